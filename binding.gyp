@@ -1,0 +1,34 @@
+{
+  "targets": [
+    {
+      "target_name": "graupel",
+      "sources": [
+        "native/binding/addon.cc",
+        "native/binding/environment.cc",
+        "native/core/clock.cc",
+        "native/core/module_copies_posix.cc",
+        "native/core/module_copies_win.cc",
+        "native/core/process_state.cc"
+      ],
+      "include_dirs": ["<!@(node scripts/addon-include.js)"],
+      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
+      "cflags!": ["-O2"],
+      "cflags": ["-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
+      "cflags_cc!": ["-std=gnu++17", "-std=gnu++20", "-O2"],
+      "cflags_cc": ["-std=c++20"],
+      "xcode_settings": {
+        "CLANG_CXX_LANGUAGE_STANDARD": "c++20",
+        "GCC_OPTIMIZATION_LEVEL": "3",
+        "GCC_SYMBOLS_PRIVATE_EXTERN": "YES",
+        "MACOSX_DEPLOYMENT_TARGET": "11.0"
+      },
+      "msvs_settings": {
+        "VCCLCompilerTool": { "AdditionalOptions": ["/std:c++20", "/O2"] }
+      },
+      "conditions": [
+        ["OS=='win'", { "libraries": ["-lpsapi.lib"] }],
+        ["OS=='linux'", { "ldflags": ["-static-libstdc++", "-static-libgcc"] }]
+      ]
+    }
+  ]
+}

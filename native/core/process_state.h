@@ -1,0 +1,17 @@
+#ifndef GRAUPEL_CORE_PROCESS_STATE_H_
+#define GRAUPEL_CORE_PROCESS_STATE_H_
+
+#include <string_view>
+
+#include "state.h"
+
+namespace graupel {
+
+// The one State of this process for a key: the same for every thread, and for
+// every copy of this module that the process has loaded. It lives until the
+// process ends, because forgetting it would be to forget what was issued.
+State& ProcessState(std::string_view key);
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_CORE_PROCESS_STATE_H_

@@ -1,0 +1,83 @@
+/**
+ * Every code an error of this package can carry, with the rule behind it. The catalogue is closed: `docs/errors.md`
+ * describes each entry, a test holds the two together, and removing or renaming a code is a breaking change.
+ */
+export const errorCodes = {
+  ERR_OPTION_UNKNOWN: 'an option, a flag or a property has a name that does not exist',
+  ERR_OPTION_INVALID: 'an option has a value of the wrong type or out of its range',
+  ERR_NODE_REQUIRED: 'no node was given, and there is no safe default',
+  ERR_NODE_INVALID: 'the node does not fit the node fields of the layout',
+  ERR_LAYOUT_INVALID: 'a layout breaks one of the rules of defineLayout',
+  ERR_LAYOUT_EXPIRED: 'the time no longer fits the timestamp field of the layout',
+  ERR_EPOCH_INVALID: 'the epoch is not a whole number of milliseconds, or lies in the future',
+  ERR_ID_INVALID: 'an id, or a part of one, is not what its encoding or its layout can hold',
+  ERR_ENCODING_UNKNOWN: 'an encoding has a name that does not exist',
+  ERR_ARRAY_INVALID: 'an array cannot be filled safely',
+  ERR_NUMBER_UNSAFE: 'the ids of the layout do not fit a JavaScript number',
+  ERR_CLOCK_INVALID: 'the clock gave something that is not a time',
+  ERR_CLOCK_BEFORE_EPOCH: 'the clock shows a time before the epoch of the layout',
+  ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow to go on',
+  ERR_SEQUENCE_OVERFLOW: 'the tick is used up, and the policy does not allow to go on',
+  ERR_CLOSED: 'the generator is closed',
+  ERR_NATIVE_UNAVAILABLE: 'the native engine was asked for and cannot be had',
+  ERR_STATE_UNSUPPORTED: 'this version cannot keep the state there',
+  ERR_STATE_UNREACHABLE: 'the state that siblings use cannot be reached from here',
+  ERR_STATE_FULL: 'the memory that threads share for their states is used up',
+} as const
+
+/** One of the codes in {@link errorCodes}. */
+export type ErrorCode = keyof typeof errorCodes
+
+/** What an error may carry beside its code. */
+export interface ErrorDetails {
+  /** The error that led to this one. */
+  cause?: unknown
+  /** Milliseconds after which the same call can succeed. */
+  retryAfterMs?: number
+  /** Milliseconds the clock is behind the latest time it has shown; of `ERR_CLOCK_ROLLBACK`. */
+  rollbackMs?: number
+  /** How many elements at the front of the array hold ids; of `fill`, `fillAsync` and `take`. */
+  filled?: number
+}
+
+/** An operation that could not keep the promise, and was therefore refused. Misuse is a `TypeError` or `RangeError` with the same `code` property. */
+export class GraupelError extends Error {
+  override readonly name = 'GraupelError'
+  /** Which rule it was; `docs/errors.md` says what to do about each. */
+  readonly code: ErrorCode
+  declare readonly retryAfterMs?: number
+  declare readonly rollbackMs?: number
+  declare filled?: number
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    const { cause, ...rest } = details
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    Object.assign(this, rest)
+  }
+}
+
+/** A `TypeError` for a value of the wrong kind. */
+export function typeError(code: ErrorCode, message: string): TypeError & { code: ErrorCode } {
+  return Object.assign(new TypeError(message), { code })
+}
+
+/** A `RangeError` for a value of the right kind that the rule does not allow. */
+export function rangeError(code: ErrorCode, message: string): RangeError & { code: ErrorCode } {
+  return Object.assign(new RangeError(message), { code })
+}
+
+/** A value as a message shows it: short, and unmistakable about its type. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return value.length > 40 ? `'${value.slice(0, 40)}…'` : `'${value}'`
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'symbol') return 'a symbol'
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
+  if (typeof value === 'object' && value !== null) {
+    const keys = Object.keys(value)
+    return keys.length === 0 ? 'an empty object' : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`
+  }
+  return Object.is(value, -0) ? '-0' : String(value)
+}

@@ -1,0 +1,108 @@
+import { rangeError, show, typeError } from '../errors.js'
+import { Layout } from './layout.js'
+import { combineNode, type NodeOf, placeNode, splitNode } from './node.js'
+import type { Field, NodeFieldOf } from './types.js'
+
+/** The parts of an id. */
+export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
+  /** When it was made, to the tick. */
+  timestamp: Date
+  /** The same in milliseconds since 1970. */
+  timestampMs: number
+  /** All node fields as one number, the first field the most significant. */
+  node: number
+  /** Each node field. */
+  fields: { [K in NodeFieldOf<F>]: number }
+  /** Which id of that tick and node it is, from 0. */
+  sequence: number
+}
+
+/** What {@link composeId} takes: the parts, with the node in either form. */
+export interface IdParts<F extends readonly Field[] = readonly Field[]> {
+  /** Milliseconds since 1970; rounded down to the layout's tick. */
+  timestampMs: number
+  node: NodeOf<F>
+  /** @default 0 */
+  sequence?: number
+}
+
+/**
+ * Takes an id apart.
+ *
+ * @param id - A bigint, or the id in decimal digits.
+ * @param layout - The layout it was made with; nothing in an id tells which.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id, or is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @example
+ * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
+ */
+export function decode<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): DecodedId<F> {
+  checkLayout(layout)
+  const value = toId(id)
+  if (value >> BigInt(layout.bits) !== 0n) {
+    throw rangeError('ERR_ID_INVALID', `the id ${value} has ${value.toString(2).length} bits; ids of layout '${layout.name}' have at most ${layout.bits}`)
+  }
+  const { timestamp, sequence } = layout
+  const part = (bits: number, shift: number) => Number(BigInt.asUintN(bits, value >> BigInt(shift)))
+  const timestampMs = layout.epochMs + part(timestamp.bits, timestamp.shift) * layout.tickMs
+  const node = layout.nodeFields.reduce((sum, { bits, shift }) => sum * 2 ** bits + part(bits, shift), 0)
+  return {
+    timestamp: new Date(timestampMs),
+    timestampMs,
+    node,
+    fields: splitNode(layout, node),
+    sequence: part(sequence.bits, sequence.shift),
+  }
+}
+
+/**
+ * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a moment) and
+ * for taking over ids of another system; ids that have to be new come from a generator.
+ *
+ * @throws RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold; TypeError, RangeError `ERR_NODE_INVALID`.
+ * @example
+ * composeId({ timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }, layouts.discord) // 175928847299117063n
+ */
+export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout: Layout<F>): bigint {
+  checkLayout(layout)
+  const { timestampMs, node, sequence = 0 } = parts
+  const tick = Math.floor((timestampMs - layout.epochMs) / layout.tickMs)
+  if (typeof timestampMs !== 'number' || !(tick >= 0 && tick < 2 ** layout.timestamp.bits)) {
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `timestampMs is ${show(timestampMs)}; layout '${layout.name}' holds ${layout.epochMs} up to, but not including, ${layout.expiresAt.getTime()}`,
+    )
+  }
+  if (!Number.isInteger(sequence) || sequence < 0 || sequence >= 2 ** layout.sequence.bits) {
+    throw rangeError('ERR_ID_INVALID', `the sequence is ${show(sequence)}; layout '${layout.name}' holds 0 to ${2 ** layout.sequence.bits - 1}`)
+  }
+  return (
+    (BigInt(tick) << BigInt(layout.timestamp.shift)) |
+    placeNode(layout, combineNode(layout, node)) |
+    (BigInt(sequence) << BigInt(layout.sequence.shift))
+  )
+}
+
+/** A bigint from 0 to 2^64 - 1, given as such or in decimal digits. @throws TypeError, RangeError `ERR_ID_INVALID`. @internal */
+export function toId(id: unknown): bigint {
+  if (typeof id === 'bigint') {
+    if (id < 0n || id > 0xffff_ffff_ffff_ffffn) {
+      throw rangeError('ERR_ID_INVALID', `the id is ${id}; an id lies between 0 and 2^64 - 1`)
+    }
+    return id
+  }
+  if (typeof id !== 'string') {
+    const hint = typeof id === 'number' ? ': a number cannot hold 64 bits, the last digits may be lost already' : ''
+    throw typeError('ERR_ID_INVALID', `the id is ${show(id)} (${typeof id}); pass a bigint or a string of decimal digits${hint}`)
+  }
+  if (!/^(0|[1-9][0-9]{0,19})$/.test(id)) {
+    throw rangeError('ERR_ID_INVALID', `the id is ${show(id)}; in decimal an id is 1 to 20 digits 0-9 without sign, space or leading zero`)
+  }
+  return toId(BigInt(id))
+}
+
+/** @throws TypeError `ERR_LAYOUT_INVALID` unless it came from defineLayout. @internal */
+export function checkLayout(layout: unknown): asserts layout is Layout {
+  if (!(layout instanceof Layout)) {
+    throw typeError('ERR_LAYOUT_INVALID', `the layout is ${show(layout)}; pass one of layouts, or what defineLayout returned`)
+  }
+}

@@ -1,0 +1,105 @@
+import { rangeError, show, typeError } from '../errors.js'
+import { Layout, type LayoutSpec } from './layout.js'
+import type { Field } from './types.js'
+
+const specKeys = ['name', 'epochMs', 'tickMs', 'fields', 'unsigned']
+
+/** The last millisecond a `Date` can hold (ECMAScript 21.4.1.1). */
+const maxDateMs = 8.64e15
+
+/** Numbers are how JavaScript sees ticks, nodes and sequences. */
+const maxFieldBits = 53
+
+/**
+ * Makes a layout of your own, after checking it.
+ *
+ * @param spec - Fields from the most significant to the least; at most 63 bits together, 64 with `unsigned: true`.
+ * @returns A frozen layout, whose type knows its node fields and whether `nextNumber()` exists.
+ * @throws TypeError, RangeError `ERR_LAYOUT_INVALID`, TypeError `ERR_OPTION_UNKNOWN`, RangeError `ERR_EPOCH_INVALID`.
+ * @example
+ * const orders = defineLayout({
+ *   name: 'orders',
+ *   epochMs: Date.UTC(2024, 0, 1),
+ *   tickMs: 1,
+ *   fields: [['timestamp', 41], ['region', 4], ['worker', 6], ['sequence', 12]],
+ * })
+ */
+export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<F>): Layout<F> {
+  if (typeof spec !== 'object' || spec === null) {
+    throw typeError('ERR_LAYOUT_INVALID', `the layout is ${show(spec)}; pass an object with name, epochMs, tickMs and fields`)
+  }
+  for (const key of Object.keys(spec)) {
+    if (!specKeys.includes(key)) {
+      throw typeError('ERR_OPTION_UNKNOWN', `a layout has no property ${show(key)}; it has ${specKeys.join(', ')}`)
+    }
+  }
+  const { name, epochMs, tickMs, fields, unsigned = false } = spec
+  if (typeof name !== 'string' || name === '') {
+    throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; give it a name that is not empty`)
+  }
+  checkEpochMs(epochMs)
+  const refuse = (what: string) => rangeError('ERR_LAYOUT_INVALID', `layout ${show(name)}: ${what}`)
+  if (!Number.isSafeInteger(tickMs) || tickMs < 1) {
+    throw refuse(`tickMs is ${show(tickMs)}; a tick is a whole number of milliseconds, 1 or more`)
+  }
+  if (typeof unsigned !== 'boolean') throw refuse(`unsigned is ${show(unsigned)}; pass true or false`)
+  checkFields(fields, refuse)
+
+  const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
+  const most = unsigned ? 64 : 63
+  if (total > most) {
+    const remedy = total === 64 ? 'shorten a field, or pass unsigned: true for 64' : 'shorten a field'
+    throw refuse(`the fields have ${total} bits together; at most ${most} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`)
+  }
+  const layout = new Layout({
+    name,
+    epochMs,
+    tickMs,
+    fields: Object.freeze(fields.map(([field, bits]) => Object.freeze([field, bits] as const))) as unknown as F,
+    unsigned,
+  })
+  if (layout.nodeBits > maxFieldBits) {
+    throw refuse(`the node fields have ${layout.nodeBits} bits together; at most ${maxFieldBits} fit a number`)
+  }
+  if (Number.isNaN(layout.expiresAt.getTime())) {
+    throw refuse(
+      `${layout.timestamp.bits} bits of ${tickMs} ms reach beyond the year 275760, the last a Date can hold; give the timestamp fewer bits`,
+    )
+  }
+  return layout
+}
+
+/**
+ * @throws RangeError `ERR_EPOCH_INVALID` unless it is a whole number of milliseconds that a Date can hold.
+ * @internal
+ */
+export function checkEpochMs(epochMs: unknown): asserts epochMs is number {
+  if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs as number) > maxDateMs) {
+    throw rangeError(
+      'ERR_EPOCH_INVALID',
+      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970, or a valid Date`,
+    )
+  }
+}
+
+function checkFields(fields: unknown, refuse: (what: string) => RangeError): asserts fields is readonly Field[] {
+  if (!Array.isArray(fields)) throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)
+  const seen = new Set<string>()
+  for (const field of fields) {
+    if (!Array.isArray(field) || field.length !== 2) {
+      throw refuse(`a field is ${show(field)}; write it as [name, bits], such as ['worker', 10]`)
+    }
+    const [name, bits] = field
+    if (typeof name !== 'string' || !/^[a-z][a-zA-Z0-9_]*$/.test(name)) {
+      throw refuse(`a field is named ${show(name)}; a name begins with a small letter and goes on with letters, digits or _`)
+    }
+    if (seen.has(name)) throw refuse(`the field ${show(name)} stands there twice; each name may be used once`)
+    seen.add(name)
+    if (!Number.isInteger(bits) || bits < 1 || bits > maxFieldBits) {
+      throw refuse(`the field ${show(name)} has ${show(bits)} bits; a field has a whole number of bits from 1 to ${maxFieldBits}`)
+    }
+  }
+  for (const name of ['timestamp', 'sequence']) {
+    if (!seen.has(name)) throw refuse(`there is no field '${name}'; every layout has exactly one`)
+  }
+}

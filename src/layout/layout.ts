@@ -1,0 +1,106 @@
+import type { Field, NodeFieldOf } from './types.js'
+
+/** What {@link defineLayout} takes. */
+export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
+  /** For people: messages, the command line, `graupel layouts`. */
+  name: string
+  /** Milliseconds since 1970 that the timestamp 0 stands for; may be negative. */
+  epochMs: number
+  /** Milliseconds that the timestamp counts in; a whole number from 1 up. */
+  tickMs: number
+  /** Name and width in bits of each field, the most significant first; exactly one is `timestamp` and one `sequence`. */
+  fields: F
+  /** Allows 64 bits instead of 63; such ids do not fit a signed 64-bit column for ever. @default false */
+  unsigned?: boolean
+}
+
+/** Where a field lies. */
+export interface Placement {
+  readonly name: string
+  readonly bits: number
+  /** Bits to its right. */
+  readonly shift: number
+}
+
+/**
+ * How an id is made of time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts}; frozen.
+ *
+ * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again; everything
+ * else is worked out from them.
+ */
+export class Layout<F extends readonly Field[] = readonly Field[]> {
+  readonly name: string
+  readonly epochMs: number
+  readonly tickMs: number
+  readonly fields: F
+  readonly unsigned: boolean
+  readonly #placements: readonly Placement[]
+
+  /** @internal Use {@link defineLayout}, which checks the rules. */
+  constructor(spec: Required<LayoutSpec<F>>) {
+    this.name = spec.name
+    this.epochMs = spec.epochMs
+    this.tickMs = spec.tickMs
+    this.fields = spec.fields
+    this.unsigned = spec.unsigned
+    let shift = this.bits
+    this.#placements = spec.fields.map(([name, bits]) => {
+      shift -= bits
+      return Object.freeze({ name, bits, shift })
+    })
+    Object.freeze(this)
+  }
+
+  /** Width of an id in bits, at most 64. */
+  get bits(): number {
+    return this.fields.reduce((sum, [, bits]) => sum + bits, 0)
+  }
+
+  /** The first moment that the timestamp field cannot express. */
+  get expiresAt(): Date {
+    return new Date(this.epochMs + 2 ** this.timestamp.bits * this.tickMs)
+  }
+
+  /** Number of different nodes. */
+  get nodes(): number {
+    return 2 ** this.nodeBits
+  }
+
+  /** The most ids that one node can make in a second. */
+  get idsPerSecond(): number {
+    return (2 ** this.sequence.bits * 1000) / this.tickMs
+  }
+
+  /** Width of all node fields together. */
+  get nodeBits(): number {
+    return this.nodeFields.reduce((sum, { bits }) => sum + bits, 0)
+  }
+
+  get timestamp(): Placement {
+    return this.place('timestamp')
+  }
+
+  get sequence(): Placement {
+    return this.place('sequence')
+  }
+
+  /** The fields that together are the node, the most significant first. */
+  get nodeFields(): readonly (Placement & { readonly name: NodeFieldOf<F> })[] {
+    return this.#placements.filter(({ name }) => name !== 'timestamp' && name !== 'sequence') as never
+  }
+
+  /** All fields with their places, the most significant first. */
+  get placements(): readonly Placement[] {
+    return this.#placements
+  }
+
+  /** The last tick that is issued. Where time and sequence fill all 64 bits it is one less than fits: the state word counts one past the last slot. */
+  get maxTick(): number {
+    const most = 2 ** this.timestamp.bits - 1
+    return this.timestamp.bits + this.sequence.bits === 64 ? most - 1 : most
+  }
+
+  private place(name: string): Placement {
+    return this.#placements.find((placement) => placement.name === name) as Placement
+  }
+}
