@@ -86,7 +86,8 @@ void Observe(Environment& environment) {
             now_tick > layout.max_tick ? Status::kExpired : Status::kOk);
 }
 
-// The next id under a permission: up to `limit`, or from what is unused.
+// The next id under a permission: up to `limit`, or from what is unused; with
+// `want` only the lease for so many, which fill() then empties.
 template <bool unused>
 void NextGranted(Environment& environment) {
   Handle* const handle = environment.Current();
@@ -97,7 +98,7 @@ void NextGranted(Environment& environment) {
   Status status =
       unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
              : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
-  if (status == Status::kOk && mailbox.want == 1) {
+  if (status == Status::kOk && mailbox.want == 0) {
     status = generator.Next(now_tick, &mailbox.id);
   }
   SetStatus(environment, status);

@@ -88,9 +88,10 @@ class Generator {
     return Status::kOk;
   }
 
-  // The same from what was left unused in the past tick that the clock shows.
+  // The same from what was left unused in the past tick that the clock shows;
+  // `want` slots, or as many as a lease usually has for 0.
   Status GrantUnused(uint64_t now_tick, uint64_t want) {
-    const uint64_t size = want > 1 ? want : NextSize(now_tick);
+    const uint64_t size = want != 0 ? want : NextSize(now_tick);
     Run run;
     if (!ReserveUnused(state(), layout(), now_tick, size, &run)) return Status::kAhead;
     SetLease(run, now_tick, size);

@@ -1,0 +1,55 @@
+import type { IdArray } from './engine/engine.js'
+import { rangeError, show, typeError } from './errors.js'
+import type { Layout } from './layout/index.js'
+
+const mostElements = 2 ** 32 - 1
+
+/** Name of a typed array's kind, whichever realm it comes from; `undefined` for anything else. */
+const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get as (
+  this: unknown,
+) => string | undefined
+
+/**
+ * @throws TypeError `ERR_ARRAY_INVALID` unless it is an array of 64-bit integers over memory that stays where it is and
+ * belongs to this thread alone.
+ */
+export function checkIdArray(array: unknown): asserts array is IdArray {
+  const kind = kindOf.call(array)
+  if (kind !== 'BigUint64Array' && kind !== 'BigInt64Array') {
+    throw typeError('ERR_ARRAY_INVALID', `the array is ${kind === undefined ? show(array) : `a ${kind}`}; pass a BigUint64Array or a BigInt64Array`)
+  }
+  const { buffer, length } = array as IdArray
+  if (typeof SharedArrayBuffer === 'function' && buffer instanceof SharedArrayBuffer) {
+    throw typeError('ERR_ARRAY_INVALID', 'the array is over a SharedArrayBuffer, where other threads could see ids half written; fill an array of your own and copy it')
+  }
+  if ((buffer as { resizable?: boolean }).resizable) {
+    throw typeError('ERR_ARRAY_INVALID', 'the array is over a resizable ArrayBuffer, which may shrink while it is being filled; pass one of fixed length')
+  }
+  if (length === 0 && isDetached(buffer)) {
+    throw typeError('ERR_ARRAY_INVALID', 'the buffer of the array is detached: it was transferred to another thread; pass an array that is still yours')
+  }
+  if (length > mostElements) {
+    throw rangeError('ERR_ARRAY_INVALID', `the array has ${length} elements; at most ${mostElements} can be filled at once`)
+  }
+}
+
+/** @throws RangeError `ERR_ARRAY_INVALID` where ids of this moment would turn negative in a BigInt64Array. */
+export function checkSign(array: IdArray, layout: Layout, node: number, nowMs: number): void {
+  if (layout.bits < 64 || kindOf.call(array) === 'BigUint64Array') return
+  const top = layout.placements[0] as { name: string; bits: number }
+  const half = 2 ** (top.bits - 1)
+  const value =
+    top.name === 'timestamp' ? Math.floor((nowMs - layout.epochMs) / layout.tickMs) : top.name === 'sequence' ? half : node / 2 ** (layout.nodeBits - top.bits)
+  if (value >= half) {
+    throw rangeError('ERR_ARRAY_INVALID', `ids of layout '${layout.name}' have reached 2^63, which a BigInt64Array shows as negative; pass a BigUint64Array`)
+  }
+}
+
+function isDetached(buffer: ArrayBufferLike): boolean {
+  try {
+    new Uint8Array(buffer)
+    return false
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,19 @@
+import { rangeError, show, typeError } from '../errors.js'
+
+/** Eight bytes, the most significant first, so that they sort as the ids do. */
+export function writeBytes(id: bigint): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, id)
+  return bytes
+}
+
+/** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is a Uint8Array (a Buffer is one) of 8 bytes. */
+export function readBytes(bytes: unknown): bigint {
+  if (!(bytes instanceof Uint8Array)) {
+    throw typeError('ERR_ID_INVALID', `the bytes are ${show(bytes)} (${typeof bytes}); pass a Uint8Array of 8 bytes`)
+  }
+  if (bytes.length !== 8) {
+    throw rangeError('ERR_ID_INVALID', `there are ${bytes.length} bytes; an id has exactly 8, the most significant first`)
+  }
+  return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0)
+}

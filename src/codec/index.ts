@@ -1,0 +1,62 @@
+import { show, typeError } from '../errors.js'
+import { toId } from '../layout/index.js'
+import { readBytes, writeBytes } from './bytes.js'
+import { radixes, readRadix, writeRadix } from './radix.js'
+
+export { DecimalWriter } from './decimal.js'
+
+/** An encoding of ids as text. All but `decimal` have a fixed width and sort as the ids do. */
+export type TextEncoding = 'decimal' | keyof typeof radixes
+
+/** An encoding of ids: as text, or as 8 bytes, the most significant first. */
+export type Encoding = TextEncoding | 'bytes'
+
+/** All encodings. */
+export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', 'base32', 'base58', 'base62', 'bytes'])
+
+/**
+ * Writes an id in another form.
+ *
+ * `hex` (16 digits, small letters), `base32` (Crockford, 13), `base58` (Bitcoin's alphabet, 11), `base62` (0-9A-Za-z, 11)
+ * and `bytes` (8, big-endian) have a fixed width and sort as the ids do, compared character by character or byte by byte.
+ * `decimal` has no padding, because its readers are JSON and JavaScript: it sorts so only among ids of equal length.
+ *
+ * @param id - A bigint from 0 to 2^64 - 1, or its decimal digits.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_ENCODING_UNKNOWN`.
+ * @example
+ * encodeId(175928847299117063n, 'base62') // '0CzFSa9vqUd'
+ */
+export function encodeId(id: bigint | string, encoding: 'bytes'): Uint8Array<ArrayBuffer>
+export function encodeId(id: bigint | string, encoding: TextEncoding): string
+export function encodeId(id: bigint | string, encoding: Encoding): string | Uint8Array<ArrayBuffer>
+export function encodeId(id: bigint | string, encoding: Encoding): string | Uint8Array<ArrayBuffer> {
+  const value = toId(id)
+  if (encoding === 'decimal') return value.toString()
+  if (encoding === 'bytes') return writeBytes(value)
+  return writeRadix(value, radixOf(encoding))
+}
+
+/**
+ * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts without the leading
+ * zeros are read too, except that decimal must not have any; hex and base32 are read in both cases.
+ *
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
+ * @example
+ * parseId('0CzFSa9vqUd', 'base62') // 175928847299117063n
+ */
+export function parseId(text: Uint8Array, encoding: 'bytes'): bigint
+export function parseId(text: string, encoding: TextEncoding): bigint
+export function parseId(text: string | Uint8Array, encoding: Encoding): bigint
+export function parseId(text: string | Uint8Array, encoding: Encoding): bigint {
+  if (encoding === 'bytes') return readBytes(text)
+  if (encoding !== 'decimal') return readRadix(text, radixOf(encoding))
+  if (typeof text !== 'string') {
+    throw typeError('ERR_ID_INVALID', `the decimal id is ${show(text)} (${typeof text}); pass a string of decimal digits`)
+  }
+  return toId(text)
+}
+
+function radixOf(encoding: unknown) {
+  if (typeof encoding === 'string' && Object.hasOwn(radixes, encoding)) return radixes[encoding as keyof typeof radixes]
+  throw typeError('ERR_ENCODING_UNKNOWN', `the encoding is ${show(encoding)}; it is one of ${encodings.map(show).join(', ')}`)
+}

@@ -1,0 +1,89 @@
+import { rangeError, show, typeError } from '../errors.js'
+
+/** An encoding by digits: its alphabet in ascending ASCII order, so that texts of full width sort as the ids do. */
+export interface Radix {
+  readonly name: string
+  readonly alphabet: string
+  /** Digits that 2^64 - 1 needs; every id is written with as many. */
+  readonly width: number
+  /** Other characters that readers accept, and what they mean. */
+  readonly aliases?: Readonly<Record<string, string>>
+}
+
+const most = 0xffff_ffff_ffff_ffffn
+const digits = '0123456789'
+const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const lower = upper.toLowerCase()
+
+/** Both cases of every letter of an alphabet that has one of them. */
+function caseless(alphabet: string): Record<string, string> {
+  return Object.fromEntries([...alphabet].flatMap((c) => [[c.toLowerCase(), c], [c.toUpperCase(), c]]))
+}
+
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+export const radixes = {
+  hex: { name: 'hex', alphabet: '0123456789abcdef', width: 16, aliases: caseless('abcdef') },
+  /** Douglas Crockford's Base 32 (crockford.com/base32.html): no I, L, O, U; reads i and l as 1, o as 0. */
+  base32: {
+    name: 'base32',
+    alphabet: crockford,
+    width: 13,
+    aliases: { ...caseless(crockford), i: '1', I: '1', l: '1', L: '1', o: '0', O: '0' },
+  },
+  /** Bitcoin's alphabet (draft-msporny-base58): no 0, O, I, l. */
+  base58: {
+    name: 'base58',
+    alphabet: `${digits.slice(1)}${upper.replace(/[IO]/g, '')}${lower.replace('l', '')}`,
+    width: 11,
+  },
+  base62: { name: 'base62', alphabet: digits + upper + lower, width: 11 },
+} as const satisfies Record<string, Radix>
+
+const values = new Map<Radix, ReadonlyMap<string, number>>()
+
+function valuesOf(radix: Radix): ReadonlyMap<string, number> {
+  let map = values.get(radix)
+  if (map === undefined) {
+    const own = new Map([...radix.alphabet].map((c, i) => [c, i]))
+    for (const [alias, c] of Object.entries(radix.aliases ?? {})) own.set(alias, own.get(c) as number)
+    map = own
+    values.set(radix, map)
+  }
+  return map
+}
+
+/** The id in digits, padded to the radix's full width. */
+export function writeRadix(id: bigint, { alphabet, width }: Radix): string {
+  const base = BigInt(alphabet.length)
+  let text = ''
+  let rest = id
+  for (let i = 0; i < width; i++) {
+    text = (alphabet[Number(rest % base)] as string) + text
+    rest /= base
+  }
+  return text
+}
+
+/** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is 1 to `width` digits of the alphabet, below 2^64. */
+export function readRadix(text: unknown, radix: Radix): bigint {
+  const { name, width, alphabet } = radix
+  if (typeof text !== 'string') {
+    throw typeError('ERR_ID_INVALID', `the ${name} id is ${show(text)} (${typeof text}); pass a string`)
+  }
+  if (text.length < 1 || text.length > width) {
+    throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} has ${text.length} characters; an id has 1 to ${width}`)
+  }
+  const map = valuesOf(radix)
+  const base = BigInt(alphabet.length)
+  let id = 0n
+  for (const c of text) {
+    const value = map.get(c)
+    if (value === undefined) {
+      throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} has the character ${show(c)}; the digits are ${alphabet}`)
+    }
+    id = id * base + BigInt(value)
+  }
+  if (id > most) throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} stands for ${id}; an id is below 2^64`)
+  return id
+}

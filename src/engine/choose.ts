@@ -1,0 +1,141 @@
+import { platform } from '#platform'
+import { GraupelError, show, typeError } from '../errors.js'
+import { publish } from '../events.js'
+import type { Core, CoreSpec } from './engine.js'
+import { JsCore } from './js.js'
+import { NativeCore, type NativeEngine, nativeEngine } from './native.js'
+import { State } from './state.js'
+import { StateTable } from './state-table.js'
+
+/** Which engine runs: C++ or TypeScript. */
+export type EngineKind = 'native' | 'js'
+
+/** Which engine `engine: 'auto'` leads to here, and why. */
+export interface EngineInfo {
+  kind: EngineKind
+  /** The native engine's binary. */
+  file?: string
+  /** Why it is not the native engine. */
+  reason?: string
+}
+
+const engineOptions = ['auto', 'native', 'js'] as const
+export type EngineOption = (typeof engineOptions)[number]
+
+const variable = 'GRAUPEL_ENGINE'
+let chosen: EngineInfo | undefined
+let native: NativeEngine | undefined
+let table: StateTable | undefined
+
+/**
+ * Tells which engine a generator with the default `engine: 'auto'` uses in this process, loading the native one if that
+ * has not happened yet. `GRAUPEL_ENGINE` in the environment decides, if it is set; otherwise native, if it loads.
+ *
+ * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError `ERR_NATIVE_UNAVAILABLE`
+ * where that asks for native in vain.
+ * @example
+ * engineInfo().kind // 'native'
+ */
+export function engineInfo(): EngineInfo {
+  if (chosen === undefined) {
+    chosen = choose()
+    publish('engine', { ...chosen })
+  }
+  return { ...chosen }
+}
+
+/** @internal */
+export function checkEngineOption(value: unknown, name: string): asserts value is EngineOption {
+  if (!engineOptions.includes(value as EngineOption)) {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass one of ${engineOptions.map(show).join(', ')}`)
+  }
+}
+
+/** The engine for an option; loads it, or throws `ERR_NATIVE_UNAVAILABLE`. @internal */
+export function resolveEngine(option: EngineOption): EngineKind {
+  if (option === 'native') requireNative("engine is 'native'")
+  return option === 'auto' ? engineInfo().kind : option
+}
+
+/** Opens a generator's access to an engine that {@link resolveEngine} gave. @internal */
+export function openCore(kind: EngineKind, spec: CoreSpec): Core {
+  return kind === 'native' ? openNative(spec) : openJs(spec)
+}
+
+/** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error. @internal */
+export function requireNative(because: string): NativeEngine {
+  if (native !== undefined) return native
+  const loaded = platform.loadNative()
+  if (!loaded.ok) {
+    throw new GraupelError(
+      'ERR_NATIVE_UNAVAILABLE',
+      `${because}, but the native engine cannot be had: ${loaded.reason}; build it with a C++ compiler (npm rebuild graupel), or allow engine: 'auto'`,
+      { cause: loaded.cause },
+    )
+  }
+  native = nativeEngine(loaded.binding)
+  return native
+}
+
+function choose(): EngineInfo {
+  const wanted = platform.environmentVariable(variable) ?? 'auto'
+  checkEngineOption(wanted, variable)
+  if (wanted === 'js') return { kind: 'js', reason: `${variable} is 'js'` }
+  if (wanted === 'native') requireNative(`${variable} is 'native'`)
+  const loaded = platform.loadNative()
+  if (loaded.ok) return { kind: 'native', file: loaded.file }
+  platform.warn(
+    `graupel runs on its TypeScript engine: ${loaded.reason}. Set ${variable}=js to choose it, or rebuild the package with a C++ compiler.`,
+    'GRAUPEL_JS_ENGINE',
+  )
+  return { kind: 'js', reason: loaded.reason }
+}
+
+function openNative(spec: CoreSpec): Core {
+  const core = new NativeCore(spec, requireNative('this generator counts natively'))
+  // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
+  if (typeof spec.clock !== 'function') takeOver(spec)
+  return core
+}
+
+/** The native engine counts this key from now on; the js engine's word, if it has one, is carried over. */
+function takeOver(spec: CoreSpec): void {
+  const shared = stateTable()
+  if (typeof shared === 'string') return
+  const { binding } = requireNative('this generator counts natively')
+  const state = new State(shared, shared.find(spec.key), spec.sequenceBits, spec.maxTick)
+  state.moveTo((slot) => binding.raise(spec.key, slot))
+}
+
+function openJs(spec: CoreSpec): Core {
+  const shared = stateTable()
+  if (typeof shared === 'string') {
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      `the js engine cannot reach the states of this process from this thread: ${shared}; import 'graupel' in the main thread before it starts workers, or use the native engine`,
+    )
+  }
+  return new JsCore(spec, shared, () => openTakenOver(spec))
+}
+
+/** For a js generator whose key is being counted natively by another generator of this process. */
+function openTakenOver(spec: CoreSpec): Core {
+  try {
+    return openNative(spec)
+  } catch (cause) {
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      'the native engine counts this node in another thread of this process, and cannot be loaded in this one; use one engine for a node',
+      { cause },
+    )
+  }
+}
+
+/** The table, or why it cannot be reached. */
+function stateTable(): StateTable | string {
+  if (table !== undefined) return table
+  const memory = platform.stateMemory()
+  if ('unreachable' in memory) return memory.unreachable
+  table = new StateTable(memory)
+  return table
+}

@@ -1,0 +1,85 @@
+/**
+ * The contract of both engines. An engine only reserves: it moves the state word and hands out what it passed over.
+ * Whether the word may run ahead of the clock is the policy's business (`src/policy`), which is the same for both.
+ */
+
+/** What a call ended with. The numbers are the ones of `native/core/generator.h`. */
+export const Status = {
+  ok: 0,
+  /** The state word is ahead of the clock: ask the policy. */
+  ahead: 1,
+  beforeEpoch: 2,
+  expired: 3,
+  closed: 4,
+} as const
+
+/** Which of the four bytes-quarters of a 64-bit element is the lower half: 0 on little-endian machines. */
+export const low = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1
+export const high = 1 - low
+
+/** Where an engine writes ids. */
+export type IdArray = BigUint64Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>
+
+/** Where the state word stands against a fresh reading of the clock. */
+export interface Observation {
+  status: number
+  nowMs: number
+  nowTick: number
+  /** Tick of the first slot that nobody has. */
+  headTick: number
+  /** Tick of the last slot that somebody has; -1 where there is none. */
+  lastTick: number
+  /** The latest tick that the clock has shown to anybody who reserved. */
+  highTick: number
+  /** Ids that this generator made. */
+  issued: number
+}
+
+/** One generator's access to an engine. */
+export interface Core {
+  /** The id of the last call that ended with `ok`, in element 0. */
+  readonly id64: BigUint64Array
+  /** The same in two halves, at the indices {@link low} and {@link high}. */
+  readonly id32: Uint32Array
+
+  /** Makes one id at the time the clock shows; a status. */
+  step(): number
+  /** Reads the clock afresh. The result is reused by the next call. */
+  observe(): Observation
+  /** Makes one id no later than `limitTick`, though the clock shows `nowTick`; a status. */
+  grant(nowTick: number, limitTick: number): number
+  /** Makes one id from what was left unused in the past tick `nowTick`; a status. */
+  grantUnused(nowTick: number): number
+
+  /** Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows; how many were filled. */
+  fill(array: IdArray, from: number, to: number): number
+  fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number
+  fillUnused(array: IdArray, from: number, to: number, nowTick: number): number
+
+  /** Every call after this one ends with `closed`. */
+  close(): void
+}
+
+/** How a new tick's sequence begins. The numbers are the ones of `native/core/sequence_start.h`. */
+export const startModes = { zero: 0, random: 1, rotate: 2 } as const
+export type SequenceStartMode = keyof typeof startModes
+
+/** What an engine needs to know, checked and worked out by `src/options.ts`. */
+export interface CoreSpec {
+  /** Names the state: namespace, geometry of the layout, node. Equal keys share one word. */
+  key: string
+  epochMs: number
+  tickMs: number
+  maxTick: number
+  sequenceBits: number
+  sequenceShift: number
+  timestampShift: number
+  /** The node's fields at their places. */
+  nodeBits: bigint
+  sequenceStart: SequenceStartMode
+  /** For `sequenceStart: 'random'`; 32 bits. */
+  seed: number
+  /** Whether the marks of past ticks have to be kept, and the time from which on. */
+  historyFromMs: number | undefined
+  clock: 'wall' | 'steady' | (() => number)
+}

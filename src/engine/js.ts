@@ -1,0 +1,352 @@
+import { type Core, type CoreSpec, high, type IdArray, low, type Observation, Status } from './engine.js'
+import { SequenceStart } from './start.js'
+import { type Reserved, State } from './state.js'
+import type { StateTable } from './state-table.js'
+import { steadyNowMs } from './steady.js'
+
+/** The run of slots that this thread is handing out; `Lease` of `native/core/generator.h`. */
+interface Lease {
+  tick: number
+  /** Ticks that the clock may be behind: it was so when the lease was granted. */
+  span: number
+  /** The times at which the lease may be used, worked out so that the hot path needs no division. */
+  fromMs: number
+  untilMs: number
+  sequence: number
+  end: number
+  /** The id of sequence number 0. */
+  baseLow: number
+  baseHigh: number
+  size: number
+  /** The one generator whose policy obtained it, or 0: anybody's. */
+  holder: number
+  reused: boolean
+}
+
+/** What all generators of this thread on one key share. */
+interface Thread {
+  readonly state: State
+  readonly lease: Lease
+}
+
+const threads = new Map<string, Thread>()
+let lastId = 0
+
+const two32 = 2 ** 32
+
+/**
+ * The engine in TypeScript. Imports nothing from Node, and holds ticks and sequence numbers as numbers: a bigint is
+ * made once for an id, by reading the result from `id64`.
+ */
+export class JsCore implements Core {
+  readonly id64 = new BigUint64Array(1)
+  readonly id32 = new Uint32Array(this.id64.buffer)
+  readonly #thread: Thread
+  readonly #lease: Lease
+  readonly #id: number
+  readonly #clock: () => number
+  readonly #spec: CoreSpec
+  readonly #nodeLow: number
+  readonly #nodeHigh: number
+  /** The sequence lies in the lower half of the id, where integer arithmetic does. */
+  readonly #narrow: boolean
+  readonly #start: SequenceStart
+  readonly #openElsewhere: () => Core
+  #issued = 0
+  #closed = false
+  /** The core that took over, if another engine counts this key now. */
+  #elsewhere: Core | undefined
+  #observation: Observation | undefined
+
+  /** @param openElsewhere - Opens the engine that has taken this key over; throws where it cannot. */
+  constructor(spec: CoreSpec, table: StateTable, openElsewhere: () => Core) {
+    this.#spec = spec
+    this.#clock = spec.clock === 'wall' ? Date.now : spec.clock === 'steady' ? steadyNowMs : spec.clock
+    this.#openElsewhere = openElsewhere
+    this.#thread = threadFor(spec, table)
+    this.#lease = this.#thread.lease
+    this.#id = ++lastId
+    this.#nodeLow = Number(BigInt.asUintN(32, spec.nodeBits))
+    this.#nodeHigh = Number(spec.nodeBits >> 32n)
+    this.#narrow = spec.sequenceShift + spec.sequenceBits <= 32
+    this.#start = new SequenceStart(spec.sequenceStart, spec.seed, spec.sequenceBits)
+    if (spec.historyFromMs !== undefined) {
+      this.#thread.state.enableHistory(Math.max(0, this.#tickAt(spec.historyFromMs)))
+    }
+  }
+
+  step(): number {
+    const nowMs = this.#clock()
+    const lease = this.#lease
+    const sequence = lease.sequence
+    if (
+      sequence < lease.end &&
+      nowMs >= lease.fromMs &&
+      nowMs < lease.untilMs &&
+      (lease.holder === 0 || lease.holder === this.#id) &&
+      !this.#closed
+    ) {
+      lease.sequence = sequence + 1
+      this.#issued++
+      this.#write(lease, sequence)
+      return Status.ok
+    }
+    return this.#refill(nowMs)
+  }
+
+  observe(): Observation {
+    if (this.#elsewhere !== undefined) return this.#elsewhere.observe()
+    const nowMs = this.#clock()
+    const nowTick = this.#tickAt(nowMs)
+    const { state } = this.#thread
+    const word = state.word()
+    this.#observation ??= { status: 0, nowMs: 0, nowTick: 0, headTick: 0, lastTick: 0, highTick: 0, issued: 0 }
+    const seen = this.#observation
+    seen.status = this.#statusAt(nowTick)
+    seen.nowMs = nowMs
+    seen.nowTick = nowTick
+    seen.headTick = state.tickOf(word)
+    seen.lastTick = word === 0n ? -1 : state.tickOf(word - 1n)
+    seen.highTick = state.highTick()
+    seen.issued = this.#issued
+    return seen
+  }
+
+  grant(nowTick: number, limitTick: number): number {
+    if (this.#closed) return Status.closed
+    if (this.#elsewhere !== undefined) return this.#copy(this.#elsewhere.grant(nowTick, limitTick))
+    const lease = this.#lease
+    const left =
+      lease.sequence < lease.end &&
+      !lease.reused &&
+      lease.tick <= limitTick &&
+      nowTick <= lease.tick &&
+      lease.tick - nowTick <= lease.span
+    if (!left) {
+      const size = this.#nextSize(nowTick)
+      const reserved = this.#thread.state.reserve(nowTick, limitTick, size, true, this.#start)
+      if (reserved !== 'run') return this.#without(reserved, () => this.grant(nowTick, limitTick))
+      this.#setLease(nowTick, size)
+    }
+    lease.holder = lease.span === 0 ? 0 : this.#id
+    return this.#take()
+  }
+
+  grantUnused(nowTick: number): number {
+    if (this.#closed) return Status.closed
+    if (this.#elsewhere !== undefined) return this.#copy(this.#elsewhere.grantUnused(nowTick))
+    const size = this.#nextSize(nowTick)
+    const reserved = this.#leaseUnused(nowTick, size)
+    if (reserved !== 'run') return this.#without(reserved, () => this.grantUnused(nowTick))
+    return this.#take()
+  }
+
+  fill(array: IdArray, from: number, to: number): number {
+    if (this.#closed) return 0
+    if (this.#elsewhere !== undefined) return this.#elsewhere.fill(array, from, to)
+    const nowTick = this.#tickAt(this.#clock())
+    return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
+  }
+
+  fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
+    if (this.#closed) return 0
+    if (this.#elsewhere !== undefined) return this.#elsewhere.fillGranted(array, from, to, nowTick, limitTick)
+    let filled = this.#drain(array, from, to, nowTick)
+    if (from + filled < to) {
+      const { state } = this.#thread
+      const reserved = state.reserve(nowTick, limitTick, to - from - filled, false, this.#start)
+      if (reserved === 'moved') {
+        this.#moveElsewhere()
+        return filled + this.fillGranted(array, from + filled, to, nowTick, limitTick)
+      }
+      if (reserved === 'run') {
+        // What an old lease still holds lies below this run: handing it out after a step of the clock would go back.
+        this.#lease.sequence = this.#lease.end
+        this.#writeRun(array, from + filled, state.tick, state.sequence, state.count)
+        this.#issued += state.count
+        filled += state.count
+      }
+    }
+    return filled
+  }
+
+  fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
+    if (this.#closed) return 0
+    if (this.#elsewhere !== undefined) return this.#elsewhere.fillUnused(array, from, to, nowTick)
+    if (this.#leaseUnused(nowTick, to - from) !== 'run') return 0
+    return this.#drain(array, from, to, nowTick)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#elsewhere?.close()
+  }
+
+  #tickAt(nowMs: number): number {
+    return Math.floor((nowMs - this.#spec.epochMs) / this.#spec.tickMs)
+  }
+
+  #statusAt(nowTick: number): number {
+    if (this.#closed) return Status.closed
+    if (nowTick < 0) return Status.beforeEpoch
+    return nowTick > this.#spec.maxTick ? Status.expired : Status.ok
+  }
+
+  #refill(nowMs: number): number {
+    if (this.#elsewhere !== undefined && !this.#closed) return this.#copy(this.#elsewhere.step())
+    const nowTick = this.#tickAt(nowMs)
+    const status = this.#statusAt(nowTick)
+    if (status !== Status.ok) return status
+    const size = this.#nextSize(nowTick)
+    const reserved = this.#thread.state.reserve(nowTick, nowTick, size, true, this.#start)
+    if (reserved !== 'run') return this.#without(reserved, () => this.#refill(nowMs))
+    this.#setLease(nowTick, size)
+    return this.#take()
+  }
+
+  /** What to answer where there was no run. */
+  #without(reserved: Reserved, again: () => number): number {
+    if (reserved !== 'moved') return Status.ahead
+    this.#moveElsewhere()
+    return again()
+  }
+
+  #moveElsewhere(): void {
+    this.#elsewhere = this.#openElsewhere()
+  }
+
+  #copy(status: number): number {
+    this.id64[0] = (this.#elsewhere as Core).id64[0] as bigint
+    return status
+  }
+
+  #take(): number {
+    this.#issued++
+    this.#write(this.#lease, this.#lease.sequence++)
+    return Status.ok
+  }
+
+  /** Leases double within a tick, up to a 64th of it; `NextSize` of `generator.h` has the reason. */
+  #nextSize(nowTick: number): number {
+    const lease = this.#lease
+    if (lease.size === 0 || lease.tick - lease.span !== nowTick) return 1
+    return Math.max(1, Math.min(lease.size * 2, Math.floor(2 ** this.#spec.sequenceBits / 64)))
+  }
+
+  #leaseUnused(nowTick: number, size: number): Reserved {
+    const reserved = this.#thread.state.reserveUnused(nowTick, size)
+    if (reserved === 'run') {
+      this.#setLease(nowTick, size)
+      this.#lease.holder = this.#id
+      this.#lease.reused = true
+    }
+    return reserved
+  }
+
+  #setLease(nowTick: number, size: number): void {
+    const { lease, state } = this.#thread
+    const { epochMs, tickMs } = this.#spec
+    lease.tick = state.tick
+    lease.span = state.tick - nowTick
+    lease.fromMs = epochMs + nowTick * tickMs
+    lease.untilMs = epochMs + (state.tick + 1) * tickMs
+    lease.sequence = state.sequence
+    lease.end = state.sequence + state.count
+    lease.size = size
+    lease.holder = 0
+    lease.reused = false
+    this.#setBase(lease, state.tick)
+  }
+
+  #setBase(base: { baseLow: number; baseHigh: number }, tick: number): void {
+    // Exact: a product with a power of two only changes the exponent. Node and timestamp share no bit, so adding is or.
+    const timestamp = tick * 2 ** this.#spec.timestampShift
+    base.baseLow = (timestamp % two32) + this.#nodeLow
+    base.baseHigh = Math.floor(timestamp / two32) + this.#nodeHigh
+  }
+
+  #write(lease: Lease, sequence: number): void {
+    if (this.#narrow) {
+      this.id32[low] = lease.baseLow + (sequence << this.#spec.sequenceShift)
+      this.id32[high] = lease.baseHigh
+    } else {
+      const placed = sequence * 2 ** this.#spec.sequenceShift
+      this.id32[low] = lease.baseLow + (placed % two32)
+      this.id32[high] = lease.baseHigh + Math.floor(placed / two32)
+    }
+  }
+
+  #drain(array: IdArray, from: number, to: number, nowTick: number): number {
+    const lease = this.#lease
+    const usable =
+      nowTick <= lease.tick && lease.tick - nowTick <= lease.span && (lease.holder === 0 || lease.holder === this.#id)
+    const count = usable ? Math.min(to - from, lease.end - lease.sequence) : 0
+    if (count > 0) {
+      this.#writeRun(array, from, lease.tick, lease.sequence, count)
+      lease.sequence += count
+      this.#issued += count
+    }
+    return count
+  }
+
+  #writeRun(array: IdArray, from: number, tick: number, sequence: number, count: number): void {
+    const halves = new Uint32Array(array.buffer, array.byteOffset, array.length * 2)
+    const capacity = 2 ** this.#spec.sequenceBits
+    const base = { baseLow: 0, baseHigh: 0 }
+    let at = from
+    let left = count
+    let first = sequence
+    for (let of = tick; left > 0; of++) {
+      const now = Math.min(left, capacity - first)
+      this.#setBase(base, of)
+      this.#writeTick(halves, at, now, base, first)
+      at += now
+      left -= now
+      first = 0
+    }
+  }
+
+  #writeTick(halves: Uint32Array, from: number, count: number, base: { baseLow: number; baseHigh: number }, first: number): void {
+    const { sequenceShift } = this.#spec
+    if (this.#narrow) {
+      const step = 2 ** sequenceShift
+      const upper = base.baseHigh
+      let lower = base.baseLow + first * step
+      for (let at = from * 2, end = at + count * 2; at < end; at += 2) {
+        halves[at + low] = lower
+        halves[at + high] = upper
+        lower += step
+      }
+      return
+    }
+    for (let i = 0; i < count; i++) {
+      const placed = (first + i) * 2 ** sequenceShift
+      halves[(from + i) * 2 + low] = base.baseLow + (placed % two32)
+      halves[(from + i) * 2 + high] = base.baseHigh + Math.floor(placed / two32)
+    }
+  }
+}
+
+function threadFor(spec: CoreSpec, table: StateTable): Thread {
+  let thread = threads.get(spec.key)
+  if (thread === undefined) {
+    thread = {
+      state: new State(table, table.find(spec.key), spec.sequenceBits, spec.maxTick),
+      lease: {
+        tick: 0,
+        span: 0,
+        fromMs: 0,
+        untilMs: 0,
+        sequence: 0,
+        end: 0,
+        baseLow: 0,
+        baseHigh: 0,
+        size: 0,
+        holder: 0,
+        reused: false,
+      },
+    }
+    threads.set(spec.key, thread)
+  }
+  return thread
+}

@@ -1,0 +1,182 @@
+import type { SequenceStart } from './start.js'
+import type { StateTable } from './state-table.js'
+
+/** Ticks whose marks a history remembers; as in `native/core/history.h`. */
+const historyTicks = 1024
+
+/** In a history: the floor tick, then the marks, 8 bytes each. */
+const historyClosed = 0xffff_ffff_ffff_ffffn
+
+/** In the place of a state word: the native engine counts this key now (`moveTo`). */
+export const movedAway = 0xffff_ffff_ffff_ffffn
+
+/** Where, from the beginning of a record, the state is (`src/engine/state-table.ts`); in units of its own size. */
+const historyAt = 2
+const wordAt = 2
+const highAt = 3
+
+/** What a reservation ended with. */
+export type Reserved = 'run' | 'ahead' | 'moved'
+
+/**
+ * What all threads share about one key: `native/core/state.h` and `history.h` in TypeScript, over Atomics.
+ *
+ * Slots have up to 64 bits and are bigints in here; a lease is taken for many ids at once, so this is not the hot path.
+ */
+export class State {
+  /** The run of the last call that answered `run`. */
+  tick = 0
+  sequence = 0
+  count = 0
+
+  readonly #table: StateTable
+  readonly #words: BigUint64Array
+  readonly #at: number
+  readonly #bits: bigint
+  readonly #capacity: number
+  readonly #maxTick: number
+
+  /** @param at - The record's offset in bytes. */
+  constructor(table: StateTable, at: number, sequenceBits: number, maxTick: number) {
+    this.#table = table
+    this.#words = table.words64
+    this.#at = at
+    this.#bits = BigInt(sequenceBits)
+    this.#capacity = 2 ** sequenceBits
+    this.#maxTick = maxTick
+  }
+
+  /** The state word: the first slot that nobody has. */
+  word(): bigint {
+    return Atomics.load(this.#words, this.#at / 8 + wordAt)
+  }
+
+  highTick(): number {
+    return Number(Atomics.load(this.#words, this.#at / 8 + highAt))
+  }
+
+  tickOf(slot: bigint): number {
+    return Number(slot >> this.#bits)
+  }
+
+  /** Between one and `want` slots, none beyond `limitTick`, all of one tick if `oneTick`. */
+  reserve(nowTick: number, limitTick: number, want: number, oneTick: boolean, start: SequenceStart): Reserved {
+    const limit = Math.min(limitTick, this.#maxTick)
+    const nowSlot = this.#slot(nowTick, 0)
+    this.#raise(this.#at / 8 + highAt, BigInt(nowTick))
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway) return 'moved'
+      const passed = word <= nowSlot
+      const tick = passed ? nowTick : this.tickOf(word)
+      const sequence = passed ? start.first(this.#sequenceOf(word)) : this.#sequenceOf(word)
+      if (tick > limit) return 'ahead'
+      const room = (oneTick ? 1 : limit - tick + 1) * this.#capacity - sequence
+      const count = Math.min(want, room)
+      const next = this.#slot(tick, sequence) + BigInt(count)
+      const history = Atomics.load(this.#table.words32, this.#at / 4 + historyAt)
+      if (history !== 0) this.#leave(history / 8, word, tick, next)
+      if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, next) === word) {
+        this.tick = tick
+        this.sequence = sequence
+        this.count = count
+        return 'run'
+      }
+    }
+  }
+
+  /** The same from slots of the past tick `nowTick` that nobody was given. */
+  reserveUnused(nowTick: number, want: number): Reserved {
+    const word = this.word()
+    if (word === movedAway) return 'moved'
+    const history = Atomics.load(this.#table.words32, this.#at / 4 + historyAt) / 8
+    if (word === 0n || this.tickOf(word - 1n) <= nowTick || history === 0) return 'ahead'
+    const floor = Atomics.load(this.#words, history)
+    if (floor === historyClosed || BigInt(nowTick) <= floor) return 'ahead'
+    const mark = this.#markOf(history, nowTick)
+    const begin = this.#slot(nowTick, 0)
+    const end = this.#slot(nowTick + 1, 0)
+    for (;;) {
+      const seen = Atomics.load(this.#words, mark)
+      // An older mark: the word skipped this tick. A younger one has overwritten it: unknown, so treat it as full.
+      const from = seen < begin ? begin : seen
+      if (from >= end) return 'ahead'
+      const count = Math.min(want, Number(end - from))
+      if (Atomics.compareExchange(this.#words, mark, seen, from + BigInt(count)) === seen) {
+        this.tick = nowTick
+        this.sequence = Number(from - begin)
+        this.count = count
+        return 'run'
+      }
+    }
+  }
+
+  /** Keeps marks from now on; `EnableHistory` of `state.h`, which has the argument. */
+  enableHistory(nowTick: number): void {
+    const history = this.#historyOffset() / 8
+    if (Atomics.load(this.#words, history) !== historyClosed) return
+    const end = this.#slot(this.#maxTick, this.#capacity - 1)
+    const nowSlot = this.#slot(nowTick, 0)
+    let word: bigint
+    let next: bigint
+    do {
+      word = this.word()
+      if (word === movedAway) return
+      next = word < nowSlot ? nowSlot : word < end ? word + 1n : word
+    } while (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, next) !== word)
+    const wordTick = next === 0n ? 0 : this.tickOf(next - 1n)
+    Atomics.compareExchange(this.#words, history, historyClosed, BigInt(Math.max(wordTick, nowTick)))
+  }
+
+  /**
+   * Hands this key over to somebody else, who has been told with which slot to go on before anybody can ask.
+   *
+   * @param raise - Makes sure that the other side issues nothing below a slot.
+   */
+  moveTo(raise: (slot: bigint) => void): void {
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway) return
+      raise(word)
+      if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, movedAway) === word) return
+    }
+  }
+
+  #historyOffset(): number {
+    const at = this.#at / 4 + historyAt
+    const existing = Atomics.load(this.#table.words32, at)
+    if (existing !== 0) return existing
+    const fresh = this.#table.allocate(8 + historyTicks * 8)
+    Atomics.store(this.#words, fresh / 8, historyClosed)
+    const winner = Atomics.compareExchange(this.#table.words32, at, 0, fresh)
+    return winner === 0 ? fresh : winner
+  }
+
+  /** Marks every tick that a run leaves behind; `History::Leave`. */
+  #leave(history: number, word: bigint, firstTick: number, next: bigint): void {
+    const lastTick = this.tickOf(next - 1n)
+    if (word !== 0n && this.tickOf(word - 1n) < lastTick) this.#raise(this.#markOf(history, this.tickOf(word - 1n)), word)
+    for (let tick = Math.max(firstTick, lastTick - historyTicks); tick < lastTick; tick++) {
+      this.#raise(this.#markOf(history, tick), this.#slot(tick + 1, 0))
+    }
+  }
+
+  #markOf(history: number, tick: number): number {
+    return history + 1 + (tick % historyTicks)
+  }
+
+  #raise(index: number, value: bigint): void {
+    for (;;) {
+      const seen = Atomics.load(this.#words, index)
+      if (seen >= value || Atomics.compareExchange(this.#words, index, seen, value) === seen) return
+    }
+  }
+
+  #slot(tick: number, sequence: number): bigint {
+    return (BigInt(tick) << this.#bits) + BigInt(sequence)
+  }
+
+  #sequenceOf(slot: bigint): number {
+    return Number(BigInt.asUintN(Number(this.#bits), slot))
+  }
+}

@@ -1,0 +1,24 @@
+export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from './codec/index.js'
+export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
+export type { IdArray, SequenceStartMode } from './engine/engine.js'
+export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './errors.js'
+export type { AheadEvent, EngineEvent } from './events.js'
+export { type BaseGenerator, createGenerator, type IdGenerator, type NarrowGenerator } from './generator.js'
+export {
+  composeId,
+  type DecodedId,
+  decode,
+  defineLayout,
+  type Field,
+  type IdParts,
+  type IsNarrow,
+  type Layout,
+  type LayoutSpec,
+  layouts,
+  type NodeFieldOf,
+  type NodeOf,
+  type Placement,
+} from './layout/index.js'
+export type { GeneratorOptions } from './options.js'
+export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
+export type { Stats } from './stats.js'

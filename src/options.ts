@@ -1,0 +1,222 @@
+import { platform } from '#platform'
+import { checkEngineOption, type EngineKind, type EngineOption, requireNative, resolveEngine } from './engine/choose.js'
+import { type CoreSpec, type SequenceStartMode, startModes } from './engine/engine.js'
+import { GraupelError, rangeError, show, typeError } from './errors.js'
+import { checkEpochMs, checkLayout, combineNode, defineLayout, type Field, Layout, layouts, type NodeOf, placeNode } from './layout/index.js'
+import { type OverflowAction, overflowActions, type Policy, type RollbackAction, type RollbackEvent, rollbackActions } from './policy/policy.js'
+
+/** What {@link createGenerator} takes. Everything is checked; a name that does not exist is refused. */
+export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]> {
+  /**
+   * Which node this is: one number over all node fields of the layout, or `{ datacenter: 1, worker: 7 }`. No two hosts may
+   * use the same one in the same namespace. There is no safe default; the variable `GRAUPEL_NODE` counts as choosing.
+   */
+  node?: NodeOf<F>
+  /** How ids are made up. @default layouts.twitter */
+  layout?: Layout<F>
+  /** Milliseconds since 1970, or a Date, that stands for timestamp 0. @default the layout's */
+  epoch?: number | Date
+  /** Generators in different namespaces may use the same node, because their ids never meet. Up to 255 characters. @default 'default' */
+  namespace?: string
+  /**
+   * What to do when the clock has stepped back behind the last id: refuse, wait, count on ahead of the clock, or give out
+   * what is unused of the past. A function is asked each time a decision is due, and returns one of these.
+   * @default 'advance'
+   */
+  onRollback?: RollbackAction | ((event: RollbackEvent) => RollbackAction)
+  /** What to do when a tick is used up. @default 'wait' */
+  onOverflow?: OverflowAction
+  /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000 */
+  maxAheadMs?: number
+  /** Milliseconds that one wait may take, from 0 up; a longer one throws at once, with `retryAfterMs`. @default 50 */
+  maxWaitMs?: number
+  /** The first sequence number of a new tick. `'random'` and `'rotate'` keep `id % n` even for slow generators, and use half of a tick at least. @default 'zero' */
+  sequenceStart?: SequenceStartMode
+  /** `'steady'` is read once and then carried by the monotonic clock. A function returns milliseconds since 1970; for tests and simulations. @default 'wall' */
+  clock?: 'wall' | 'steady' | (() => number)
+  /** Where the last id is remembered: `'process'`, for all threads of this one. Given explicitly, it states that no other process uses this node. @default 'process' */
+  state?: 'process'
+  /** `'native'` is never replaced silently; `GRAUPEL_ENGINE` overrides `'auto'`. @default 'auto' */
+  engine?: EngineOption
+}
+
+const optionNames: readonly string[] = [
+  'node',
+  'layout',
+  'epoch',
+  'namespace',
+  'onRollback',
+  'onOverflow',
+  'maxAheadMs',
+  'maxWaitMs',
+  'sequenceStart',
+  'clock',
+  'state',
+  'engine',
+] satisfies (keyof GeneratorOptions)[]
+
+const nodeVariable = 'GRAUPEL_NODE'
+const mostNamespace = 255
+
+/** Options with their defaults, checked. @internal */
+export interface Settings<F extends readonly Field[]> {
+  readonly engine: EngineKind
+  readonly layout: Layout<F>
+  readonly node: number
+  readonly namespace: string
+  readonly policy: Policy
+  readonly sequenceStart: SequenceStartMode
+  readonly clock: 'wall' | 'steady' | (() => number)
+}
+
+/** @throws TypeError, RangeError, GraupelError by the codes that {@link createGenerator} lists. @internal */
+export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>): Settings<F> {
+  if (typeof options !== 'object' || options === null) {
+    throw typeError('ERR_OPTION_INVALID', `the options are ${show(options)}; pass an object such as { node: 7 }`)
+  }
+  for (const key of Object.keys(options)) {
+    if (!optionNames.includes(key)) {
+      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`)
+    }
+  }
+  const layout = layoutOf(options)
+  const node = nodeOf(layout, options.node)
+  const namespace = namespaceOf(options.namespace)
+  const policy: Policy = {
+    onRollback: typeof options.onRollback === 'function' ? options.onRollback : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
+    onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
+    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
+    maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
+  }
+  const sequenceStart = oneOf('sequenceStart', options.sequenceStart, Object.keys(startModes) as SequenceStartMode[], 'zero')
+  const clock = clockOf(options.clock)
+  const { engine: engineOption = 'auto' } = options
+  checkEngineOption(engineOption, 'engine')
+  checkState(options.state, engineOption)
+  const engine = resolveEngine(engineOption)
+  return { engine, layout, node, namespace, policy, sequenceStart, clock }
+}
+
+/** What the engine has to know. @internal */
+export function coreSpec(settings: Settings<readonly Field[]>, seed: number, nowMs: number): CoreSpec {
+  const { layout, node, namespace, policy, clock, sequenceStart } = settings
+  const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
+  const nodeBits = placeNode(layout, node)
+  // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
+  // is a world of its own, which must not push the real one into its future.
+  const world = typeof clock === 'function' ? 'injected' : 'real'
+  const bits = `${timestamp.bits}@${timestamp.shift} ${sequence.bits}@${sequence.shift}`
+  return {
+    key: `${world} ${epochMs}+${tickMs} ${bits} ${nodeBits} ${namespace}`,
+    epochMs,
+    tickMs,
+    maxTick,
+    sequenceBits: sequence.bits,
+    sequenceShift: sequence.shift,
+    timestampShift: timestamp.shift,
+    nodeBits,
+    sequenceStart,
+    seed,
+    historyFromMs: policy.onRollback === 'reuse' || typeof policy.onRollback === 'function' ? nowMs : undefined,
+    clock,
+  }
+}
+
+function layoutOf<F extends readonly Field[]>({ layout, epoch }: GeneratorOptions<F>): Layout<F> {
+  if (layout !== undefined) checkLayout(layout)
+  const chosen = (layout ?? layouts.twitter) as Layout<F>
+  if (epoch === undefined) return chosen
+  const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
+  checkEpochMs(epochMs)
+  return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
+}
+
+function nodeOf(layout: Layout, node: unknown): number {
+  if (node !== undefined) return combineNode(layout, node)
+  const text = platform.environmentVariable(nodeVariable)
+  if (text !== undefined) {
+    if (!/^(0|[1-9][0-9]*)$/.test(text)) {
+      throw typeError('ERR_NODE_INVALID', `${nodeVariable} is ${show(text)}; set it to a whole number from 0 to ${layout.nodes - 1}`)
+    }
+    return combineNode(layout, Number(text))
+  }
+  if (layout.nodeFields.length === 0) return 0
+  throw typeError(
+    'ERR_NODE_REQUIRED',
+    `no node was given, and two hosts with the same node make the same ids; pass a number from 0 to ${layout.nodes - 1} that no other host uses (a StatefulSet's ordinal, a row in a table, an entry of your configuration), or set ${nodeVariable}`,
+  )
+}
+
+function namespaceOf(namespace: unknown = 'default'): string {
+  if (typeof namespace !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `namespace is ${show(namespace)} (${typeof namespace}); pass a string`)
+  }
+  if (namespace.length < 1 || namespace.length > mostNamespace || !namespace.isWellFormed()) {
+    throw rangeError('ERR_OPTION_INVALID', `namespace is ${show(namespace)}; pass 1 to ${mostNamespace} characters of well-formed text`)
+  }
+  return namespace
+}
+
+function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
+  if (clock === 'wall' || clock === 'steady') return clock
+  if (typeof clock !== 'function') {
+    throw typeError('ERR_OPTION_INVALID', `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`)
+  }
+  return () => {
+    const ms: unknown = clock()
+    if (typeof ms !== 'number') {
+      throw typeError('ERR_CLOCK_INVALID', `the clock returned ${show(ms)} (${typeof ms}); it has to return milliseconds since 1970 as a number`)
+    }
+    // The widest that a Date can say (ECMAScript 21.4.1.1); false for NaN, too.
+    if (!(Math.abs(ms) <= 8.64e15)) {
+      throw rangeError('ERR_CLOCK_INVALID', `the clock returned ${ms}; it has to return milliseconds since 1970 that a Date can hold`)
+    }
+    return Math.floor(ms)
+  }
+}
+
+function checkState(state: unknown, engine: EngineOption): void {
+  if (state === 'process') return
+  if (state === undefined) {
+    const siblings = platform.siblingProcesses()
+    if (siblings === undefined) return
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      `${siblings}, and state 'process' cannot see what other processes issue on this node; give each process a node of its own and pass state: 'process' to say so`,
+    )
+  }
+  if (typeof state !== 'string' || state === '') {
+    throw typeError('ERR_OPTION_INVALID', `state is ${show(state)}; pass 'process'`)
+  }
+  const asked = `state is ${show(state)}`
+  if (engine === 'js') {
+    throw new GraupelError(
+      'ERR_NATIVE_UNAVAILABLE',
+      `${asked}, which only the native engine can keep, and engine is 'js'; pass state: 'process' if no other process uses this node`,
+    )
+  }
+  requireNative(asked)
+  throw new GraupelError(
+    'ERR_STATE_UNSUPPORTED',
+    `${asked}; this version keeps the state in the process only: pass state: 'process' if no other process uses this node`,
+  )
+}
+
+function milliseconds(name: string, value: unknown, byDefault: number): number {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
+  }
+  if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from 0 up`)
+  }
+  return value
+}
+
+function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], byDefault: T): T {
+  if (value === undefined) return byDefault
+  if (!allowed.includes(value as T)) {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass one of ${allowed.map(show).join(', ')}`)
+  }
+  return value as T
+}

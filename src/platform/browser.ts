@@ -1,0 +1,30 @@
+import { makeStateMemory } from '../engine/state-table.js'
+import type { Platform } from './platform.js'
+
+// Browsers and edge runtimes: no native engine, no environment, and other threads that cannot be seen. Every copy of
+// the package on a page finds the memory under this name.
+const memoryKey = Symbol.for('graupel.state')
+
+const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
+
+export const platform: Platform = {
+  environmentVariable: () => undefined,
+
+  stateMemory() {
+    shared[memoryKey] ??= makeStateMemory()
+    return shared[memoryKey]
+  },
+
+  // A page is one process of its own. A worker has siblings that it cannot see: the page, and other workers.
+  siblingProcesses() {
+    const isWorker = typeof shared.WorkerGlobalScope === 'function' && globalThis instanceof shared.WorkerGlobalScope
+    return isWorker ? 'this is a worker, which cannot see the page that started it or the other workers' : undefined
+  },
+
+  loadNative: () => ({ ok: false, reason: 'this build of the package, for browsers, has no native engine' }),
+  warn: (message) => console.warn(message),
+  channel: () => undefined,
+  sleep: () => false,
+  monotonicMs: () => performance.now(),
+  later: (callback, ms) => void setTimeout(callback, ms),
+}

@@ -1,0 +1,71 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
+import type { Binding } from '../engine/native.js'
+import { makeStateMemory } from '../engine/state-table.js'
+import type { NativeLoad, Platform } from './platform.js'
+
+/** Under this name every worker thread, and every other copy of the package, finds the memory that the main thread made. */
+const memoryKey = 'graupel.state'
+
+// Environment data is copied to a worker when that is started, so it has to be there before the user starts one: that
+// is why it happens on import, and not when the first generator needs it.
+if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeStateMemory())
+
+let native: NativeLoad | undefined
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+export const platform: Platform = {
+  environmentVariable: (name) => process.env[name],
+
+  stateMemory() {
+    const memory = getEnvironmentData(memoryKey)
+    if (memory instanceof SharedArrayBuffer) return memory
+    return { unreachable: "the thread that started this worker had not imported 'graupel' by then" }
+  },
+
+  siblingProcesses() {
+    // Not imported above: loading it takes longer than everything else here together.
+    const cluster = process.getBuiltinModule('node:cluster') as unknown as { isWorker: boolean }
+    if (cluster.isWorker) return 'this process is a worker of node:cluster'
+    const { NODE_APP_INSTANCE } = process.env
+    return NODE_APP_INSTANCE === undefined ? undefined : `NODE_APP_INSTANCE is ${NODE_APP_INSTANCE}, so a process manager runs several of this process`
+  },
+
+  loadNative() {
+    native ??= loadBinding()
+    return native
+  },
+
+  warn: (message, code) => process.emitWarning(message, { code }),
+  channel: (name) => process.getBuiltinModule('node:diagnostics_channel').channel(name),
+
+  sleep(ms) {
+    Atomics.wait(sleeper, 0, 0, ms)
+    return true
+  },
+
+  monotonicMs: () => performance.now(),
+  later: (callback, ms) => void (ms > 0 ? setTimeout(callback, ms) : setImmediate(callback)),
+}
+
+function loadBinding(): NativeLoad {
+  const require = createRequire(import.meta.url)
+  const packageFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+  let file: string
+  try {
+    file = (require('node-gyp-build') as { resolve(folder: string): string }).resolve(packageFolder)
+  } catch (cause) {
+    return {
+      ok: false,
+      reason: `no binary for ${process.platform} ${process.arch}, Node-API ${process.versions['napi']}, in ${packageFolder}`,
+      cause,
+    }
+  }
+  try {
+    return { ok: true, binding: require(file) as Binding, file }
+  } catch (cause) {
+    return { ok: false, reason: `the binary ${file} does not load: ${(cause as Error).message}`, cause, file }
+  }
+}

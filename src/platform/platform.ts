@@ -1,0 +1,31 @@
+import type { Binding } from '../engine/native.js'
+
+/** What loading the native engine ended with; a binary that is missing and one that is broken are different things. */
+export type NativeLoad =
+  | { readonly ok: true; readonly binding: Binding; readonly file: string }
+  | { readonly ok: false; readonly reason: string; readonly cause?: unknown; readonly file?: string }
+
+/** A channel of `node:diagnostics_channel`, as far as it is used here. */
+export interface Channel {
+  readonly hasSubscribers: boolean
+  publish(message: unknown): void
+}
+
+/** What the package needs from where it runs, and all it knows of it. `#platform` in package.json leads to one of two. */
+export interface Platform {
+  environmentVariable(name: string): string | undefined
+  /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this one. */
+  stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
+  /** What shows that other processes run the same program, such as `node:cluster`. */
+  siblingProcesses(): string | undefined
+  /** Tried once; the answer is kept. */
+  loadNative(): NativeLoad
+  warn(message: string, code: string): void
+  channel(name: string): Channel | undefined
+  /** Puts the thread to sleep; false where it may not. */
+  sleep(ms: number): boolean
+  /** Monotonic milliseconds. */
+  monotonicMs(): number
+  /** Calls back as soon as the event loop has had a turn, or after `ms`. */
+  later(callback: () => void, ms: number): void
+}

@@ -1,0 +1,71 @@
+import type { Observation } from '../engine/engine.js'
+import type { OverflowAction, Policy, RollbackAction } from './policy.js'
+
+/** How far the word is ahead of the clock, and why. */
+export interface Situation {
+  kind: 'rollback' | 'overflow'
+  rollbackMs: number
+  aheadMs: number
+}
+
+/** What to do about it. */
+export type Verdict =
+  /** Go on counting, up to this tick. */
+  | { readonly do: 'grant'; readonly limitTick: number }
+  /** Take what is unused in the tick that the clock shows; if there is nothing, judge `wait` instead. */
+  | { readonly do: 'unused' }
+  /** Wait until the clock shows this tick, `waitMs` from now. */
+  | { readonly do: 'wait'; readonly untilTick: number; readonly waitMs: number }
+  | { readonly do: 'throw'; readonly retryAfterMs: number }
+
+/**
+ * Tells a rollback from an overflow, or `undefined` where the word is not ahead.
+ *
+ * The word remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has stepped back,
+ * by the difference; a word that is ahead of a clock which has not stepped back got there by making ids. Unlike a
+ * comparison of the wall clock with the monotonic one, this costs nothing per id and needs no reading in between.
+ */
+export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
+  if (seen.headTick <= seen.nowTick) return undefined
+  const stepped = seen.lastTick > seen.nowTick && seen.highTick > seen.nowTick
+  return {
+    kind: stepped ? 'rollback' : 'overflow',
+    rollbackMs: stepped ? (seen.highTick - seen.nowTick) * tickMs : 0,
+    aheadMs: (seen.headTick - seen.nowTick) * tickMs,
+  }
+}
+
+/**
+ * Decides what happens when the word is ahead of the clock: for both engines, and for calls that block and calls that
+ * do not. Pure.
+ */
+export function judge(
+  action: RollbackAction | OverflowAction,
+  seen: Observation,
+  policy: Policy,
+  clock: { readonly epochMs: number; readonly tickMs: number },
+): Verdict {
+  const startOf = (tick: number) => clock.epochMs + tick * clock.tickMs
+  // The clock may be anywhere in its tick, so this is what is left and not a multiple of the tick.
+  const msUntil = (tick: number) => startOf(tick) - seen.nowMs
+  const waitFor = (tick: number): Verdict => {
+    const waitMs = msUntil(tick)
+    return waitMs <= policy.maxWaitMs
+      ? { do: 'wait', untilTick: tick, waitMs }
+      : { do: 'throw', retryAfterMs: waitMs }
+  }
+  switch (action) {
+    case 'throw':
+      return { do: 'throw', retryAfterMs: msUntil(seen.headTick) }
+    case 'wait':
+      return waitFor(seen.headTick)
+    case 'reuse':
+      return { do: 'unused' }
+    case 'advance': {
+      const aheadTicks = Math.floor(policy.maxAheadMs / clock.tickMs)
+      const limitTick = seen.nowTick + aheadTicks
+      // Beyond the bound it is enough to wait until the next slot is within it again.
+      return seen.headTick <= limitTick ? { do: 'grant', limitTick } : waitFor(seen.headTick - aheadTicks)
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import { platform } from '#platform'
+import { type Core, type Observation, Status } from '../engine/engine.js'
+import { type ErrorDetails, GraupelError, show, typeError } from '../errors.js'
+import { type AheadEvent, publish } from '../events.js'
+import type { Layout } from '../layout/index.js'
+import type { Counters } from '../stats.js'
+import { judge, type Situation, situationOf } from './judge.js'
+import { type OverflowAction, type Policy, type RollbackAction, type RollbackEvent, rollbackActions } from './policy.js'
+
+/** Something to be made: one id, or the rest of an array. Each call makes what it can and says how far that got. */
+export interface Task {
+  proceed(): Progress
+  grant(nowTick: number, limitTick: number): Progress
+  unused(nowTick: number): Progress
+}
+export type Progress = 'done' | 'some' | 'none'
+
+/** What there is to wait for. */
+export interface Wait {
+  readonly untilTick: number
+  readonly waitMs: number
+  readonly situation: Situation
+}
+
+/** Whose ids they are; for messages and events. */
+export interface Subject {
+  readonly layout: Layout
+  readonly namespace: string
+  readonly node: number
+  /** The clock is the user's: nothing but reading it makes it go on. */
+  readonly injectedClock: boolean
+}
+
+/** Readings of a clock that stands still before a wait is given up. */
+const injectedReadings = 1_000
+const realReadings = 1_000_000
+
+/**
+ * Comes in when an engine did not simply make an id: asks the policy, applies the verdict, and waits or refuses. Shared
+ * by the calls that block (`run`) and those that do not (`round`, by the queue).
+ */
+export class Referee {
+  readonly #core: Core
+  readonly #policy: Policy
+  readonly #subject: Subject
+  readonly #counters: Counters
+  /** What was counted last, so that one event of many calls is counted and published once. */
+  #countedHighTick = -1
+  #countedHeadTick = -1
+
+  constructor(core: Core, policy: Policy, subject: Subject, counters: Counters) {
+    this.#core = core
+    this.#policy = policy
+    this.#subject = subject
+    this.#counters = counters
+  }
+
+  /** Blocks until the task is done. @throws GraupelError as the policy says. */
+  run(task: Task): void {
+    for (;;) {
+      const outcome = this.round(task)
+      if (outcome === 'done') return
+      if (outcome !== 'again') this.#block(outcome)
+    }
+  }
+
+  /** One decision and what follows from it; never blocks. @throws GraupelError as the policy says. */
+  round(task: Task): 'done' | 'again' | Wait {
+    const { layout } = this.#subject
+    const seen = this.#observe()
+    const situation = situationOf(seen, layout.tickMs)
+    if (situation === undefined) return task.proceed() === 'done' ? 'done' : 'again'
+    // The observation is reused by the engine, and the policy may be a function of the user's.
+    const now = { ...seen }
+    this.#count(situation, now)
+    const action = this.#action(situation, now)
+    let verdict = judge(action, now, this.#policy, layout)
+    if (verdict.do === 'unused') {
+      const progress = task.unused(now.nowTick)
+      if (progress !== 'none') return progress === 'done' ? 'done' : 'again'
+      verdict = judge('wait', now, this.#policy, layout)
+    }
+    if (verdict.do === 'grant') return task.grant(now.nowTick, verdict.limitTick) === 'done' ? 'done' : 'again'
+    if (verdict.do === 'wait') return { untilTick: verdict.untilTick, waitMs: verdict.waitMs, situation }
+    throw this.#refusal(situation, now.nowMs, (verdict as { retryAfterMs: number }).retryAfterMs, action)
+  }
+
+  /** @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED` */
+  #observe(): Observation {
+    const { layout } = this.#subject
+    const seen = this.#core.observe()
+    if (seen.status === Status.closed) throw closedError()
+    if (seen.status === Status.beforeEpoch) {
+      throw new GraupelError(
+        'ERR_CLOCK_BEFORE_EPOCH',
+        `the clock shows ${timeOf(seen.nowMs)}, before the epoch of layout '${layout.name}', ${timeOf(layout.epochMs)}; set the clock, or choose an earlier epoch`,
+      )
+    }
+    if (seen.status === Status.expired) throw expiredError(layout, seen.nowMs)
+    return seen
+  }
+
+  #action(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
+    const { onRollback, onOverflow } = this.#policy
+    if (situation.kind === 'overflow') return onOverflow
+    if (typeof onRollback === 'string') return onRollback
+    const action = onRollback(this.#event(situation, seen.nowMs) as RollbackEvent)
+    if (!rollbackActions.includes(action)) {
+      throw typeError('ERR_OPTION_INVALID', `the function onRollback returned ${show(action)}; return one of ${rollbackActions.map(show).join(', ')}`)
+    }
+    return action
+  }
+
+  #count(situation: Situation, seen: Observation): void {
+    if (situation.kind === 'rollback') {
+      if (seen.highTick === this.#countedHighTick) return
+      this.#countedHighTick = seen.highTick
+      this.#counters.rollbacks++
+    } else {
+      if (seen.headTick === this.#countedHeadTick) return
+      this.#countedHeadTick = seen.headTick
+      this.#counters.overflows++
+    }
+    publish(situation.kind, this.#event(situation, seen.nowMs))
+  }
+
+  #event(situation: Situation, nowMs: number): AheadEvent {
+    const { layout, namespace, node } = this.#subject
+    const { kind, rollbackMs, aheadMs } = situation
+    return { type: kind, layout: layout.name, namespace, node, nowMs, rollbackMs, aheadMs }
+  }
+
+  #block(wait: Wait): void {
+    const { layout, injectedClock } = this.#subject
+    const startMs = platform.monotonicMs()
+    const dueMs = layout.epochMs + wait.untilTick * layout.tickMs
+    this.#counters.waits++
+    let lastMs = Number.NEGATIVE_INFINITY
+    let readings = 0
+    try {
+      for (;;) {
+        const { nowMs, nowTick } = this.#observe()
+        if (nowTick >= wait.untilTick) return
+        // Stepped back further while we waited: that is for the policy to judge anew.
+        if (dueMs - nowMs > this.#policy.maxWaitMs) return
+        readings = nowMs > lastMs ? 0 : readings + 1
+        lastMs = nowMs
+        const isStill = injectedClock
+          ? readings > injectedReadings
+          : readings > realReadings || platform.monotonicMs() - startMs > this.#policy.maxWaitMs + layout.tickMs
+        if (isStill) throw this.#refusal(wait.situation, nowMs, dueMs - nowMs, 'wait', 'and the clock stood still meanwhile')
+        // The last millisecond is spent awake: to be late by one is to lose a tick of ids, and sleeps are late.
+        if (!injectedClock && dueMs - nowMs > 2) platform.sleep(dueMs - nowMs - 1)
+      }
+    } finally {
+      this.#counters.waitedMs += platform.monotonicMs() - startMs
+    }
+  }
+
+  #refusal(situation: Situation, nowMs: number, retryAfterMs: number, action: string, addition = ''): GraupelError {
+    const { layout, node } = this.#subject
+    const { kind, rollbackMs, aheadMs } = situation
+    const rule =
+      action === 'throw'
+        ? `the policy is 'throw'`
+        : `policy '${action}' would have to wait ${retryAfterMs} ms, maxWaitMs is ${this.#policy.maxWaitMs}${addition && `, ${addition}`}`
+    const details: ErrorDetails = { retryAfterMs }
+    if (kind === 'rollback') {
+      return new GraupelError(
+        'ERR_CLOCK_ROLLBACK',
+        `the clock stepped back by ${rollbackMs} ms to ${timeOf(nowMs)}, and node ${node} has issued ids up to ${aheadMs} ms later; ${rule}: try again in ${retryAfterMs} ms`,
+        { ...details, rollbackMs },
+      )
+    }
+    return new GraupelError(
+      'ERR_SEQUENCE_OVERFLOW',
+      `node ${node} has issued all ${2 ** layout.sequence.bits} ids of every tick up to ${aheadMs} ms from ${timeOf(nowMs)}; ${rule}: try again in ${retryAfterMs} ms, or choose a layout with a wider sequence`,
+      details,
+    )
+  }
+}
+
+/** @internal */
+export function closedError(): GraupelError {
+  return new GraupelError('ERR_CLOSED', 'the generator is closed; create another one')
+}
+
+/** @internal */
+export function expiredError(layout: Layout, nowMs: number): GraupelError {
+  return new GraupelError(
+    'ERR_LAYOUT_EXPIRED',
+    `layout '${layout.name}' expired on ${layout.expiresAt.toISOString()}, and the clock shows ${timeOf(nowMs)}; choose a later epoch or a layout with a wider timestamp`,
+  )
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,95 @@
+import { type Core, type IdArray, Status } from './engine/engine.js'
+import { GraupelError } from './errors.js'
+import type { Progress, Referee, Task } from './policy/referee.js'
+
+/** Ids made in one go by a call that must not block: well below the shortest tick on any machine. */
+const sliceLength = 16_384
+
+/** The making of one id. */
+export class OneTask implements Task {
+  /** Kept here, because other calls use the engine's memory before the promise's reader runs. */
+  id = 0n
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  proceed(): Progress {
+    return this.#keep(this.#core.step())
+  }
+
+  grant(nowTick: number, limitTick: number): Progress {
+    return this.#keep(this.#core.grant(nowTick, limitTick))
+  }
+
+  unused(nowTick: number): Progress {
+    return this.#keep(this.#core.grantUnused(nowTick))
+  }
+
+  #keep(status: number): Progress {
+    if (status !== Status.ok) return 'none'
+    this.id = this.#core.id64[0] as bigint
+    return 'done'
+  }
+}
+
+/** The filling of an array. */
+export class FillTask implements Task {
+  readonly #core: Core
+  readonly #array: IdArray
+  readonly #check: ((array: IdArray) => void) | undefined
+  readonly #length: number
+  #filled = 0
+
+  /** @param check - Called before each slice, because the array may have been given away in between. */
+  constructor(core: Core, array: IdArray, check?: (array: IdArray) => void) {
+    this.#core = core
+    this.#array = array
+    this.#check = check
+    this.#length = array.length
+  }
+
+  get isDone(): boolean {
+    return this.#filled === this.#length
+  }
+
+  /** Fills all of it at once, blocking where the policy waits. An error carries how far it got. */
+  run(referee: () => Referee): void {
+    try {
+      if (!this.isDone && this.proceed() !== 'done') referee().run(this)
+    } catch (error) {
+      this.rethrow(error)
+    }
+  }
+
+  /** Throws an error on, having added how far the filling got. */
+  readonly rethrow = (error: unknown): never => {
+    if (error instanceof GraupelError) error.filled = this.#filled
+    throw error
+  }
+
+  proceed(): Progress {
+    return this.#slice((to) => this.#core.fill(this.#array, this.#filled, to))
+  }
+
+  grant(nowTick: number, limitTick: number): Progress {
+    return this.#slice((to) => this.#core.fillGranted(this.#array, this.#filled, to, nowTick, limitTick))
+  }
+
+  unused(nowTick: number): Progress {
+    return this.#slice((to) => this.#core.fillUnused(this.#array, this.#filled, to, nowTick))
+  }
+
+  #slice(fill: (to: number) => number): Progress {
+    let to = this.#length
+    if (this.#check !== undefined) {
+      this.#check(this.#array)
+      to = Math.min(to, this.#filled + sliceLength)
+    }
+    const made = fill(to)
+    this.#filled += made
+    if (this.isDone) return 'done'
+    return made > 0 ? 'some' : 'none'
+  }
+}
