@@ -5,9 +5,8 @@ import type { Layout } from './layout/index.js'
 const mostElements = 2 ** 32 - 1
 
 /** Name of a typed array's kind, whichever realm it comes from; `undefined` for anything else. */
-const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get as (
-  this: unknown,
-) => string | undefined
+const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+  ?.get as (this: unknown) => string | undefined
 
 /**
  * @throws TypeError `ERR_ARRAY_INVALID` unless it is an array of 64-bit integers over memory that stays where it is and
@@ -16,20 +15,35 @@ const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.
 export function checkIdArray(array: unknown): asserts array is IdArray {
   const kind = kindOf.call(array)
   if (kind !== 'BigUint64Array' && kind !== 'BigInt64Array') {
-    throw typeError('ERR_ARRAY_INVALID', `the array is ${kind === undefined ? show(array) : `a ${kind}`}; pass a BigUint64Array or a BigInt64Array`)
+    throw typeError(
+      'ERR_ARRAY_INVALID',
+      `the array is ${kind === undefined ? show(array) : `a ${kind}`}; pass a BigUint64Array or a BigInt64Array`,
+    )
   }
   const { buffer, length } = array as IdArray
   if (typeof SharedArrayBuffer === 'function' && buffer instanceof SharedArrayBuffer) {
-    throw typeError('ERR_ARRAY_INVALID', 'the array is over a SharedArrayBuffer, where other threads could see ids half written; fill an array of your own and copy it')
+    throw typeError(
+      'ERR_ARRAY_INVALID',
+      'the array is over a SharedArrayBuffer, where other threads could see ids half written; fill an array of your own and copy it',
+    )
   }
   if ((buffer as { resizable?: boolean }).resizable) {
-    throw typeError('ERR_ARRAY_INVALID', 'the array is over a resizable ArrayBuffer, which may shrink while it is being filled; pass one of fixed length')
+    throw typeError(
+      'ERR_ARRAY_INVALID',
+      'the array is over a resizable ArrayBuffer, which may shrink while it is being filled; pass one of fixed length',
+    )
   }
   if (length === 0 && isDetached(buffer)) {
-    throw typeError('ERR_ARRAY_INVALID', 'the buffer of the array is detached: it was transferred to another thread; pass an array that is still yours')
+    throw typeError(
+      'ERR_ARRAY_INVALID',
+      'the buffer of the array is detached: it was transferred to another thread; pass an array that is still yours',
+    )
   }
   if (length > mostElements) {
-    throw rangeError('ERR_ARRAY_INVALID', `the array has ${length} elements; at most ${mostElements} can be filled at once`)
+    throw rangeError(
+      'ERR_ARRAY_INVALID',
+      `the array has ${length} elements; at most ${mostElements} can be filled at once`,
+    )
   }
 }
 
@@ -39,9 +53,16 @@ export function checkSign(array: IdArray, layout: Layout, node: number, nowMs: n
   const top = layout.placements[0] as { name: string; bits: number }
   const half = 2 ** (top.bits - 1)
   const value =
-    top.name === 'timestamp' ? Math.floor((nowMs - layout.epochMs) / layout.tickMs) : top.name === 'sequence' ? half : node / 2 ** (layout.nodeBits - top.bits)
+    top.name === 'timestamp'
+      ? Math.floor((nowMs - layout.epochMs) / layout.tickMs)
+      : top.name === 'sequence'
+        ? half
+        : node / 2 ** (layout.nodeBits - top.bits)
   if (value >= half) {
-    throw rangeError('ERR_ARRAY_INVALID', `ids of layout '${layout.name}' have reached 2^63, which a BigInt64Array shows as negative; pass a BigUint64Array`)
+    throw rangeError(
+      'ERR_ARRAY_INVALID',
+      `ids of layout '${layout.name}' have reached 2^63, which a BigInt64Array shows as negative; pass a BigUint64Array`,
+    )
   }
 }
 

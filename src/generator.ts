@@ -4,7 +4,7 @@ import { DecimalWriter } from './codec/index.js'
 import { openCore } from './engine/choose.js'
 import { type Core, high, type IdArray, low, Status } from './engine/engine.js'
 import { rangeError, show, typeError } from './errors.js'
-import { type DecodedId, decode, type Field, type IsNarrow, type Layout, layouts } from './layout/index.js'
+import { type DecodedId, decode, type Field, type IsNarrow, type Layout, type layouts } from './layout/index.js'
 import { coreSpec, type GeneratorOptions, type Settings, settle } from './options.js'
 import { Queue } from './policy/queue.js'
 import { closedError, expiredError, Referee } from './policy/referee.js'
@@ -90,7 +90,10 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   nextNumber(): number {
     const { layout } = this.#settings
     if (layout.bits > 53) {
-      throw rangeError('ERR_NUMBER_UNSAFE', `ids of layout '${layout.name}' have ${layout.bits} bits, a number holds 53; use next() or nextString(), or layouts.js53`)
+      throw rangeError(
+        'ERR_NUMBER_UNSAFE',
+        `ids of layout '${layout.name}' have ${layout.bits} bits, a number holds 53; use next() or nextString(), or layouts.js53`,
+      )
     }
     const core = this.#core
     if (core.step() !== Status.ok) this.#judged().run(new OneTask(core))
@@ -230,5 +233,3 @@ function warnOfExpiry(layout: Layout): void {
   warned.add(message)
   platform.warn(message, 'GRAUPEL_LAYOUT_EXPIRES')
 }
-
-

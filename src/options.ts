@@ -2,8 +2,25 @@ import { platform } from '#platform'
 import { checkEngineOption, type EngineKind, type EngineOption, requireNative, resolveEngine } from './engine/choose.js'
 import { type CoreSpec, type SequenceStartMode, startModes } from './engine/engine.js'
 import { GraupelError, rangeError, show, typeError } from './errors.js'
-import { checkEpochMs, checkLayout, combineNode, defineLayout, type Field, Layout, layouts, type NodeOf, placeNode } from './layout/index.js'
-import { type OverflowAction, overflowActions, type Policy, type RollbackAction, type RollbackEvent, rollbackActions } from './policy/policy.js'
+import {
+  checkEpochMs,
+  checkLayout,
+  combineNode,
+  defineLayout,
+  type Field,
+  type Layout,
+  layouts,
+  type NodeOf,
+  placeNode,
+} from './layout/index.js'
+import {
+  type OverflowAction,
+  overflowActions,
+  type Policy,
+  type RollbackAction,
+  type RollbackEvent,
+  rollbackActions,
+} from './policy/policy.js'
 
 /** What {@link createGenerator} takes. Everything is checked; a name that does not exist is refused. */
 export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]> {
@@ -76,19 +93,30 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   }
   for (const key of Object.keys(options)) {
     if (!optionNames.includes(key)) {
-      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`)
+      throw typeError(
+        'ERR_OPTION_UNKNOWN',
+        `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`,
+      )
     }
   }
   const layout = layoutOf(options)
   const node = nodeOf(layout, options.node)
   const namespace = namespaceOf(options.namespace)
   const policy: Policy = {
-    onRollback: typeof options.onRollback === 'function' ? options.onRollback : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
+    onRollback:
+      typeof options.onRollback === 'function'
+        ? options.onRollback
+        : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
     onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
     maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
     maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
   }
-  const sequenceStart = oneOf('sequenceStart', options.sequenceStart, Object.keys(startModes) as SequenceStartMode[], 'zero')
+  const sequenceStart = oneOf(
+    'sequenceStart',
+    options.sequenceStart,
+    Object.keys(startModes) as SequenceStartMode[],
+    'zero',
+  )
   const clock = clockOf(options.clock)
   const { engine: engineOption = 'auto' } = options
   checkEngineOption(engineOption, 'engine')
@@ -136,7 +164,10 @@ function nodeOf(layout: Layout, node: unknown): number {
   const text = platform.environmentVariable(nodeVariable)
   if (text !== undefined) {
     if (!/^(0|[1-9][0-9]*)$/.test(text)) {
-      throw typeError('ERR_NODE_INVALID', `${nodeVariable} is ${show(text)}; set it to a whole number from 0 to ${layout.nodes - 1}`)
+      throw typeError(
+        'ERR_NODE_INVALID',
+        `${nodeVariable} is ${show(text)}; set it to a whole number from 0 to ${layout.nodes - 1}`,
+      )
     }
     return combineNode(layout, Number(text))
   }
@@ -152,7 +183,10 @@ function namespaceOf(namespace: unknown = 'default'): string {
     throw typeError('ERR_OPTION_INVALID', `namespace is ${show(namespace)} (${typeof namespace}); pass a string`)
   }
   if (namespace.length < 1 || namespace.length > mostNamespace || !namespace.isWellFormed()) {
-    throw rangeError('ERR_OPTION_INVALID', `namespace is ${show(namespace)}; pass 1 to ${mostNamespace} characters of well-formed text`)
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `namespace is ${show(namespace)}; pass 1 to ${mostNamespace} characters of well-formed text`,
+    )
   }
   return namespace
 }
@@ -160,16 +194,25 @@ function namespaceOf(namespace: unknown = 'default'): string {
 function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
   if (clock === 'wall' || clock === 'steady') return clock
   if (typeof clock !== 'function') {
-    throw typeError('ERR_OPTION_INVALID', `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`,
+    )
   }
   return () => {
     const ms: unknown = clock()
     if (typeof ms !== 'number') {
-      throw typeError('ERR_CLOCK_INVALID', `the clock returned ${show(ms)} (${typeof ms}); it has to return milliseconds since 1970 as a number`)
+      throw typeError(
+        'ERR_CLOCK_INVALID',
+        `the clock returned ${show(ms)} (${typeof ms}); it has to return milliseconds since 1970 as a number`,
+      )
     }
     // The widest that a Date can say (ECMAScript 21.4.1.1); false for NaN, too.
     if (!(Math.abs(ms) <= 8.64e15)) {
-      throw rangeError('ERR_CLOCK_INVALID', `the clock returned ${ms}; it has to return milliseconds since 1970 that a Date can hold`)
+      throw rangeError(
+        'ERR_CLOCK_INVALID',
+        `the clock returned ${ms}; it has to return milliseconds since 1970 that a Date can hold`,
+      )
     }
     return Math.floor(ms)
   }

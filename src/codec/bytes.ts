@@ -13,7 +13,10 @@ export function readBytes(bytes: unknown): bigint {
     throw typeError('ERR_ID_INVALID', `the bytes are ${show(bytes)} (${typeof bytes}); pass a Uint8Array of 8 bytes`)
   }
   if (bytes.length !== 8) {
-    throw rangeError('ERR_ID_INVALID', `there are ${bytes.length} bytes; an id has exactly 8, the most significant first`)
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `there are ${bytes.length} bytes; an id has exactly 8, the most significant first`,
+    )
   }
   return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0)
 }

@@ -51,12 +51,18 @@ export function parseId(text: string | Uint8Array, encoding: Encoding): bigint {
   if (encoding === 'bytes') return readBytes(text)
   if (encoding !== 'decimal') return readRadix(text, radixOf(encoding))
   if (typeof text !== 'string') {
-    throw typeError('ERR_ID_INVALID', `the decimal id is ${show(text)} (${typeof text}); pass a string of decimal digits`)
+    throw typeError(
+      'ERR_ID_INVALID',
+      `the decimal id is ${show(text)} (${typeof text}); pass a string of decimal digits`,
+    )
   }
   return toId(text)
 }
 
 function radixOf(encoding: unknown) {
   if (typeof encoding === 'string' && Object.hasOwn(radixes, encoding)) return radixes[encoding as keyof typeof radixes]
-  throw typeError('ERR_ENCODING_UNKNOWN', `the encoding is ${show(encoding)}; it is one of ${encodings.map(show).join(', ')}`)
+  throw typeError(
+    'ERR_ENCODING_UNKNOWN',
+    `the encoding is ${show(encoding)}; it is one of ${encodings.map(show).join(', ')}`,
+  )
 }

@@ -17,7 +17,12 @@ const lower = upper.toLowerCase()
 
 /** Both cases of every letter of an alphabet that has one of them. */
 function caseless(alphabet: string): Record<string, string> {
-  return Object.fromEntries([...alphabet].flatMap((c) => [[c.toLowerCase(), c], [c.toUpperCase(), c]]))
+  return Object.fromEntries(
+    [...alphabet].flatMap((c) => [
+      [c.toLowerCase(), c],
+      [c.toUpperCase(), c],
+    ]),
+  )
 }
 
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -72,7 +77,10 @@ export function readRadix(text: unknown, radix: Radix): bigint {
     throw typeError('ERR_ID_INVALID', `the ${name} id is ${show(text)} (${typeof text}); pass a string`)
   }
   if (text.length < 1 || text.length > width) {
-    throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} has ${text.length} characters; an id has 1 to ${width}`)
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `the ${name} id ${show(text)} has ${text.length} characters; an id has 1 to ${width}`,
+    )
   }
   const map = valuesOf(radix)
   const base = BigInt(alphabet.length)
@@ -80,10 +88,14 @@ export function readRadix(text: unknown, radix: Radix): bigint {
   for (const c of text) {
     const value = map.get(c)
     if (value === undefined) {
-      throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} has the character ${show(c)}; the digits are ${alphabet}`)
+      throw rangeError(
+        'ERR_ID_INVALID',
+        `the ${name} id ${show(text)} has the character ${show(c)}; the digits are ${alphabet}`,
+      )
     }
     id = id * base + BigInt(value)
   }
-  if (id > most) throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} stands for ${id}; an id is below 2^64`)
+  if (id > most)
+    throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} stands for ${id}; an id is below 2^64`)
   return id
 }

@@ -47,7 +47,10 @@ export function engineInfo(): EngineInfo {
 /** @internal */
 export function checkEngineOption(value: unknown, name: string): asserts value is EngineOption {
   if (!engineOptions.includes(value as EngineOption)) {
-    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass one of ${engineOptions.map(show).join(', ')}`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${name} is ${show(value)}; pass one of ${engineOptions.map(show).join(', ')}`,
+    )
   }
 }
 

@@ -306,7 +306,13 @@ export class JsCore implements Core {
     }
   }
 
-  #writeTick(halves: Uint32Array, from: number, count: number, base: { baseLow: number; baseHigh: number }, first: number): void {
+  #writeTick(
+    halves: Uint32Array,
+    from: number,
+    count: number,
+    base: { baseLow: number; baseHigh: number },
+    first: number,
+  ): void {
     const { sequenceShift } = this.#spec
     if (this.#narrow) {
       const step = 2 ** sequenceShift

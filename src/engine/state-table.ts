@@ -114,7 +114,11 @@ export class StateTable {
       } catch (cause) {
         // Another thread may have grown it further in between; anything else is out of memory.
         if (this.#memory.byteLength < bytes) {
-          throw new GraupelError('ERR_STATE_FULL', `the states of this process need ${bytes} bytes, which the system refuses`, { cause })
+          throw new GraupelError(
+            'ERR_STATE_FULL',
+            `the states of this process need ${bytes} bytes, which the system refuses`,
+            { cause },
+          )
         }
       }
     }

@@ -99,6 +99,7 @@ export class State {
     for (;;) {
       const seen = Atomics.load(this.#words, mark)
       // An older mark: the word skipped this tick. A younger one has overwritten it: unknown, so treat it as full.
+      // biome-ignore lint/complexity/useMathMinMax: these are bigints, which Math.max does not take.
       const from = seen < begin ? begin : seen
       if (from >= end) return 'ahead'
       const count = Math.min(want, Number(end - from))
@@ -155,7 +156,8 @@ export class State {
   /** Marks every tick that a run leaves behind; `History::Leave`. */
   #leave(history: number, word: bigint, firstTick: number, next: bigint): void {
     const lastTick = this.tickOf(next - 1n)
-    if (word !== 0n && this.tickOf(word - 1n) < lastTick) this.#raise(this.#markOf(history, this.tickOf(word - 1n)), word)
+    if (word !== 0n && this.tickOf(word - 1n) < lastTick)
+      this.#raise(this.#markOf(history, this.tickOf(word - 1n)), word)
     for (let tick = Math.max(firstTick, lastTick - historyTicks); tick < lastTick; tick++) {
       this.#raise(this.#markOf(history, tick), this.#slot(tick + 1, 0))
     }

@@ -39,7 +39,10 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
   checkLayout(layout)
   const value = toId(id)
   if (value >> BigInt(layout.bits) !== 0n) {
-    throw rangeError('ERR_ID_INVALID', `the id ${value} has ${value.toString(2).length} bits; ids of layout '${layout.name}' have at most ${layout.bits}`)
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `the id ${value} has ${value.toString(2).length} bits; ids of layout '${layout.name}' have at most ${layout.bits}`,
+    )
   }
   const { timestamp, sequence } = layout
   const part = (bits: number, shift: number) => Number(BigInt.asUintN(bits, value >> BigInt(shift)))
@@ -73,7 +76,10 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
     )
   }
   if (!Number.isInteger(sequence) || sequence < 0 || sequence >= 2 ** layout.sequence.bits) {
-    throw rangeError('ERR_ID_INVALID', `the sequence is ${show(sequence)}; layout '${layout.name}' holds 0 to ${2 ** layout.sequence.bits - 1}`)
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `the sequence is ${show(sequence)}; layout '${layout.name}' holds 0 to ${2 ** layout.sequence.bits - 1}`,
+    )
   }
   return (
     (BigInt(tick) << BigInt(layout.timestamp.shift)) |
@@ -92,10 +98,16 @@ export function toId(id: unknown): bigint {
   }
   if (typeof id !== 'string') {
     const hint = typeof id === 'number' ? ': a number cannot hold 64 bits, the last digits may be lost already' : ''
-    throw typeError('ERR_ID_INVALID', `the id is ${show(id)} (${typeof id}); pass a bigint or a string of decimal digits${hint}`)
+    throw typeError(
+      'ERR_ID_INVALID',
+      `the id is ${show(id)} (${typeof id}); pass a bigint or a string of decimal digits${hint}`,
+    )
   }
   if (!/^(0|[1-9][0-9]{0,19})$/.test(id)) {
-    throw rangeError('ERR_ID_INVALID', `the id is ${show(id)}; in decimal an id is 1 to 20 digits 0-9 without sign, space or leading zero`)
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `the id is ${show(id)}; in decimal an id is 1 to 20 digits 0-9 without sign, space or leading zero`,
+    )
   }
   return toId(BigInt(id))
 }
@@ -103,6 +115,9 @@ export function toId(id: unknown): bigint {
 /** @throws TypeError `ERR_LAYOUT_INVALID` unless it came from defineLayout. @internal */
 export function checkLayout(layout: unknown): asserts layout is Layout {
   if (!(layout instanceof Layout)) {
-    throw typeError('ERR_LAYOUT_INVALID', `the layout is ${show(layout)}; pass one of layouts, or what defineLayout returned`)
+    throw typeError(
+      'ERR_LAYOUT_INVALID',
+      `the layout is ${show(layout)}; pass one of layouts, or what defineLayout returned`,
+    )
   }
 }

@@ -26,7 +26,10 @@ const maxFieldBits = 53
  */
 export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<F>): Layout<F> {
   if (typeof spec !== 'object' || spec === null) {
-    throw typeError('ERR_LAYOUT_INVALID', `the layout is ${show(spec)}; pass an object with name, epochMs, tickMs and fields`)
+    throw typeError(
+      'ERR_LAYOUT_INVALID',
+      `the layout is ${show(spec)}; pass an object with name, epochMs, tickMs and fields`,
+    )
   }
   for (const key of Object.keys(spec)) {
     if (!specKeys.includes(key)) {
@@ -49,7 +52,9 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   const most = unsigned ? 64 : 63
   if (total > most) {
     const remedy = total === 64 ? 'shorten a field, or pass unsigned: true for 64' : 'shorten a field'
-    throw refuse(`the fields have ${total} bits together; at most ${most} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`)
+    throw refuse(
+      `the fields have ${total} bits together; at most ${most} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
+    )
   }
   const layout = new Layout({
     name,
@@ -83,7 +88,8 @@ export function checkEpochMs(epochMs: unknown): asserts epochMs is number {
 }
 
 function checkFields(fields: unknown, refuse: (what: string) => RangeError): asserts fields is readonly Field[] {
-  if (!Array.isArray(fields)) throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)
+  if (!Array.isArray(fields))
+    throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)
   const seen = new Set<string>()
   for (const field of fields) {
     if (!Array.isArray(field) || field.length !== 2) {
@@ -91,12 +97,16 @@ function checkFields(fields: unknown, refuse: (what: string) => RangeError): ass
     }
     const [name, bits] = field
     if (typeof name !== 'string' || !/^[a-z][a-zA-Z0-9_]*$/.test(name)) {
-      throw refuse(`a field is named ${show(name)}; a name begins with a small letter and goes on with letters, digits or _`)
+      throw refuse(
+        `a field is named ${show(name)}; a name begins with a small letter and goes on with letters, digits or _`,
+      )
     }
     if (seen.has(name)) throw refuse(`the field ${show(name)} stands there twice; each name may be used once`)
     seen.add(name)
     if (!Number.isInteger(bits) || bits < 1 || bits > maxFieldBits) {
-      throw refuse(`the field ${show(name)} has ${show(bits)} bits; a field has a whole number of bits from 1 to ${maxFieldBits}`)
+      throw refuse(
+        `the field ${show(name)} has ${show(bits)} bits; a field has a whole number of bits from 1 to ${maxFieldBits}`,
+      )
     }
   }
   for (const name of ['timestamp', 'sequence']) {

@@ -18,12 +18,18 @@ export function combineNode(layout: Layout, node: unknown): number {
   }
   if (typeof node !== 'object' || node === null || Array.isArray(node)) {
     const forms = `a number from 0 to ${layout.nodes - 1}${names.length > 0 ? `, or { ${names.join(', ')} }` : ''}`
-    throw typeError('ERR_NODE_INVALID', `the node is ${show(node)} (${typeof node}); layout '${layout.name}' takes ${forms}`)
+    throw typeError(
+      'ERR_NODE_INVALID',
+      `the node is ${show(node)} (${typeof node}); layout '${layout.name}' takes ${forms}`,
+    )
   }
   const given = node as Record<string, unknown>
   for (const key of Object.keys(given)) {
     if (!names.includes(key)) {
-      throw typeError('ERR_NODE_INVALID', `the node has a field ${show(key)}; layout '${layout.name}' has ${listOf(names)}`)
+      throw typeError(
+        'ERR_NODE_INVALID',
+        `the node has a field ${show(key)}; layout '${layout.name}' has ${listOf(names)}`,
+      )
     }
   }
   let combined = 0
@@ -31,7 +37,10 @@ export function combineNode(layout: Layout, node: unknown): number {
     const part = given[name]
     if (typeof part !== 'number') {
       const what = part === undefined ? 'is missing' : `is ${show(part)} (${typeof part})`
-      throw typeError('ERR_NODE_INVALID', `the node's field '${name}' ${what}; layout '${layout.name}' takes a number for each of ${listOf(names)}`)
+      throw typeError(
+        'ERR_NODE_INVALID',
+        `the node's field '${name}' ${what}; layout '${layout.name}' takes a number for each of ${listOf(names)}`,
+      )
     }
     combined = combined * 2 ** bits + checkPart(layout, `the node's field '${name}'`, part, bits)
   }
@@ -39,7 +48,10 @@ export function combineNode(layout: Layout, node: unknown): number {
 }
 
 /** The node's number taken apart into its fields. @internal */
-export function splitNode<F extends readonly Field[]>(layout: Layout<F>, node: number): { [K in NodeFieldOf<F>]: number } {
+export function splitNode<F extends readonly Field[]>(
+  layout: Layout<F>,
+  node: number,
+): { [K in NodeFieldOf<F>]: number } {
   const parts: Record<string, number> = {}
   let below = layout.nodeBits
   for (const { name, bits } of layout.nodeFields) {
@@ -52,7 +64,10 @@ export function splitNode<F extends readonly Field[]>(layout: Layout<F>, node: n
 /** The node's fields, each at its place in the id. @internal */
 export function placeNode(layout: Layout, node: number): bigint {
   const parts: Record<string, number> = splitNode(layout, node)
-  return layout.nodeFields.reduce((bits, { name, shift }) => bits | (BigInt(parts[name] as number) << BigInt(shift)), 0n)
+  return layout.nodeFields.reduce(
+    (bits, { name, shift }) => bits | (BigInt(parts[name] as number) << BigInt(shift)),
+    0n,
+  )
 }
 
 function checkPart(layout: Layout, what: string, value: number, bits: number): number {

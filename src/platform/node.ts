@@ -30,7 +30,9 @@ export const platform: Platform = {
     const cluster = process.getBuiltinModule('node:cluster') as unknown as { isWorker: boolean }
     if (cluster.isWorker) return 'this process is a worker of node:cluster'
     const { NODE_APP_INSTANCE } = process.env
-    return NODE_APP_INSTANCE === undefined ? undefined : `NODE_APP_INSTANCE is ${NODE_APP_INSTANCE}, so a process manager runs several of this process`
+    return NODE_APP_INSTANCE === undefined
+      ? undefined
+      : `NODE_APP_INSTANCE is ${NODE_APP_INSTANCE}, so a process manager runs several of this process`
   },
 
   loadNative() {

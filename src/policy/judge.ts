@@ -50,9 +50,7 @@ export function judge(
   const msUntil = (tick: number) => startOf(tick) - seen.nowMs
   const waitFor = (tick: number): Verdict => {
     const waitMs = msUntil(tick)
-    return waitMs <= policy.maxWaitMs
-      ? { do: 'wait', untilTick: tick, waitMs }
-      : { do: 'throw', retryAfterMs: waitMs }
+    return waitMs <= policy.maxWaitMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }
   }
   switch (action) {
     case 'throw':

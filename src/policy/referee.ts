@@ -106,7 +106,10 @@ export class Referee {
     if (typeof onRollback === 'string') return onRollback
     const action = onRollback(this.#event(situation, seen.nowMs) as RollbackEvent)
     if (!rollbackActions.includes(action)) {
-      throw typeError('ERR_OPTION_INVALID', `the function onRollback returned ${show(action)}; return one of ${rollbackActions.map(show).join(', ')}`)
+      throw typeError(
+        'ERR_OPTION_INVALID',
+        `the function onRollback returned ${show(action)}; return one of ${rollbackActions.map(show).join(', ')}`,
+      )
     }
     return action
   }
@@ -148,7 +151,8 @@ export class Referee {
         const isStill = injectedClock
           ? readings > injectedReadings
           : readings > realReadings || platform.monotonicMs() - startMs > this.#policy.maxWaitMs + layout.tickMs
-        if (isStill) throw this.#refusal(wait.situation, nowMs, dueMs - nowMs, 'wait', 'and the clock stood still meanwhile')
+        if (isStill)
+          throw this.#refusal(wait.situation, nowMs, dueMs - nowMs, 'wait', 'and the clock stood still meanwhile')
         // The last millisecond is spent awake: to be late by one is to lose a tick of ids, and sleeps are late.
         if (!injectedClock && dueMs - nowMs > 2) platform.sleep(dueMs - nowMs - 1)
       }
