@@ -229,7 +229,7 @@ function checkState(state: unknown, engine: EngineOption): void {
     )
   }
   if (typeof state !== 'string' || state === '') {
-    throw typeError('ERR_OPTION_INVALID', `state is ${show(state)}; pass 'process'`)
+    throw typeError('ERR_OPTION_INVALID', `state is ${show(state)}; pass 'process', or leave it out`)
   }
   const asked = `state is ${show(state)}`
   if (engine === 'js') {

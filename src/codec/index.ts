@@ -24,7 +24,7 @@ export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', '
  * @param id - A bigint from 0 to 2^64 - 1, or its decimal digits.
  * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example
- * encodeId(175928847299117063n, 'base62') // '0CzFSa9vqUd'
+ * encodeId(175928847299117063n, 'base62') // '0Czks0tP37X'
  */
 export function encodeId(id: bigint | string, encoding: 'bytes'): Uint8Array<ArrayBuffer>
 export function encodeId(id: bigint | string, encoding: TextEncoding): string
@@ -42,7 +42,7 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Uint
  *
  * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example
- * parseId('0CzFSa9vqUd', 'base62') // 175928847299117063n
+ * parseId('0Czks0tP37X', 'base62') // 175928847299117063n
  */
 export function parseId(text: Uint8Array, encoding: 'bytes'): bigint
 export function parseId(text: string, encoding: TextEncoding): bigint

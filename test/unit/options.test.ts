@@ -1,0 +1,106 @@
+import { createGenerator, layouts } from 'graupel'
+import { afterEach, describe, expect, it } from 'vitest'
+import { caught, engines, freshNamespace } from '../engines.js'
+
+const make = (options: object) => caught(() => createGenerator(options as never))
+
+describe('options', () => {
+  it.each([
+    ['no options', undefined, TypeError, 'ERR_OPTION_INVALID'],
+    ['null', null, TypeError, 'ERR_OPTION_INVALID'],
+    ['an unknown option', { node: 1, worker: 2 }, TypeError, 'ERR_OPTION_UNKNOWN'],
+    ['no node', {}, TypeError, 'ERR_NODE_REQUIRED'],
+    ['a negative node', { node: -1 }, RangeError, 'ERR_NODE_INVALID'],
+    ['a fractional node', { node: 1.5 }, RangeError, 'ERR_NODE_INVALID'],
+    ['NaN for a node', { node: Number.NaN }, RangeError, 'ERR_NODE_INVALID'],
+    ['a node in text', { node: '7' }, TypeError, 'ERR_NODE_INVALID'],
+    ['a bigint for a node', { node: 7n }, TypeError, 'ERR_NODE_INVALID'],
+    ['null for a node', { node: null }, TypeError, 'ERR_NODE_INVALID'],
+    ['a node too wide', { node: 1024 }, RangeError, 'ERR_NODE_INVALID'],
+    ['a node that lacks a field', { node: { datacenter: 1 } }, TypeError, 'ERR_NODE_INVALID'],
+    ['a node with another field', { node: { datacenter: 1, worker: 1, shard: 1 } }, TypeError, 'ERR_NODE_INVALID'],
+    ['a node with a field too wide', { node: { datacenter: 32, worker: 0 } }, RangeError, 'ERR_NODE_INVALID'],
+    ['a node with a field in text', { node: { datacenter: '1', worker: 0 } }, TypeError, 'ERR_NODE_INVALID'],
+    ['a layout that is none', { node: 1, layout: 'twitter' }, TypeError, 'ERR_LAYOUT_INVALID'],
+    ['an epoch in the future', { node: 1, epoch: Date.now() + 86_400_000 }, RangeError, 'ERR_EPOCH_INVALID'],
+    ['a fractional epoch', { node: 1, epoch: 0.5 }, RangeError, 'ERR_EPOCH_INVALID'],
+    ['an epoch in text', { node: 1, epoch: '2020-01-01' }, RangeError, 'ERR_EPOCH_INVALID'],
+    ['an epoch that is an invalid Date', { node: 1, epoch: new Date('x') }, RangeError, 'ERR_EPOCH_INVALID'],
+    ['an epoch so old that the layout is expired', { node: 1, epoch: Date.UTC(1900, 0) }, Error, 'ERR_LAYOUT_EXPIRED'],
+    ['an expired layout', { node: 1, layout: layouts.baidu }, Error, 'ERR_LAYOUT_EXPIRED'],
+    ['a namespace that is no text', { node: 1, namespace: 1 }, TypeError, 'ERR_OPTION_INVALID'],
+    ['an empty namespace', { node: 1, namespace: '' }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a namespace of 256 characters', { node: 1, namespace: 'x'.repeat(256) }, RangeError, 'ERR_OPTION_INVALID'],
+    ['half a character', { node: 1, namespace: '\ud800' }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a rollback policy that does not exist', { node: 1, onRollback: 'ignore' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['an overflow policy that is one of rollback', { node: 1, onOverflow: 'reuse' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['a negative maxAheadMs', { node: 1, maxAheadMs: -1 }, RangeError, 'ERR_OPTION_INVALID'],
+    ['NaN for maxWaitMs', { node: 1, maxWaitMs: Number.NaN }, RangeError, 'ERR_OPTION_INVALID'],
+    ['Infinity for maxAheadMs', { node: 1, maxAheadMs: Number.POSITIVE_INFINITY }, RangeError, 'ERR_OPTION_INVALID'],
+    ['maxWaitMs in text', { node: 1, maxWaitMs: '50' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['a sequence start that does not exist', { node: 1, sequenceStart: 'one' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['a clock that does not exist', { node: 1, clock: 'monotonic' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['a clock that returns NaN', { node: 1, clock: () => Number.NaN }, RangeError, 'ERR_CLOCK_INVALID'],
+    ['a clock that returns text', { node: 1, clock: () => '1' }, TypeError, 'ERR_CLOCK_INVALID'],
+    ['a clock that returns a promise', { node: 1, clock: async () => 1 }, TypeError, 'ERR_CLOCK_INVALID'],
+    ['a clock that returns Infinity', { node: 1, clock: () => Number.POSITIVE_INFINITY }, RangeError, 'ERR_CLOCK_INVALID'],
+    ['an engine that does not exist', { node: 1, engine: 'wasm' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['an engine named as a property', { node: 1, engine: 'toString' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['an empty state', { node: 1, state: '' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['a state on the js engine that only native keeps', { node: 1, state: 'host', engine: 'js' }, Error, 'ERR_NATIVE_UNAVAILABLE'],
+  ])('refuse %s', (_, options, kind, code) => {
+    const error = make(options as object)
+    expect(error.code).toBe(code)
+    expect(error).toBeInstanceOf(kind)
+    expect(error.message.length).toBeGreaterThan(30)
+  })
+
+  it.runIf(engines.includes('native'))('refuse a state that this version cannot keep, naming the one it can', () => {
+    for (const state of ['host', '/var/lib/app/ids.state']) {
+      const error = make({ node: 1, state, engine: 'native' })
+      expect(error.code).toBe('ERR_STATE_UNSUPPORTED')
+      expect(error.message).toContain("state: 'process'")
+    }
+  })
+
+  it('take every node of a layout, in both forms', () => {
+    const namespace = freshNamespace()
+    for (const node of [0, 1023]) {
+      const ids = createGenerator({ node, namespace })
+      expect(ids.decode(ids.next()).node).toBe(node)
+    }
+    const ids = createGenerator({ node: { datacenter: 11, worker: 26 }, namespace })
+    expect(ids.decode(ids.next())).toMatchObject({ node: 378, fields: { datacenter: 11, worker: 26 } })
+  })
+
+  it('take a Date for an epoch', () => {
+    const epoch = new Date('2024-01-01')
+    const ids = createGenerator({ node: 1, epoch, layout: layouts.baidu })
+    expect(Math.abs(ids.decode(ids.next()).timestampMs - Date.now())).toBeLessThan(2000)
+  })
+})
+
+describe('GRAUPEL_NODE', () => {
+  const before = process.env['GRAUPEL_NODE']
+  afterEach(() => {
+    if (before === undefined) delete process.env['GRAUPEL_NODE']
+    else process.env['GRAUPEL_NODE'] = before
+  })
+
+  it('counts as choosing a node', () => {
+    process.env['GRAUPEL_NODE'] = '42'
+    const ids = createGenerator({})
+    expect(ids.decode(ids.next()).node).toBe(42)
+  })
+
+  it('gives way to the option', () => {
+    process.env['GRAUPEL_NODE'] = 'nonsense'
+    const ids = createGenerator({ node: 3 })
+    expect(ids.decode(ids.next()).node).toBe(3)
+  })
+
+  it.each(['', ' 7', '-1', '1.5', '07', '1e2', '1024', 'worker-7'])('is refused as %s', (value) => {
+    process.env['GRAUPEL_NODE'] = value
+    expect(make({}).code).toBe('ERR_NODE_INVALID')
+  })
+})
