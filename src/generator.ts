@@ -1,3 +1,6 @@
+// For `Disposable`: whoever imports these types needs neither a lib newer than ES2022 nor @types/node.
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import { platform } from '#platform'
 import { checkIdArray, checkSign } from './array.js'
 import { DecimalWriter } from './codec/index.js'
@@ -14,9 +17,12 @@ import { FillTask, OneTask } from './task.js'
 const yearMs = 365.25 * 24 * 3600 * 1000
 const mostTaken = 2 ** 32 - 1
 
-/** A generator of ids; {@link createGenerator} makes them. With layouts of at most 53 bits it has `nextNumber()` too. */
+/**
+ * A generator of ids; {@link createGenerator} makes them. With layouts of at most 53 bits it has `nextNumber()` too, and
+ * where TypeScript does not know the layout it may have it.
+ */
 export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> &
-  (IsNarrow<F> extends true ? NarrowGenerator : unknown)
+  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
 
 /** What generators of narrow layouts have in addition. */
 export interface NarrowGenerator {

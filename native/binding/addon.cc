@@ -42,15 +42,14 @@ int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
 
 // Sets the status and answers null unless there is a generator and the clock's
 // time can be said in its layout.
-Handle* CurrentAt(Environment& environment, bool fresh, uint64_t* now_tick) {
+Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) {
     SetStatus(environment, Status::kClosed);
     return nullptr;
   }
-  const int64_t now_ms = NowMs(environment, *handle, fresh);
+  const int64_t now_ms = NowMs(environment, *handle, false);
   if (!handle->generator.layout().ToTick(now_ms, now_tick)) {
-    environment.mailbox().now_ms = static_cast<double>(now_ms);
     SetStatus(environment, Status::kBeforeEpoch);
     return nullptr;
   }
@@ -59,31 +58,34 @@ Handle* CurrentAt(Environment& environment, bool fresh, uint64_t* now_tick) {
 
 void Next(Environment& environment) {
   uint64_t now_tick;
-  Handle* const handle = CurrentAt(environment, false, &now_tick);
+  Handle* const handle = CurrentAtNow(environment, &now_tick);
   if (handle == nullptr) return;
   SetStatus(environment, handle->generator.Next(now_tick, &environment.mailbox().id));
 }
 
 // Where the state word stands against a fresh reading of the clock.
 void Observe(Environment& environment) {
-  uint64_t now_tick;
-  Handle* const handle = CurrentAt(environment, true, &now_tick);
-  if (handle == nullptr) return;
+  Handle* const handle = environment.Current();
+  if (handle == nullptr) return SetStatus(environment, Status::kClosed);
   const Layout& layout = handle->generator.layout();
   State& state = handle->generator.state();
   Mailbox& mailbox = environment.mailbox();
+  const int64_t now_ms = NowMs(environment, *handle, true);
+  uint64_t now_tick = 0;
+  const bool after_epoch = layout.ToTick(now_ms, &now_tick);
   // [observe] What the policy decides from may be old at once; the
   // reservation that follows checks again.
   const uint64_t word = state.word.load(std::memory_order_relaxed);
-  mailbox.now_ms = static_cast<double>(NowMs(environment, *handle, false));
-  mailbox.now = static_cast<double>(now_tick);
+  mailbox.now_ms = static_cast<double>(now_ms);
+  mailbox.now = after_epoch ? static_cast<double>(now_tick) : -1;
   mailbox.head_tick = static_cast<double>(layout.TickOf(word));
   mailbox.last_tick = word == 0 ? -1 : static_cast<double>(layout.TickOf(word - 1));
   mailbox.high_tick =
       static_cast<double>(state.high_tick.load(std::memory_order_relaxed));
   mailbox.issued = static_cast<double>(handle->generator.issued());
-  SetStatus(environment,
-            now_tick > layout.max_tick ? Status::kExpired : Status::kOk);
+  SetStatus(environment, !after_epoch                 ? Status::kBeforeEpoch
+                         : now_tick > layout.max_tick ? Status::kExpired
+                                                      : Status::kOk);
 }
 
 // The next id under a permission: up to `limit`, or from what is unused; with
@@ -126,7 +128,7 @@ napi_value Fill(napi_env env, napi_callback_info info) {
   uint64_t now_tick = 0;
   Handle* handle;
   if (mailbox.limit < 0) {
-    handle = CurrentAt(environment, false, &now_tick);
+    handle = CurrentAtNow(environment, &now_tick);
   } else {
     handle = environment.Current();
     now_tick = static_cast<uint64_t>(mailbox.now);

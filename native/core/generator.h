@@ -73,7 +73,7 @@ class Generator {
     Lease& lease = thread_->lease;
     if (lease.sequence < lease.end && !lease.reused && lease.tick <= limit_tick &&
         lease.tick - now_tick <= lease.span) {
-      lease.holder = id_;
+      lease.holder = lease.span == 0 ? 0 : id_;
       return Status::kOk;
     }
     Request request;

@@ -22,6 +22,8 @@ class History {
   // No tick is usable until Open() has said where the marks begin.
   static constexpr uint64_t kClosed = UINT64_MAX;
 
+  explicit History(const Layout& layout) : layout_(layout) {}
+
   bool Usable() const {
     return floor_tick_.load(std::memory_order_acquire) != kClosed;
   }
@@ -38,30 +40,30 @@ class History {
   // The state word is about to go from `word` to `next` by a run that begins
   // at `first`: marks every tick that this leaves behind. Harmless if the
   // exchange then fails: a mark that is too high loses slots, never repeats.
-  void Leave(const Layout& layout, uint64_t word, uint64_t first, uint64_t next) {
-    const uint64_t last_tick = layout.TickOf(next - 1);
-    if (word != 0 && layout.TickOf(word - 1) < last_tick) Raise(layout, word);
-    uint64_t tick = layout.TickOf(first);
+  void Leave(uint64_t word, uint64_t first, uint64_t next) {
+    const uint64_t last_tick = layout_.TickOf(next - 1);
+    if (word != 0 && layout_.TickOf(word - 1) < last_tick) Raise(word);
+    uint64_t tick = layout_.TickOf(first);
     // A run longer than the ring overwrites its own marks; only the last count.
     if (last_tick - tick > kTicks) tick = last_tick - kTicks;
-    for (; tick < last_tick; ++tick) Raise(layout, layout.FirstSlot(tick + 1));
+    for (; tick < last_tick; ++tick) Raise(layout_.FirstSlot(tick + 1));
   }
 
   // Takes up to `want` free slots of the past tick `tick`.
-  bool Take(const Layout& layout, uint64_t tick, uint64_t want, uint64_t* first,
-            uint64_t* count) {
+  bool Take(uint64_t tick, uint64_t want, uint64_t* first, uint64_t* count) {
     // [floor] Acquire pairs with Open(): marks are complete above the floor.
     const uint64_t floor = floor_tick_.load(std::memory_order_acquire);
     if (floor == kClosed || tick <= floor) return false;
     std::atomic<uint64_t>& mark = marks_[tick % kTicks];
-    const uint64_t end = layout.FirstSlot(tick + 1);
+    const uint64_t begin = layout_.FirstSlot(tick);
+    const uint64_t end = layout_.FirstSlot(tick + 1);
     // [reuse] What makes the slots ours is the exchange alone; the mark was
     // made visible by the acquire of the state word in ReserveUnused.
     uint64_t seen = mark.load(std::memory_order_relaxed);
     for (;;) {
       // An older entry: the word skipped this tick. A younger one has
       // overwritten it: unknown, so treat it as full.
-      const uint64_t from = seen <= layout.FirstSlot(tick) ? layout.FirstSlot(tick) : seen;
+      const uint64_t from = seen <= begin ? begin : seen;
       if (from >= end) return false;
       const uint64_t take = want < end - from ? want : end - from;
       if (mark.compare_exchange_weak(seen, from + take, std::memory_order_relaxed)) {
@@ -73,8 +75,8 @@ class History {
   }
 
  private:
-  void Raise(const Layout& layout, uint64_t free_slot) {
-    std::atomic<uint64_t>& mark = marks_[layout.TickOf(free_slot - 1) % kTicks];
+  void Raise(uint64_t free_slot) {
+    std::atomic<uint64_t>& mark = marks_[layout_.TickOf(free_slot - 1) % kTicks];
     // [reserve] Relaxed: published by the release of the state word after it.
     uint64_t seen = mark.load(std::memory_order_relaxed);
     while (seen < free_slot && !mark.compare_exchange_weak(
@@ -82,6 +84,7 @@ class History {
     }
   }
 
+  const Layout layout_;
   std::atomic<uint64_t> floor_tick_{kClosed};
   std::atomic<uint64_t> marks_[kTicks] = {};
 };

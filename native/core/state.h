@@ -77,7 +77,7 @@ inline bool Reserve(State& state, const Layout& layout, const Request& request,
     const uint64_t next = first + count;
     // [history] Read after the word, see above.
     if (History* history = state.history.load(std::memory_order_acquire)) {
-      history->Leave(layout, word, first, next);
+      history->Leave(word, first, next);
     }
     // [reserve] Release: the marks raised above are visible to whoever sees
     // the new word. Acquire on failure: as the load above.
@@ -90,12 +90,22 @@ inline bool Reserve(State& state, const Layout& layout, const Request& request,
   }
 }
 
-// Moves the word up to `slot`, so that nothing below it is issued any more.
+// Moves the word up to `slot`: nothing below it is left to issue. What it passes
+// over may have been issued by somebody whom this state has never met, so a
+// history marks all of it as used.
 inline void RaiseFloor(State& state, uint64_t slot) {
-  uint64_t word = state.word.load(std::memory_order_relaxed);
-  while (word < slot &&
-         !state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
-                                           std::memory_order_relaxed)) {
+  // [acquire] As in Reserve: the word brings the history pointer with it.
+  uint64_t word = state.word.load(std::memory_order_acquire);
+  while (word < slot) {
+    // [history] Read after the word.
+    if (History* history = state.history.load(std::memory_order_acquire)) {
+      history->Leave(word, word, slot);
+    }
+    // [reserve] As in Reserve.
+    if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
+      return;
+    }
   }
 }
 
@@ -107,7 +117,7 @@ inline void RaiseFloor(State& state, uint64_t slot) {
 inline void EnableHistory(State& state, const Layout& layout, uint64_t now_tick) {
   History* history = state.history.load(std::memory_order_acquire);
   if (history == nullptr) {
-    auto* fresh = new History();
+    auto* fresh = new History(layout);
     if (state.history.compare_exchange_strong(history, fresh,
                                               std::memory_order_acq_rel,
                                               std::memory_order_acquire)) {
@@ -123,6 +133,9 @@ inline void EnableHistory(State& state, const Layout& layout, uint64_t now_tick)
   do {
     const uint64_t now_slot = layout.FirstSlot(now_tick);
     next = word < now_slot ? now_slot : word < end ? word + 1 : word;
+    // Two threads may be here at once. The marks count from the first one's
+    // exchange on, so the second one leaves no tick unmarked either.
+    history->Leave(word, next - 1, next);
   } while (!state.word.compare_exchange_weak(
       word, next, std::memory_order_acq_rel, std::memory_order_acquire));
   const uint64_t word_tick = next == 0 ? 0 : layout.TickOf(next - 1);
@@ -139,7 +152,7 @@ inline bool ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
   if (word == 0 || layout.TickOf(word - 1) <= now_tick) return false;
   History* history = state.history.load(std::memory_order_acquire);
   return history != nullptr &&
-         history->Take(layout, now_tick, want, &run->first, &run->count);
+         history->Take(now_tick, want, &run->first, &run->count);
 }
 
 }  // namespace graupel

@@ -46,7 +46,6 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Uint
  */
 export function parseId(text: Uint8Array, encoding: 'bytes'): bigint
 export function parseId(text: string, encoding: TextEncoding): bigint
-export function parseId(text: string | Uint8Array, encoding: Encoding): bigint
 export function parseId(text: string | Uint8Array, encoding: Encoding): bigint {
   if (encoding === 'bytes') return readBytes(text)
   if (encoding !== 'decimal') return readRadix(text, radixOf(encoding))

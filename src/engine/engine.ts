@@ -24,6 +24,7 @@ export type IdArray = BigUint64Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>
 export interface Observation {
   status: number
   nowMs: number
+  /** -1 before the epoch. */
   nowTick: number
   /** Tick of the first slot that nobody has. */
   headTick: number

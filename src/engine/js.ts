@@ -104,7 +104,7 @@ export class JsCore implements Core {
     const seen = this.#observation
     seen.status = this.#statusAt(nowTick)
     seen.nowMs = nowMs
-    seen.nowTick = nowTick
+    seen.nowTick = Math.max(-1, nowTick)
     seen.headTick = state.tickOf(word)
     seen.lastTick = word === 0n ? -1 : state.tickOf(word - 1n)
     seen.highTick = state.highTick()

@@ -99,7 +99,7 @@ export class State {
     for (;;) {
       const seen = Atomics.load(this.#words, mark)
       // An older mark: the word skipped this tick. A younger one has overwritten it: unknown, so treat it as full.
-      // biome-ignore lint/complexity/useMathMinMax: these are bigints, which Math.max does not take.
+      // Not Math.max: these are bigints, which it does not take.
       const from = seen < begin ? begin : seen
       if (from >= end) return 'ahead'
       const count = Math.min(want, Number(end - from))

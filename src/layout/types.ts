@@ -21,11 +21,11 @@ type Sum<F extends readonly Field[], T extends readonly 0[] = []> = F extends re
 type AtMost53<T extends readonly 0[]> = T extends readonly [...Zeros<54>, ...(readonly 0[])] ? false : true
 
 /**
- * `true` where all fields together have at most 53 bits, so that every id is a safe integer. A layout whose widths
- * TypeScript does not know counts as narrow: `nextNumber()` then decides when it is called.
+ * `true` where all fields together have at most 53 bits, so that every id is a safe integer; `false` where they have more;
+ * `boolean` where TypeScript does not know the widths.
  */
 export type IsNarrow<F extends readonly Field[]> = number extends F['length']
-  ? true
+  ? boolean
   : number extends F[number][1]
-    ? true
+    ? boolean
     : AtMost53<Sum<F>>

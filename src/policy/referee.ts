@@ -142,6 +142,8 @@ export class Referee {
     let readings = 0
     try {
       for (;;) {
+        // Before the clock is read: a thread that is put aside between the two readings must not blame the clock.
+        const waitedMs = platform.monotonicMs() - startMs
         const { nowMs, nowTick } = this.#observe()
         if (nowTick >= wait.untilTick) return
         // Stepped back further while we waited: that is for the policy to judge anew.
@@ -150,9 +152,8 @@ export class Referee {
         lastMs = nowMs
         const isStill = injectedClock
           ? readings > injectedReadings
-          : readings > realReadings || platform.monotonicMs() - startMs > this.#policy.maxWaitMs + layout.tickMs
-        if (isStill)
-          throw this.#refusal(wait.situation, nowMs, dueMs - nowMs, 'wait', 'and the clock stood still meanwhile')
+          : readings > realReadings || waitedMs > this.#policy.maxWaitMs + layout.tickMs
+        if (isStill) throw this.#refusal(wait.situation, nowMs, dueMs - nowMs, 'wait', true)
         // The last millisecond is spent awake: to be late by one is to lose a tick of ids, and sleeps are late.
         if (!injectedClock && dueMs - nowMs > 2) platform.sleep(dueMs - nowMs - 1)
       }
@@ -161,13 +162,14 @@ export class Referee {
     }
   }
 
-  #refusal(situation: Situation, nowMs: number, retryAfterMs: number, action: string, addition = ''): GraupelError {
+  #refusal(situation: Situation, nowMs: number, retryAfterMs: number, action: string, isStill = false): GraupelError {
     const { layout, node } = this.#subject
     const { kind, rollbackMs, aheadMs } = situation
-    const rule =
-      action === 'throw'
-        ? `the policy is 'throw'`
-        : `policy '${action}' would have to wait ${retryAfterMs} ms, maxWaitMs is ${this.#policy.maxWaitMs}${addition && `, ${addition}`}`
+    const rule = isStill
+      ? 'the policy waited, but the clock stood still'
+      : action === 'throw'
+        ? "the policy is 'throw'"
+        : `policy '${action}' would have to wait ${retryAfterMs} ms, and maxWaitMs is ${this.#policy.maxWaitMs}`
     const details: ErrorDetails = { retryAfterMs }
     if (kind === 'rollback') {
       return new GraupelError(

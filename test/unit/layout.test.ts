@@ -13,7 +13,11 @@ describe('ids of other systems', () => {
     const layout = layoutOf(vector.layout, vector.epochMs)
     it(`reads ${vector.id} as ${vector.layout}`, () => {
       const decoded = decode(vector.id, layout)
-      expect(decoded).toMatchObject({ timestampMs: vector.timestampMs, fields: vector.fields, sequence: vector.sequence })
+      expect(decoded).toMatchObject({
+        timestampMs: vector.timestampMs,
+        fields: vector.fields,
+        sequence: vector.sequence,
+      })
       expect(decoded.timestamp.getTime()).toBe(vector.timestampMs)
       if (vector.iso !== undefined) expect(decoded.timestamp.toISOString()).toBe(vector.iso)
       if (vector.node !== undefined) expect(decoded.node).toBe(vector.node)
@@ -83,7 +87,16 @@ describe('presets', () => {
 })
 
 describe('defineLayout', () => {
-  const good = { name: 'x', epochMs: 0, tickMs: 1, fields: [['timestamp', 41], ['node', 10], ['sequence', 12]] } as const
+  const good = {
+    name: 'x',
+    epochMs: 0,
+    tickMs: 1,
+    fields: [
+      ['timestamp', 41],
+      ['node', 10],
+      ['sequence', 12],
+    ],
+  } as const
 
   it('takes a layout as it was, another epoch aside', () => {
     const moved = defineLayout({ ...layouts.discord, epochMs: 0 })
@@ -104,18 +117,149 @@ describe('defineLayout', () => {
     ['no fields', { ...good, fields: [] }, RangeError, 'ERR_LAYOUT_INVALID'],
     ['fields that are no list', { ...good, fields: {} }, RangeError, 'ERR_LAYOUT_INVALID'],
     ['a field without bits', { ...good, fields: [['timestamp'], ['sequence', 12]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['a field of 0 bits', { ...good, fields: [['timestamp', 41], ['node', 0], ['sequence', 12]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['a field of half a bit', { ...good, fields: [['timestamp', 41], ['node', 1.5], ['sequence', 12]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['a field wider than a number', { ...good, fields: [['timestamp', 9], ['sequence', 54]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['node fields wider than a number', { ...good, fields: [['timestamp', 4], ['a', 30], ['b', 28], ['sequence', 1]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['no sequence', { ...good, fields: [['timestamp', 41], ['node', 10]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['no timestamp', { ...good, fields: [['node', 10], ['sequence', 12]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['a field twice', { ...good, fields: [['timestamp', 41], ['sequence', 6], ['sequence', 6]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['a field name with a space', { ...good, fields: [['timestamp', 41], ['a b', 6], ['sequence', 6]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['64 bits that are signed', { ...good, fields: [['timestamp', 42], ['node', 10], ['sequence', 12]] }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['65 bits', { ...good, unsigned: true, fields: [['timestamp', 43], ['node', 10], ['sequence', 12]] }, RangeError, 'ERR_LAYOUT_INVALID'],
+    [
+      'a field of 0 bits',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 41],
+          ['node', 0],
+          ['sequence', 12],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'a field of half a bit',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 41],
+          ['node', 1.5],
+          ['sequence', 12],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'a field wider than a number',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 9],
+          ['sequence', 54],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'node fields wider than a number',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 4],
+          ['a', 30],
+          ['b', 28],
+          ['sequence', 1],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'no sequence',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 41],
+          ['node', 10],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'no timestamp',
+      {
+        ...good,
+        fields: [
+          ['node', 10],
+          ['sequence', 12],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'a field twice',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 41],
+          ['sequence', 6],
+          ['sequence', 6],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      'a field name with a space',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 41],
+          ['a b', 6],
+          ['sequence', 6],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      '64 bits that are signed',
+      {
+        ...good,
+        fields: [
+          ['timestamp', 42],
+          ['node', 10],
+          ['sequence', 12],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
+    [
+      '65 bits',
+      {
+        ...good,
+        unsigned: true,
+        fields: [
+          ['timestamp', 43],
+          ['node', 10],
+          ['sequence', 12],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
     ['unsigned that is no boolean', { ...good, unsigned: 1 }, RangeError, 'ERR_LAYOUT_INVALID'],
-    ['a time beyond what a Date holds', { ...good, tickMs: 1000, fields: [['timestamp', 48], ['sequence', 4]] }, RangeError, 'ERR_LAYOUT_INVALID'],
+    [
+      'a time beyond what a Date holds',
+      {
+        ...good,
+        tickMs: 1000,
+        fields: [
+          ['timestamp', 48],
+          ['sequence', 4],
+        ],
+      },
+      RangeError,
+      'ERR_LAYOUT_INVALID',
+    ],
   ])('refuses %s', (_, spec, kind, code) => {
     const error = caught(() => defineLayout(spec as never))
     expect(error).toBeInstanceOf(kind)

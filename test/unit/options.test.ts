@@ -43,11 +43,21 @@ describe('options', () => {
     ['a clock that returns NaN', { node: 1, clock: () => Number.NaN }, RangeError, 'ERR_CLOCK_INVALID'],
     ['a clock that returns text', { node: 1, clock: () => '1' }, TypeError, 'ERR_CLOCK_INVALID'],
     ['a clock that returns a promise', { node: 1, clock: async () => 1 }, TypeError, 'ERR_CLOCK_INVALID'],
-    ['a clock that returns Infinity', { node: 1, clock: () => Number.POSITIVE_INFINITY }, RangeError, 'ERR_CLOCK_INVALID'],
+    [
+      'a clock that returns Infinity',
+      { node: 1, clock: () => Number.POSITIVE_INFINITY },
+      RangeError,
+      'ERR_CLOCK_INVALID',
+    ],
     ['an engine that does not exist', { node: 1, engine: 'wasm' }, TypeError, 'ERR_OPTION_INVALID'],
     ['an engine named as a property', { node: 1, engine: 'toString' }, TypeError, 'ERR_OPTION_INVALID'],
     ['an empty state', { node: 1, state: '' }, TypeError, 'ERR_OPTION_INVALID'],
-    ['a state on the js engine that only native keeps', { node: 1, state: 'host', engine: 'js' }, Error, 'ERR_NATIVE_UNAVAILABLE'],
+    [
+      'a state on the js engine that only native keeps',
+      { node: 1, state: 'host', engine: 'js' },
+      Error,
+      'ERR_NATIVE_UNAVAILABLE',
+    ],
   ])('refuse %s', (_, options, kind, code) => {
     const error = make(options as object)
     expect(error.code).toBe(code)

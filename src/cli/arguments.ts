@@ -1,0 +1,102 @@
+import { parseArgs } from 'node:util'
+import type { ErrorCode } from '../index.js'
+
+/** What was typed cannot be done; becomes one line on stderr. */
+export class UsageError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A flag of a command. */
+export interface Flag {
+  /** What stands for its value in the help; a flag without one is a switch. */
+  readonly value?: string
+  readonly short?: string
+  /** The only values it takes. */
+  readonly choices?: readonly string[]
+  readonly help: string
+}
+
+export type Flags = Readonly<Record<string, Flag>>
+
+/** What was typed after the command. */
+export interface Arguments<N extends string> {
+  /** By the flag's name; a switch has the value `''`. */
+  readonly values: { readonly [K in N]?: string }
+  readonly positionals: readonly string[]
+}
+
+/** Every command has it. */
+export const helpFlag = { short: 'h', help: 'show this help' } as const satisfies Flag
+
+/**
+ * @param command - Whose flags they are, such as `graupel next`; for messages.
+ * @throws UsageError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`
+ */
+export function parseFlags<F extends Flags>(
+  command: string,
+  flags: F,
+  words: readonly string[],
+): Arguments<keyof F & string> {
+  const { tokens, positionals } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(flags).map(([name, { value, short }]) => [
+        name,
+        { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short && { short }) },
+      ]),
+    ),
+    allowPositionals: true,
+    // Its own refusals are up to three lines long, and it lets the last of two equal flags win.
+    strict: false,
+    tokens: true,
+  })
+  const values: Record<string, string> = {}
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = token
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
+    if (flag === undefined) {
+      throw new UsageError('ERR_OPTION_UNKNOWN', `there is no flag ${rawName}; see ${command} --help`)
+    }
+    if (Object.hasOwn(values, name)) {
+      throw new UsageError('ERR_OPTION_INVALID', `${rawName} was given twice; give it once`)
+    }
+    if (flag.value === undefined) {
+      if (value !== undefined) throw new UsageError('ERR_OPTION_INVALID', `${rawName} takes no value; leave it out`)
+      values[name] = ''
+    } else {
+      // A flag whose value was forgotten must not swallow the next flag; a negative number is a value.
+      if (value === undefined || (!inlineValue && /^-[^0-9]/.test(value))) {
+        throw new UsageError('ERR_OPTION_INVALID', `${rawName} has no value; write ${rawName} ${flag.value}`)
+      }
+      values[name] = choose(rawName, value, flag.choices)
+    }
+  }
+  return { values: values as { [K in keyof F & string]?: string }, positionals }
+}
+
+/** @throws UsageError `code` unless it is a whole number in plain digits that a number holds exactly. */
+export function wholeNumber(flag: string, text: string, code: ErrorCode = 'ERR_OPTION_INVALID'): number {
+  const number = Number(text)
+  if (!/^(0|-?[1-9][0-9]*)$/.test(text) || !Number.isSafeInteger(number)) {
+    throw new UsageError(code, `${flag} is ${quote(text)}; give a whole number in digits, such as 1000`)
+  }
+  return number
+}
+
+/** Text that somebody typed, as a message shows it. */
+export function quote(text: string): string {
+  return text.length > 40 ? `'${text.slice(0, 40)}…'` : `'${text}'`
+}
+
+function choose(rawName: string, value: string, choices: readonly string[] | undefined): string {
+  if (choices !== undefined && !choices.includes(value)) {
+    throw new UsageError('ERR_OPTION_INVALID', `${rawName} is ${quote(value)}; it is one of ${choices.join(', ')}`)
+  }
+  return value
+}

@@ -1,0 +1,145 @@
+import { createInterface } from 'node:readline'
+import { encodeId, encodings, type Layout, parseId, type TextEncoding } from '../index.js'
+import { type Arguments, helpFlag, UsageError } from './arguments.js'
+import type { Manual } from './help.js'
+import type { Output } from './output.js'
+import { type Paint, paintFor, table } from './paint.js'
+import { picture } from './picture.js'
+import { plausibleReadings, type Reading, read } from './reading.js'
+import { howLongAgo, localTime } from './time.js'
+import { layoutFlags, layoutsOf } from './values.js'
+
+const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
+
+const flags = {
+  ...layoutFlags,
+  layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, all that make sense are shown' },
+  encoding: { value: 'ENCODING', choices: textEncodings, help: 'how the ids are written (decimal)' },
+  json: { help: 'print one JSON object a line' },
+  help: helpFlag,
+} as const
+
+export const inspectManual: Manual = {
+  name: 'inspect',
+  usage: 'graupel inspect ID... [flags]',
+  summary: 'Take ids apart: time, node, sequence and a picture of the bits.',
+  flags,
+  notes: ['If the only ID is -, ids are read from the standard input, one a line.'],
+}
+
+/** `graupel inspect`. */
+export async function inspect(
+  { values, positionals }: Arguments<keyof typeof flags>,
+  output: Output,
+  input: NodeJS.ReadableStream,
+): Promise<void> {
+  const encoding = (values.encoding ?? 'decimal') as TextEncoding
+  const candidates = layoutsOf(values)
+  const paint = paintFor(output.isTerminal)
+  let isFirst = true
+  for await (const id of idsOf(positionals, encoding, input)) {
+    const readings = readingsOf(id, candidates, values.layout !== undefined)
+    const text = values.json === undefined ? show(id, readings, paint) : json(id, readings)
+    const separator = isFirst || values.json !== undefined ? '' : '\n'
+    isFirst = false
+    if (!(await output.write(separator + text))) return
+  }
+}
+
+/** All ids on the command line are read before the first is shown. */
+function idsOf(words: readonly string[], encoding: TextEncoding, input: NodeJS.ReadableStream) {
+  if (words.length === 0) {
+    throw new UsageError('ERR_ID_INVALID', 'no id was given; write graupel inspect ID, or - to read ids from a pipe')
+  }
+  if (words.length === 1 && words[0] === '-') return idsFrom(input, encoding)
+  if (words.includes('-')) {
+    throw new UsageError(
+      'ERR_ID_INVALID',
+      '- reads ids from the standard input, and stands alone; leave out the others',
+    )
+  }
+  return words.map((word) => parseId(word, encoding))
+}
+
+async function* idsFrom(input: NodeJS.ReadableStream, encoding: TextEncoding): AsyncGenerator<bigint> {
+  let number = 0
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++
+    yield readLine(line, number, encoding)
+  }
+  if (number === 0) {
+    throw new UsageError('ERR_ID_INVALID', 'there is no id on the standard input; give one a line')
+  }
+}
+
+function readLine(line: string, number: number, encoding: TextEncoding): bigint {
+  try {
+    return parseId(line, encoding)
+  } catch (error) {
+    throw new UsageError('ERR_ID_INVALID', `line ${number}: ${(error as Error).message}`)
+  }
+}
+
+function readingsOf(id: bigint, candidates: readonly Layout[], isChosen: boolean): [Reading, ...Reading[]] {
+  const readings = isChosen
+    ? candidates.map((layout) => read(id, layout))
+    : plausibleReadings(id, candidates, Date.now())
+  if (readings.length === 0) {
+    throw new UsageError(
+      'ERR_ID_INVALID',
+      `no preset makes sense of the id ${id}: for each it is too wide, or of the future; if another system made it, give its --layout and --epoch`,
+    )
+  }
+  return readings as [Reading, ...Reading[]]
+}
+
+function json(id: bigint, [first, ...others]: [Reading, ...Reading[]]): string {
+  const plain = ({ layout, timestamp, timestampMs, node, fields, sequence }: Reading) => {
+    return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence }
+  }
+  const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
+  return `${JSON.stringify({ id: id.toString(), ...plain(first), encodings: written, others: others.map(plain) })}\n`
+}
+
+function show(id: bigint, readings: [Reading, ...Reading[]], paint: Paint): string {
+  const [first, ...others] = readings
+  const written = table([
+    ...textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]),
+    ['bytes', encodeId(id, 'hex').replace(/..(?=.)/g, '$& ')],
+  ])
+  const blocks = [written, others.length > 0 ? comparison(readings, paint) : [], parts(first, paint)]
+  return [...blocks, picture(id, first, paint)]
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => (line === '' ? '\n' : `  ${line}\n`)).join(''))
+    .join('\n')
+}
+
+/** Every layout that may have made the id. */
+function comparison(readings: readonly Reading[], paint: Paint): string[] {
+  const rows = readings.map(({ layout, timestamp, fields, sequence }) => {
+    const node = Object.entries(fields).map(([name, part]) => `${name} ${part}`)
+    return [layout.name, timestamp.toISOString(), node.join(', '), String(sequence)]
+  })
+  const [head, ...lines] = table([['layout', 'time', 'node', 'sequence'], ...rows], [3])
+  return [
+    'An id does not say which layout made it. These make sense, the likeliest first;',
+    'name one with --layout to see it in full.',
+    '',
+    paint('dim', head as string),
+    ...lines,
+  ]
+}
+
+/** Everything that one layout finds in the id. */
+function parts({ layout, timestamp, timestampMs, node, fields, sequence }: Reading, paint: Paint): string[] {
+  const upTo = (bits: number) => paint('dim', `(0 to ${(2 ** bits - 1).toLocaleString('en')})`)
+  const names = layout.nodeFields.map(({ name, bits }) => [`  ${name}`, `${fields[name]} ${upTo(bits)}`])
+  return table([
+    ['layout', `${paint('bold', layout.name)} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()})`)}`],
+    ['time', `${timestamp.toISOString()}, ${howLongAgo(timestampMs, Date.now())}`],
+    ['local time', localTime(timestamp)],
+    ['node', `${node} ${upTo(layout.nodeBits)}`],
+    ...(names.length > 1 ? names : []),
+    ['sequence', `${sequence} ${upTo(layout.sequence.bits)}`],
+  ])
+}

@@ -1,0 +1,77 @@
+import { type Layout, layouts as presets } from '../index.js'
+import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
+import type { Manual } from './help.js'
+import type { Output } from './output.js'
+import { paintFor, table } from './paint.js'
+
+const flags = { json: { help: 'print a JSON array' }, help: helpFlag } as const
+
+export const layoutsManual: Manual = {
+  name: 'layouts',
+  usage: 'graupel layouts [flags]',
+  summary: 'List the layouts: bits, capacity, nodes, epoch and expiry.',
+  flags,
+  notes: ['ids/s is the most that one node can make in a second.'],
+}
+
+/** `graupel layouts`. */
+export async function layouts({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
+  if (positionals.length > 0) {
+    throw new UsageError('ERR_OPTION_INVALID', `layouts takes no ${quote(positionals[0] as string)}; it lists them all`)
+  }
+  const all: Layout[] = Object.values(presets)
+  if (values.json !== undefined) {
+    await output.write(`${JSON.stringify(all.map(describe), undefined, 2)}\n`)
+    return
+  }
+  const paint = paintFor(output.isTerminal)
+  const [head, ...lines] = table(
+    [['layout', 'bits', 'ids/s', 'nodes', 'tick', 'epoch', 'expires', ''], ...all.map(row)],
+    [1, 2, 3, 4],
+  )
+  const shown = all.flatMap((layout, i) => {
+    const line = lines[i] as string
+    return [isExpired(layout) ? paint('red', line) : line, paint('dim', `  ${fieldsOf(layout)}`)]
+  })
+  await output.write([paint('dim', head as string), ...shown].map((line) => `${line}\n`).join(''))
+}
+
+function row(layout: Layout): string[] {
+  const { name, bits, idsPerSecond, nodes, tickMs, epochMs, expiresAt } = layout
+  const day = (date: Date) => date.toISOString().slice(0, 10)
+  return [
+    name,
+    String(bits),
+    Math.floor(idsPerSecond).toLocaleString('en'),
+    nodes.toLocaleString('en'),
+    tickMs < 1000 ? `${tickMs} ms` : `${tickMs / 1000} s`,
+    day(new Date(epochMs)),
+    day(expiresAt),
+    isExpired(layout) ? 'expired' : '',
+  ]
+}
+
+function fieldsOf({ fields }: Layout): string {
+  return fields.map(([name, bits]) => `${name} ${bits}`).join(', ')
+}
+
+function isExpired({ expiresAt }: Layout): boolean {
+  return expiresAt.getTime() <= Date.now()
+}
+
+function describe(layout: Layout) {
+  const { name, bits, fields, tickMs, epochMs, unsigned, idsPerSecond, nodes, expiresAt } = layout
+  return {
+    name,
+    bits,
+    fields: fields.map(([field, width]) => ({ name: field, bits: width })),
+    unsigned,
+    tickMs,
+    epochMs,
+    epoch: new Date(epochMs),
+    expiresAt,
+    isExpired: isExpired(layout),
+    idsPerSecond,
+    nodes,
+  }
+}

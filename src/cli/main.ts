@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { type Flags, helpFlag, parseFlags, quote, UsageError } from './arguments.js'
+import { failureLine, warningLine } from './failure.js'
+import { commandHelp, type Manual, overview } from './help.js'
+import { inspect, inspectManual } from './inspect.js'
+import { layouts, layoutsManual } from './layouts.js'
+import { next, nextManual } from './next.js'
+import { Output } from './output.js'
+
+type Values = Parameters<typeof next>[0] & Parameters<typeof inspect>[0] & Parameters<typeof layouts>[0]
+
+interface Command {
+  readonly manual: Manual
+  run(values: Values, output: Output): Promise<void>
+}
+
+const commands: readonly Command[] = [
+  { manual: nextManual, run: next },
+  { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
+  { manual: layoutsManual, run: layouts },
+]
+const manuals = commands.map(({ manual }) => manual)
+const ownFlags = { help: helpFlag, version: { short: 'v', help: 'show the version' } } satisfies Flags
+
+async function main([name, ...words]: string[], output: Output): Promise<number> {
+  if (name === undefined) {
+    process.stderr.write(overview(manuals))
+    return 2
+  }
+  if (name.startsWith('-')) {
+    const { values } = parseFlags('graupel', ownFlags, [name])
+    await output.write(values.version === undefined ? overview(manuals) : `${version()}\n`)
+    return 0
+  }
+  if (name === 'help') {
+    const [topic, ...rest] = words
+    if (rest.length > 0)
+      throw new UsageError('ERR_OPTION_INVALID', 'help takes the name of one command; leave out the rest')
+    await output.write(topic === undefined ? overview(manuals) : commandHelp(commandOf(topic).manual))
+    return 0
+  }
+  const { manual, run } = commandOf(name)
+  const values = parseFlags(`graupel ${name}`, manual.flags, words) as Values
+  if (values.values.help === undefined) await run(values, output)
+  else await output.write(commandHelp(manual))
+  return 0
+}
+
+function commandOf(name: string): Command {
+  const command = commands.find(({ manual }) => manual.name === name)
+  if (command !== undefined) return command
+  const names = manuals.map((manual) => manual.name).join(', ')
+  throw new UsageError('ERR_OPTION_UNKNOWN', `there is no command ${quote(name)}; the commands are ${names}, help`)
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}
+
+// The listener that Node puts there prints two lines and a process id.
+process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(`${warningLine(warning)}\n`))
+// Nobody is left to tell.
+process.stderr.on('error', () => {})
+
+try {
+  process.exitCode = await main(process.argv.slice(2), new Output(process.stdout))
+} catch (error) {
+  const line = failureLine(error)
+  if (line === undefined) throw error
+  process.stderr.write(`${line}\n`)
+  process.exitCode = 2
+}

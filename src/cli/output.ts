@@ -1,0 +1,31 @@
+import type { Writable } from 'node:stream'
+
+/** Where the results go: one chunk at a time, so that memory stays flat however slowly they are read. */
+export class Output {
+  readonly isTerminal: boolean
+  readonly #stream: Writable
+
+  constructor(stream: Writable & { isTTY?: boolean }) {
+    this.#stream = stream
+    this.isTerminal = stream.isTTY === true
+    // The callback of the write reports it too; without a listener it would end the process.
+    stream.on('error', () => {})
+  }
+
+  /**
+   * Resolves when the stream has passed the chunk on: to `false` if nobody reads any more (`| head`), which is the
+   * reader's right and no error.
+   *
+   * @throws the stream's error, such as `ENOSPC`
+   */
+  write(chunk: string | Uint8Array): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#stream.write(chunk, (error: NodeJS.ErrnoException | null | undefined) => {
+        if (!error) resolve(true)
+        // Windows calls it EOF.
+        else if (error.code === 'EPIPE' || error.code === 'EOF') resolve(false)
+        else reject(error)
+      })
+    })
+  }
+}

@@ -1,0 +1,29 @@
+const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const
+
+export type Style = keyof typeof codes
+
+/** Styles a text, or leaves it as it is. */
+export type Paint = (style: Style, text: string) => string
+
+export const plain: Paint = (_style, text) => text
+
+const coloured: Paint = (style, text) => `\x1b[${codes[style]}m${text}\x1b[0m`
+
+/** Colours only for people, and only for those who want them (https://no-color.org). */
+export function paintFor(isTerminal: boolean): Paint {
+  return isTerminal && !process.env['NO_COLOR'] ? coloured : plain
+}
+
+/** Rows of cells as lines with aligned columns; `right` are the columns that are aligned at their ends. */
+export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] as number
+        return right.includes(column) ? cell.padStart(width) : cell.padEnd(width)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}
