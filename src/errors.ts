@@ -1,6 +1,9 @@
 /**
  * Every code an error of this package can carry, with the rule behind it. The catalogue is closed: `docs/errors.md`
  * describes each entry, a test holds the two together, and removing or renaming a code is a breaking change.
+ *
+ * @example
+ * errorCodes.ERR_CLOSED // 'the generator is closed'
  */
 export const errorCodes = {
   ERR_OPTION_UNKNOWN: 'an option, a flag or a property has a name that does not exist',
@@ -40,7 +43,18 @@ export interface ErrorDetails {
   filled?: number
 }
 
-/** An operation that could not keep the promise, and was therefore refused. Misuse is a `TypeError` or `RangeError` with the same `code` property. */
+/**
+ * An operation that could not keep the promise, and was therefore refused. Misuse is a `TypeError` or `RangeError` with
+ * the same `code` property.
+ *
+ * @example
+ * try {
+ *   createGenerator({ node: 7, layout: layouts.baidu })
+ * } catch (error) {
+ *   error instanceof GraupelError // true
+ *   error.code // 'ERR_LAYOUT_EXPIRED'
+ * }
+ */
 export class GraupelError extends Error {
   override readonly name = 'GraupelError'
   /** Which rule it was; `docs/errors.md` says what to do about each. */

@@ -11,7 +11,12 @@ export type TextEncoding = 'decimal' | keyof typeof radixes
 /** An encoding of ids: as text, or as 8 bytes, the most significant first. */
 export type Encoding = TextEncoding | 'bytes'
 
-/** All encodings. */
+/**
+ * All encodings, for menus and checks.
+ *
+ * @example
+ * encodings.includes('base62') // true
+ */
 export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', 'base32', 'base58', 'base62', 'bytes'])
 
 /**

@@ -95,7 +95,11 @@ export class JsCore implements Core {
   }
 
   observe(): Observation {
-    if (this.#elsewhere !== undefined) return this.#elsewhere.observe()
+    if (this.#elsewhere !== undefined) {
+      const seen = this.#elsewhere.observe()
+      seen.issued += this.#issued
+      return seen
+    }
     const nowMs = this.#clock()
     const nowTick = this.#tickAt(nowMs)
     const { state } = this.#thread

@@ -1,0 +1,47 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** The command line as it is shipped. */
+export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export interface Run {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+type Variables = Record<string, string>
+
+/** What must not come from the environment of the tests. */
+const neutral = { GRAUPEL_NODE: undefined, GRAUPEL_ENGINE: undefined, NODE_APP_INSTANCE: undefined, TZ: 'UTC' }
+
+function environment(variables: Variables): NodeJS.ProcessEnv {
+  return { ...process.env, ...neutral, ...variables }
+}
+
+/** Runs `graupel` to its end. */
+export function graupel(words: readonly string[], variables: Variables = {}, input = ''): Run {
+  const { error, status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    env: environment(variables),
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
+  if (error !== undefined) throw error
+  return { status, stdout, stderr }
+}
+
+/** Starts `graupel` with pipes. */
+export function start(words: readonly string[], variables: Variables = {}) {
+  return spawn(process.execPath, [program, ...words], {
+    env: environment(variables),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** What it printed, line by line; it must have succeeded and said nothing else. */
+export function lines(words: readonly string[], variables: Variables = {}, input = ''): string[] {
+  const { status, stdout, stderr } = graupel(words, variables, input)
+  if (status !== 0 || stderr !== '') throw new Error(`graupel ${words.join(' ')}: ${status}, ${stderr}`)
+  return stdout.split('\n').slice(0, -1)
+}

@@ -1,0 +1,300 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { decode, encodings, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
+import { describe, expect, it } from 'vitest'
+import { next } from '../../dist/cli/next.js'
+import { Output } from '../../dist/cli/output.js'
+import { Progress } from '../../dist/cli/progress.js'
+import { engines } from '../engines.js'
+import { graupel, lines, program, start } from './cli-run.js'
+
+const isWindows = process.platform === 'win32'
+const textEncodings = encodings.filter((encoding): encoding is TextEncoding => encoding !== 'bytes')
+
+describe.each(engines)('graupel next on the %s engine', (engine) => {
+  it('prints two million ids in ascending order, so no two are equal', async () => {
+    const child = start(['next', '-n', '2000000', '--node', '7', '--engine', engine])
+    let count = 0
+    let last = -1n
+    let faults = 0
+    for await (const line of createInterface({ input: child.stdout })) {
+      const id = BigInt(line)
+      if (id <= last || (id >> 12n) % 1024n !== 7n) faults++
+      last = id
+      count++
+    }
+    expect({ count, faults }).toEqual({ count: 2_000_000, faults: 0 })
+  })
+
+  it.each(Object.values(layouts).filter(({ expiresAt }) => expiresAt.getTime() > Date.now()))(
+    'makes ids of layout $name, more than a tick holds',
+    (layout: Layout) => {
+      const count = Math.min(2 ** layout.sequence.bits + 10, 10_000)
+      const ids = lines(['next', `-n${count}`, '--node', '5', '--layout', layout.name, '--engine', engine])
+      expect(ids.length).toBe(count)
+      expect(new Set(ids).size).toBe(count)
+      expect(new Set(ids.map((id) => decode(id, layout).node))).toEqual(new Set([5]))
+    },
+  )
+})
+
+describe('graupel next', () => {
+  it('prints one id without -n, and none with -n 0', () => {
+    expect(lines(['next', '--node', '7'])).toEqual([expect.stringMatching(/^[0-9]{19}$/)])
+    expect(lines(['next', '--node', '7', '-n', '0'])).toEqual([])
+  })
+
+  it('takes the node as one number, field by field, or from GRAUPEL_NODE', () => {
+    const nodeOf = (words: string[], variables = {}) => decode(lines(words, variables)[0] as string, layouts.twitter)
+    expect(nodeOf(['next', '--node', '39']).fields).toEqual({ datacenter: 1, worker: 7 })
+    expect(nodeOf(['next', '--node', 'worker=7,datacenter=1']).node).toBe(39)
+    expect(nodeOf(['next'], { GRAUPEL_NODE: '39' }).node).toBe(39)
+    expect(nodeOf(['next', '--node', '3'], { GRAUPEL_NODE: '39' }).node).toBe(3)
+  })
+
+  it.each(textEncodings)('writes ids in %s that read back as ids of this moment', (format) => {
+    const before = Date.now()
+    const texts = lines(['next', '-n', '5', '--node', '7', '--format', format])
+    const ids = texts.map((text) => parseId(text, format))
+    expect(ids.length).toBe(5)
+    for (const id of ids) {
+      const { timestampMs, node } = decode(id, layouts.twitter)
+      expect(node).toBe(7)
+      expect(timestampMs).toBeGreaterThanOrEqual(before)
+      expect(timestampMs).toBeLessThanOrEqual(Date.now())
+    }
+    expect(ids).toEqual([...ids].sort((a, b) => (a < b ? -1 : 1)))
+  })
+
+  it('writes bytes without line ends', () => {
+    const { stdout } = spawnSync(process.execPath, [program, 'next', '-n', '3', '--node', '7', '--format', 'bytes'])
+    const ids = [0, 8, 16].map((at) => parseId(stdout.subarray(at, at + 8), 'bytes'))
+    expect(stdout.length).toBe(24)
+    expect(ids.map((id) => decode(id, layouts.twitter).node)).toEqual([7, 7, 7])
+  })
+
+  it('writes json with every part of the id, by the epoch that was given', () => {
+    const [line] = lines(['next', '--node', '39', '--epoch', '1600000000000', '--format', 'json'])
+    const { id, timestampMs, ...rest } = JSON.parse(line as string)
+    expect(rest).toEqual({
+      timestamp: new Date(timestampMs).toISOString(),
+      node: 39,
+      fields: { datacenter: 1, worker: 7 },
+      sequence: 0,
+    })
+    expect(id).toBe(String((BigInt(timestampMs - 1600000000000) << 22n) | (39n << 12n)))
+  })
+
+  it('waits for the next tick where the library alone would refuse, because a tick lasts a second', () => {
+    const epoch = String(Date.now() - 1_000_000)
+    const ids = lines(['next', '-n', '8200', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
+    expect(new Set(ids).size).toBe(8200)
+  })
+
+  it('ends only when its last tick is over, so that the next run cannot repeat it', () => {
+    const words = ['next', '--node', '7', '--layout', 'baidu', '--epoch', String(Date.now() - 1_000_000)]
+    expect(lines(words)).not.toEqual(lines(words))
+  })
+
+  it('passes the policies on, and speaks of them as flags', () => {
+    // A tick of 10 ms holds 256 ids, which takes far less to make.
+    const words = ['next', '--node', '7', '--layout', 'sonyflake', '-n', '20000']
+    const refused = (more: string[]) => {
+      const { status, stderr } = graupel([...words, ...more])
+      return { status, stderr }
+    }
+    expect(refused(['--on-overflow', 'throw'])).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/^graupel: node 7 has issued all 256 ids [^\n]*\(ERR_SEQUENCE_OVERFLOW\)\n$/),
+    })
+    expect(refused(['--max-wait-ms', '0'])).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/ --max-wait-ms is 0[^\n]*\(ERR_SEQUENCE_OVERFLOW\)\n$/),
+    })
+  })
+
+  it('starts each tick where --sequence-start says', () => {
+    const words = ['next', '--node', '7', '--layout', 'sonyflake', '-n', '1000']
+    const starts = (start: string) => {
+      const decoded = lines([...words, '--sequence-start', start]).map((id) => decode(id, layouts.sonyflake))
+      return decoded
+        .filter(({ timestampMs }, i) => timestampMs !== decoded[i - 1]?.timestampMs)
+        .map(({ sequence }) => sequence)
+    }
+    expect(new Set(starts('zero'))).toEqual(new Set([0]))
+    // At least four ticks, of at least 128 starts each.
+    expect(new Set(starts('random')).size).toBeGreaterThan(1)
+  })
+
+  it('shows a warning of the library in one line, and the ids all the same', () => {
+    const epoch = String(Date.now() - 2 ** 28 * 1000 + 24 * 3600_000)
+    const { status, stdout, stderr } = graupel(['next', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^[0-9]+\n$/)
+    expect(stderr).toMatch(/^graupel: warning: layout 'baidu' expires on .* \(GRAUPEL_LAYOUT_EXPIRES\)\n$/)
+  })
+})
+
+describe('streaming', () => {
+  it('makes nothing more while nobody reads, so memory stays flat', async () => {
+    const waiting: (() => void)[] = []
+    const output = new Output(new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) }))
+    const done = next({ values: { count: '50000', node: '7' }, positionals: [] }, output)
+    for (let chunk = 1; chunk <= Math.ceil(50_000 / 4096); chunk++) {
+      for (let i = 0; i < 20; i++) await turn()
+      expect(waiting.length).toBe(chunk)
+      waiting.at(-1)?.()
+    }
+    await done
+  })
+
+  it('ends at once, quietly and with 0, when its reader is gone', async () => {
+    const child = start(['next', '-n', '9007199254740991', '--node', '7'])
+    let stderr = ''
+    child.stderr.on('data', (text) => {
+      stderr += text
+    })
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    const [status] = await once(child, 'close')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  it.skipIf(isWindows)('is ended by Ctrl-C, even while nobody reads; shells call that 130', async () => {
+    const child = start(['next', '-n', '9007199254740991', '--node', '7'])
+    await once(child.stdout, 'readable')
+    child.kill('SIGINT')
+    const [, signal] = await once(child, 'exit')
+    expect(signal).toBe('SIGINT')
+  })
+
+  it.skipIf(!existsSync('/dev/full'))('says in one line that the disk is full', () => {
+    const { status, stderr } = spawnSync(process.execPath, [program, 'next', '-n', '100000', '--node', '7'], {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      encoding: 'utf8',
+    })
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^graupel: .*\(ENOSPC\)\n$/)
+  })
+
+  it('shows progress on a terminal only, only for many ids, and leaves nothing of it', () => {
+    let nowMs = 0
+    const shown = (isTTY: boolean, total: number) => {
+      const written: string[] = []
+      const progress = new Progress({ isTTY, write: (text) => written.push(text) }, total, () => nowMs)
+      nowMs += 50
+      progress.update(total / 4)
+      nowMs += 950
+      progress.update(total / 2)
+      progress.erase()
+      progress.erase()
+      return written
+    }
+    const line = '\r\x1b[K1,000,000 of 2,000,000 ids, 50 %, 1,000,000 a second'
+    expect(shown(true, 2_000_000)).toEqual([line, '\r\x1b[K'])
+    expect(shown(true, 999_999)).toEqual([])
+    expect(shown(false, 2_000_000)).toEqual([])
+    expect(process.listenerCount('SIGINT')).toBe(0)
+  })
+})
+
+describe('what is refused', () => {
+  const counts = ['1e3', '-1', '1.5', '', ' 1', '+1', '007', '-0', '0x10', '9007199254740992', 'NaN']
+
+  it.each<[string, string[], RegExp]>([
+    ...counts.map((count): [string, string[], RegExp] => ['ERR_OPTION_INVALID', ['-n', count], /--count is /]),
+    ['ERR_OPTION_INVALID', ['-n'], /-n has no value; write -n N/],
+    ['ERR_OPTION_INVALID', ['-n', '--layout', 'leaf'], /-n has no value/],
+    ['ERR_OPTION_INVALID', ['-n', '5', '--count', '6'], /--count was given twice/],
+    ['ERR_OPTION_INVALID', ['5'], /'5' is not the value of a flag.*-n/],
+    ['ERR_OPTION_UNKNOWN', ['--nodes', '7'], /no flag --nodes; see graupel next --help/],
+    ['ERR_OPTION_UNKNOWN', ['--toString'], /no flag --toString/],
+    ['ERR_OPTION_UNKNOWN', ['--a\nb\x1b[31m'], /--a\\u000ab\\u001b\[31m/],
+    ['ERR_OPTION_INVALID', ['--help=yes'], /--help takes no value/],
+    ['ERR_NODE_INVALID', ['--node', '1024'], /the node is 1024; .* 0 to 1023/],
+    ...['x', '', '1.5', '-1', '07', 'worker', 'worker=1,', 'worker=1=2', '=1'].map(
+      (node): [string, string[], RegExp] => [
+        'ERR_NODE_INVALID',
+        ['--node', node],
+        /--node is '.*'; give a whole number/,
+      ],
+    ),
+    ['ERR_NODE_INVALID', ['--node', 'worker=1'], /'datacenter' is missing/],
+    ['ERR_NODE_INVALID', ['--node', 'datacenter=1,worker=7,rack=2'], /'rack'/],
+    ['ERR_NODE_INVALID', ['--node', 'worker=1,worker=2'], /has 'worker' twice/],
+    ['ERR_OPTION_INVALID', ['--layout', 'Twitter'], /--layout is 'Twitter'; it is one of twitter, leaf/],
+    ['ERR_OPTION_INVALID', ['--layout', 'constructor'], /--layout is 'constructor'/],
+    ['ERR_LAYOUT_EXPIRED', ['--layout', 'baidu'], /expired on 2024-11-20/],
+    ['ERR_EPOCH_INVALID', ['--epoch', '2020-01-01'], /--epoch is '2020-01-01'/],
+    ['ERR_EPOCH_INVALID', ['--epoch', '9999999999999'], /in the future/],
+    ['ERR_OPTION_INVALID', ['--namespace', ''], /^graupel: --namespace is ''/],
+    ['ERR_OPTION_INVALID', ['--format', 'base64'], /--format is 'base64'; it is one of decimal/],
+    ['ERR_OPTION_INVALID', ['--on-rollback', 'ignore'], /--on-rollback is 'ignore'/],
+    ['ERR_OPTION_INVALID', ['--on-overflow', 'reuse'], /--on-overflow is 'reuse'/],
+    ['ERR_OPTION_INVALID', ['--sequence-start', '1'], /--sequence-start is '1'/],
+    ['ERR_OPTION_INVALID', ['--clock', 'sundial'], /--clock is 'sundial'/],
+    ['ERR_OPTION_INVALID', ['--engine', 'rust'], /--engine is 'rust'/],
+    ['ERR_OPTION_INVALID', ['--max-wait-ms', '-4'], /^graupel: --max-wait-ms is -4/],
+    ['ERR_OPTION_INVALID', ['--max-ahead-ms', '1s'], /--max-ahead-ms is '1s'/],
+  ])('%s for graupel next %j', (code, words, message) => {
+    const { status, stdout, stderr } = graupel(['next', ...words], { GRAUPEL_NODE: '7' })
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
+    expect(stderr).toMatch(message)
+    expect(stderr.endsWith(` (${code})\n`)).toBe(true)
+  })
+
+  it('is a run without a node, in words of the command line', () => {
+    const { status, stderr } = graupel(['next', '--layout', 'js53'])
+    expect(status).toBe(2)
+    expect(stderr).toMatch(
+      /^graupel: no node .* give --node with a number from 0 to 31 .* GRAUPEL_NODE \(ERR_NODE_REQUIRED\)\n$/,
+    )
+  })
+
+  it('is one process of several, until it is told that it counts alone', () => {
+    const { status, stderr } = graupel(['next', '--node', '7'], { NODE_APP_INSTANCE: '1' })
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/pass --state process to say so \(ERR_STATE_UNREACHABLE\)\n$/)
+    expect(lines(['next', '--node', '7', '--state', 'process'], { NODE_APP_INSTANCE: '1' }).length).toBe(1)
+  })
+
+  it.each([
+    [['inspcet'], /no command 'inspcet'; the commands are next, inspect, layouts, help \(ERR_OPTION_UNKNOWN\)/],
+    [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
+    [['help', 'nope'], /no command 'nope'/],
+    [['layouts', 'twitter'], /layouts takes no 'twitter'/],
+  ])('is graupel %j', (words, message) => {
+    const { status, stdout, stderr } = graupel(words)
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
+    expect(stderr).toMatch(message)
+  })
+})
+
+describe('help', () => {
+  it('is shown by --help, -h and help, and on stderr with exit code 2 where nothing was asked', () => {
+    const { stdout } = graupel(['--help'])
+    expect(stdout).toMatch(/graupel <command>/)
+    expect(graupel(['-h'])).toEqual({ status: 0, stdout, stderr: '' })
+    expect(graupel(['help'])).toEqual({ status: 0, stdout, stderr: '' })
+    expect(graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
+  })
+
+  it.each(['next', 'inspect', 'layouts'])('of graupel %s names its flags and fits 80 columns', (command) => {
+    const { stdout } = graupel([command, '--help'])
+    expect(graupel(['help', command]).stdout).toBe(stdout)
+    expect(stdout).toMatch(new RegExp(`graupel ${command} [^]*--help`))
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  it('--version is the version of the package', () => {
+    const file = fileURLToPath(new URL('../../package.json', import.meta.url))
+    expect(lines(['--version'])).toEqual([JSON.parse(readFileSync(file, 'utf8')).version])
+  })
+})
