@@ -2,7 +2,7 @@
 const flagged = ['onRollback', 'onOverflow', 'maxAheadMs', 'maxWaitMs', 'sequenceStart']
 
 /**
- * An error as one line for somebody who typed flags; `undefined` for one without a code, which is a defect and should be
+ * An error as one line for somebody who typed flags; `undefined` for one without a code: a defect, which should be
  * seen whole.
  */
 export function failureLine(error: unknown): string | undefined {

@@ -43,7 +43,7 @@ export function judge(
   action: RollbackAction | OverflowAction,
   seen: Observation,
   policy: Policy,
-  clock: { readonly epochMs: number; readonly tickMs: number },
+  clock: { readonly epochMs: number; readonly tickMs: number; readonly maxTick: number },
 ): Verdict {
   const startOf = (tick: number) => clock.epochMs + tick * clock.tickMs
   // The clock may be anywhere in its tick, so this is what is left and not a multiple of the tick.
@@ -60,6 +60,8 @@ export function judge(
     case 'reuse':
       return { do: 'unused' }
     case 'advance': {
+      // Nothing lies ahead of the layout's last tick; once the clock is there, the layout has expired.
+      if (seen.headTick > clock.maxTick) return waitFor(seen.headTick)
       const aheadTicks = Math.floor(policy.maxAheadMs / clock.tickMs)
       const limitTick = seen.nowTick + aheadTicks
       // Beyond the bound it is enough to wait until the next slot is within it again.

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -99,6 +99,9 @@ describe('graupel next', () => {
   it('ends only when its last tick is over, so that the next run cannot repeat it', () => {
     const words = ['next', '--node', '7', '--layout', 'baidu', '--epoch', String(Date.now() - 1_000_000)]
     expect(lines(words)).not.toEqual(lines(words))
+    // These are 780 ms ahead of the clock when they have been made.
+    const ahead = ['next', '-n', '20000', '--node', '7', '--layout', 'sonyflake', '--on-overflow', 'advance']
+    expect(new Set([...lines(ahead), ...lines(ahead)]).size).toBe(40_000)
   })
 
   it('passes the policies on, and speaks of them as flags', () => {
@@ -200,6 +203,29 @@ describe('streaming', () => {
     expect(shown(true, 999_999)).toEqual([])
     expect(shown(false, 2_000_000)).toEqual([])
     expect(process.listenerCount('SIGINT')).toBe(0)
+  })
+})
+
+describe('a progress line', () => {
+  it.skipIf(isWindows)('is erased by Ctrl-C, which ends the run as ever', async () => {
+    const module = new URL('../../dist/cli/progress.js', import.meta.url).href
+    const code = `
+      import { Progress } from ${JSON.stringify(module)}
+      let nowMs = 0
+      const terminal = { isTTY: true, write: (text) => process.stdout.write(text) }
+      new Progress(terminal, 1_000_000, () => (nowMs += 1000)).update(1)
+      setInterval(() => {}, 1000)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let shown = ''
+    child.stdout.on('data', (text) => {
+      shown += text
+    })
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    const [, signal] = await once(child, 'close')
+    expect(signal).toBe('SIGINT')
+    expect(shown).toContain('ids, 0 %,')
+    expect(shown.endsWith('\r\x1b[K')).toBe(true)
   })
 })
 

@@ -476,6 +476,19 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
       expect(caught(() => ids.next()).code).toBe('ERR_SEQUENCE_OVERFLOW')
     })
 
+    it('may be in the last tick: what lies beyond is neither counted ahead nor waited for in vain', () => {
+      const end = 2 ** 30 - 1
+      for (const options of [{ onOverflow: 'advance' }, { onOverflow: 'throw' }, { onOverflow: 'wait' }] as const) {
+        const { ids } = simulated(options, { now: end })
+        ids.take(8)
+        expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_SEQUENCE_OVERFLOW', retryAfterMs: 1 })
+        expect(caught(() => ids.fill(new BigUint64Array(3)))).toMatchObject({
+          code: 'ERR_SEQUENCE_OVERFLOW',
+          filled: 0,
+        })
+      }
+    })
+
     it('may use another generator itself', () => {
       const other = createGenerator({ engine, node: 1, namespace: freshNamespace() })
       const { ids } = simulated({ clock: () => (other.next() > 0n ? 1000 : 0) })

@@ -42,7 +42,7 @@ describe('what is a rollback, and what an overflow', () => {
 })
 
 describe('the verdict', () => {
-  const clock = { epochMs: 0, tickMs: 1 }
+  const clock = { epochMs: 0, tickMs: 1, maxTick: 2000 }
   it.each<[string, RollbackAction | OverflowAction, Observation, Verdict]>([
     ['throw: how long until the word is passed', 'throw', seen(100, 107), { do: 'throw', retryAfterMs: 7 }],
     ['wait: at the limit', 'wait', seen(100, 150), { do: 'wait', untilTick: 150, waitMs: 50 }],
@@ -63,6 +63,13 @@ describe('the verdict', () => {
       { do: 'wait', untilTick: 150, waitMs: 50 },
     ],
     ['advance: further beyond', 'advance', seen(100, 1151), { do: 'throw', retryAfterMs: 51 }],
+    ['advance: in the last tick of the layout', 'advance', seen(2000, 2000), { do: 'grant', limitTick: 3000 }],
+    [
+      'advance: beyond the last tick of the layout',
+      'advance',
+      seen(1990, 2001),
+      { do: 'wait', untilTick: 2001, waitMs: 11 },
+    ],
     ['reuse: try the past', 'reuse', seen(100, 105), { do: 'unused' }],
   ])('%s', (_, action, observation, verdict) => {
     expect(judge(action, observation, policy, clock)).toEqual(verdict)
@@ -70,8 +77,15 @@ describe('the verdict', () => {
 
   it('counts from where the clock is in its tick', () => {
     const inTick = { ...seen(100, 101, 100, 100, 10), nowMs: 1007 }
-    expect(judge('wait', inTick, policy, { epochMs: 0, tickMs: 10 })).toEqual({ do: 'wait', untilTick: 101, waitMs: 3 })
-    expect(judge('throw', inTick, policy, { epochMs: 0, tickMs: 10 })).toEqual({ do: 'throw', retryAfterMs: 3 })
+    expect(judge('wait', inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 })).toEqual({
+      do: 'wait',
+      untilTick: 101,
+      waitMs: 3,
+    })
+    expect(judge('throw', inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 })).toEqual({
+      do: 'throw',
+      retryAfterMs: 3,
+    })
   })
 
   it('rounds maxAheadMs down to whole ticks', () => {
@@ -79,7 +93,7 @@ describe('the verdict', () => {
       'advance',
       seen(100, 101, 100, 100, 10),
       { ...policy, maxAheadMs: 19 },
-      { epochMs: 0, tickMs: 10 },
+      { epochMs: 0, tickMs: 10, maxTick: 2000 },
     )
     expect(verdict).toEqual({ do: 'grant', limitTick: 101 })
   })
