@@ -16,6 +16,7 @@ import { FillTask, OneTask } from './task.js'
 
 const yearMs = 365.25 * 24 * 3600 * 1000
 const mostTaken = 2 ** 32 - 1
+const nothingCounted: Counters = Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
 
 /**
  * A generator of ids; {@link createGenerator} makes them. With layouts of at most 53 bits it has `nextNumber()` too, and
@@ -68,7 +69,8 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
 class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowGenerator {
   readonly #core: Core
   readonly #settings: Settings<F>
-  readonly #counters: Counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
+  /** Made with the first thing there is to count. */
+  #counters: Counters | undefined
   #text: DecimalWriter | undefined
   #referee: Referee | undefined
   #queue: Queue | undefined
@@ -156,7 +158,14 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
     const { engine, layout } = this.#settings
     const seen = this.#core.observe()
     const aheadMs = Math.max(0, (seen.lastTick - seen.nowTick) * layout.tickMs)
-    return { engine, state: 'process', issued: seen.issued, ...this.#counters, aheadMs, ceilingMs: null }
+    return {
+      engine,
+      state: 'process',
+      issued: seen.issued,
+      ...(this.#counters ?? nothingCounted),
+      aheadMs,
+      ceilingMs: null,
+    }
   }
 
   close(): void {
@@ -180,15 +189,18 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   // The three below are made when they are first needed: most generators never wait.
 
   #judged(): Referee {
-    const { layout, node, namespace, policy, clock } = this.#settings
-    const subject = { layout, node, namespace, injectedClock: typeof clock === 'function' }
-    this.#referee ??= new Referee(this.#core, policy, subject, this.#counters)
+    if (this.#referee === undefined) {
+      const { layout, node, namespace, clock } = this.#settings
+      this.#counters = { ...nothingCounted }
+      const subject = { layout, node, namespace, injectedClock: typeof clock === 'function' }
+      this.#referee = new Referee(this.#core, this.#settings, subject, this.#counters)
+    }
     return this.#referee
   }
 
   #queued(): Queue {
     if (this.#lastStats !== undefined) throw closedError()
-    this.#queue ??= new Queue(this.#judged(), this.#counters)
+    this.#queue ??= new Queue(this.#judged())
     return this.#queue
   }
 }

@@ -76,12 +76,11 @@ const nodeVariable = 'GRAUPEL_NODE'
 const mostNamespace = 255
 
 /** Options with their defaults, checked. @internal */
-export interface Settings<F extends readonly Field[]> {
+export interface Settings<F extends readonly Field[]> extends Policy {
   readonly engine: EngineKind
   readonly layout: Layout<F>
   readonly node: number
   readonly namespace: string
-  readonly policy: Policy
   readonly sequenceStart: SequenceStartMode
   readonly clock: 'wall' | 'steady' | (() => number)
 }
@@ -102,15 +101,6 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   const layout = layoutOf(options)
   const node = nodeOf(layout, options.node)
   const namespace = namespaceOf(options.namespace)
-  const policy: Policy = {
-    onRollback:
-      typeof options.onRollback === 'function'
-        ? options.onRollback
-        : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
-    onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
-    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
-    maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
-  }
   const sequenceStart = oneOf(
     'sequenceStart',
     options.sequenceStart,
@@ -122,12 +112,26 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   checkEngineOption(engineOption, 'engine')
   checkState(options.state, engineOption)
   const engine = resolveEngine(engineOption)
-  return { engine, layout, node, namespace, policy, sequenceStart, clock }
+  return {
+    engine,
+    layout,
+    node,
+    namespace,
+    sequenceStart,
+    clock,
+    onRollback:
+      typeof options.onRollback === 'function'
+        ? options.onRollback
+        : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
+    onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
+    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
+    maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
+  }
 }
 
 /** What the engine has to know. @internal */
 export function coreSpec(settings: Settings<readonly Field[]>, seed: number, nowMs: number): CoreSpec {
-  const { layout, node, namespace, policy, clock, sequenceStart } = settings
+  const { layout, node, namespace, onRollback, clock, sequenceStart } = settings
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   const nodeBits = placeNode(layout, node)
   // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
@@ -145,7 +149,7 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     nodeBits,
     sequenceStart,
     seed,
-    historyFromMs: policy.onRollback === 'reuse' || typeof policy.onRollback === 'function' ? nowMs : undefined,
+    historyFromMs: onRollback === 'reuse' || typeof onRollback === 'function' ? nowMs : undefined,
     clock,
   }
 }

@@ -118,7 +118,7 @@ function openJs(spec: CoreSpec): Core {
       `the js engine cannot reach the states of this process from this thread: ${shared}; import 'graupel' in the main thread before it starts workers, or use the native engine`,
     )
   }
-  return new JsCore(spec, shared, () => openTakenOver(spec))
+  return new JsCore(spec, shared, openTakenOver)
 }
 
 /** For a js generator whose key is being counted natively by another generator of this process. */

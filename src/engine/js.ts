@@ -32,6 +32,19 @@ interface Thread {
 const threads = new Map<string, Thread>()
 let lastId = 0
 
+// One for all generators of the thread, because what they hold is read before anybody can call another.
+const id64 = new BigUint64Array(1)
+const id32 = new Uint32Array(id64.buffer)
+const observation: Observation = {
+  status: 0,
+  nowMs: 0,
+  nowTick: 0,
+  headTick: 0,
+  lastTick: 0,
+  highTick: 0,
+  issued: 0,
+}
+
 const two32 = 2 ** 32
 
 /**
@@ -39,9 +52,9 @@ const two32 = 2 ** 32
  * made once for an id, by reading the result from `id64`.
  */
 export class JsCore implements Core {
-  readonly id64 = new BigUint64Array(1)
-  readonly id32 = new Uint32Array(this.id64.buffer)
-  readonly #thread: Thread
+  readonly id64 = id64
+  readonly id32 = id32
+  readonly #state: State
   readonly #lease: Lease
   readonly #id: number
   readonly #clock: () => number
@@ -51,27 +64,27 @@ export class JsCore implements Core {
   /** The sequence lies in the lower half of the id, where integer arithmetic does. */
   readonly #narrow: boolean
   readonly #start: SequenceStart
-  readonly #openElsewhere: () => Core
+  readonly #openElsewhere: (spec: CoreSpec) => Core
   #issued = 0
   #closed = false
   /** The core that took over, if another engine counts this key now. */
   #elsewhere: Core | undefined
-  #observation: Observation | undefined
 
   /** @param openElsewhere - Opens the engine that has taken this key over; throws where it cannot. */
-  constructor(spec: CoreSpec, table: StateTable, openElsewhere: () => Core) {
+  constructor(spec: CoreSpec, table: StateTable, openElsewhere: (spec: CoreSpec) => Core) {
     this.#spec = spec
     this.#clock = spec.clock === 'wall' ? Date.now : spec.clock === 'steady' ? steadyNowMs : spec.clock
     this.#openElsewhere = openElsewhere
-    this.#thread = threadFor(spec, table)
-    this.#lease = this.#thread.lease
+    const { state, lease } = threadFor(spec, table)
+    this.#state = state
+    this.#lease = lease
     this.#id = ++lastId
     this.#nodeLow = Number(BigInt.asUintN(32, spec.nodeBits))
     this.#nodeHigh = Number(spec.nodeBits >> 32n)
     this.#narrow = spec.sequenceShift + spec.sequenceBits <= 32
     this.#start = new SequenceStart(spec.sequenceStart, spec.seed, spec.sequenceBits)
     if (spec.historyFromMs !== undefined) {
-      this.#thread.state.enableHistory(Math.max(0, this.#tickAt(spec.historyFromMs)))
+      this.#state.enableHistory(Math.max(0, this.#tickAt(spec.historyFromMs)))
     }
   }
 
@@ -102,10 +115,9 @@ export class JsCore implements Core {
     }
     const nowMs = this.#clock()
     const nowTick = this.#tickAt(nowMs)
-    const { state } = this.#thread
+    const state = this.#state
     const word = state.word()
-    this.#observation ??= { status: 0, nowMs: 0, nowTick: 0, headTick: 0, lastTick: 0, highTick: 0, issued: 0 }
-    const seen = this.#observation
+    const seen = observation
     seen.status = this.#statusAt(nowTick)
     seen.nowMs = nowMs
     seen.nowTick = Math.max(-1, nowTick)
@@ -128,7 +140,7 @@ export class JsCore implements Core {
       lease.tick - nowTick <= lease.span
     if (!left) {
       const size = this.#nextSize(nowTick)
-      const reserved = this.#thread.state.reserve(nowTick, limitTick, size, true, this.#start)
+      const reserved = this.#state.reserve(nowTick, limitTick, size, true, this.#start)
       if (reserved !== 'run') return this.#without(reserved, () => this.grant(nowTick, limitTick))
       this.#setLease(nowTick, size)
     }
@@ -157,7 +169,7 @@ export class JsCore implements Core {
     if (this.#elsewhere !== undefined) return this.#elsewhere.fillGranted(array, from, to, nowTick, limitTick)
     let filled = this.#drain(array, from, to, nowTick)
     if (from + filled < to) {
-      const { state } = this.#thread
+      const state = this.#state
       const reserved = state.reserve(nowTick, limitTick, to - from - filled, false, this.#start)
       if (reserved === 'moved') {
         this.#moveElsewhere()
@@ -202,7 +214,7 @@ export class JsCore implements Core {
     const status = this.#statusAt(nowTick)
     if (status !== Status.ok) return status
     const size = this.#nextSize(nowTick)
-    const reserved = this.#thread.state.reserve(nowTick, nowTick, size, true, this.#start)
+    const reserved = this.#state.reserve(nowTick, nowTick, size, true, this.#start)
     if (reserved !== 'run') return this.#without(reserved, () => this.#refill(nowMs))
     this.#setLease(nowTick, size)
     return this.#take()
@@ -216,7 +228,7 @@ export class JsCore implements Core {
   }
 
   #moveElsewhere(): void {
-    this.#elsewhere = this.#openElsewhere()
+    this.#elsewhere = this.#openElsewhere(this.#spec)
   }
 
   #copy(status: number): number {
@@ -238,7 +250,7 @@ export class JsCore implements Core {
   }
 
   #leaseUnused(nowTick: number, size: number): Reserved {
-    const reserved = this.#thread.state.reserveUnused(nowTick, size)
+    const reserved = this.#state.reserveUnused(nowTick, size)
     if (reserved === 'run') {
       this.#setLease(nowTick, size)
       this.#lease.holder = this.#id
@@ -248,7 +260,8 @@ export class JsCore implements Core {
   }
 
   #setLease(nowTick: number, size: number): void {
-    const { lease, state } = this.#thread
+    const lease = this.#lease
+    const state = this.#state
     const { epochMs, tickMs } = this.#spec
     lease.tick = state.tick
     lease.span = state.tick - nowTick

@@ -21,6 +21,8 @@ export interface NativeEngine {
   readonly id64: BigUint64Array
   readonly words32: Uint32Array
   readonly numbers: Float64Array
+  /** What `observe` returns. */
+  readonly observation: Observation
 }
 
 // The mailbox (`native/binding/environment.h`), in units of each view.
@@ -45,6 +47,7 @@ export function nativeEngine(binding: Binding): NativeEngine {
     id64: new BigUint64Array(mailbox),
     words32: new Uint32Array(mailbox),
     numbers: new Float64Array(mailbox),
+    observation: { status: 0, nowMs: 0, nowTick: 0, headTick: 0, lastTick: 0, highTick: 0, issued: 0 },
   }
 }
 
@@ -52,21 +55,18 @@ export function nativeEngine(binding: Binding): NativeEngine {
 export class NativeCore implements Core {
   readonly id64: BigUint64Array
   readonly id32: Uint32Array
-  readonly #numbers: Float64Array
-  readonly #binding: Binding
+  readonly #engine: NativeEngine
   readonly #next: () => void
   readonly #handle: number
   readonly #clock: (() => number) | undefined
   /** The addon forgets the generator when this is collected. */
   readonly owner: unknown
-  #observation: Observation | undefined
 
   constructor(spec: CoreSpec, engine: NativeEngine) {
     const { binding, words32, numbers } = engine
     this.id64 = engine.id64
     this.id32 = words32
-    this.#numbers = numbers
-    this.#binding = binding
+    this.#engine = engine
     this.#next = binding.next
     this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
     numbers[nowAt] = spec.historyFromMs ?? 0
@@ -82,19 +82,18 @@ export class NativeCore implements Core {
 
   step(): number {
     // The clock first: it is the user's, and may use another generator.
-    if (this.#clock !== undefined) this.#numbers[nowAt] = this.#clock()
+    if (this.#clock !== undefined) this.#engine.numbers[nowAt] = this.#clock()
     this.id32[handleAt] = this.#handle
     this.#next()
     return this.id32[statusAt] as number
   }
 
   observe(): Observation {
-    if (this.#clock !== undefined) this.#numbers[nowAt] = this.#clock()
+    if (this.#clock !== undefined) this.#engine.numbers[nowAt] = this.#clock()
     this.id32[handleAt] = this.#handle
-    this.#binding.observe()
-    const numbers = this.#numbers
-    this.#observation ??= { status: 0, nowMs: 0, nowTick: 0, headTick: 0, lastTick: 0, highTick: 0, issued: 0 }
-    const seen = this.#observation
+    this.#engine.binding.observe()
+    const numbers = this.#engine.numbers
+    const seen = this.#engine.observation
     seen.status = this.id32[statusAt] as number
     seen.nowMs = numbers[nowMsAt] as number
     seen.nowTick = numbers[nowAt] as number
@@ -107,44 +106,44 @@ export class NativeCore implements Core {
 
   grant(nowTick: number, limitTick: number): number {
     this.#permit(nowTick, limitTick)
-    this.#binding.grant()
+    this.#engine.binding.grant()
     return this.id32[statusAt] as number
   }
 
   grantUnused(nowTick: number): number {
     this.#permit(nowTick, 0)
-    this.#binding.grantUnused()
+    this.#engine.binding.grantUnused()
     return this.id32[statusAt] as number
   }
 
   fill(array: IdArray, from: number, to: number): number {
-    if (this.#clock !== undefined) this.#numbers[nowAt] = this.#clock()
+    if (this.#clock !== undefined) this.#engine.numbers[nowAt] = this.#clock()
     this.id32[handleAt] = this.#handle
-    this.#numbers[limitAt] = -1
-    return this.#binding.fill(array, from, to)
+    this.#engine.numbers[limitAt] = -1
+    return this.#engine.binding.fill(array, from, to)
   }
 
   fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
     this.#permit(nowTick, limitTick)
-    return this.#binding.fill(array, from, to)
+    return this.#engine.binding.fill(array, from, to)
   }
 
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
     this.#permit(nowTick, 0, to - from)
-    this.#binding.grantUnused()
+    this.#engine.binding.grantUnused()
     return this.id32[statusAt] === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
   }
 
   close(): void {
     this.id32[handleAt] = this.#handle
-    this.#binding.close()
+    this.#engine.binding.close()
   }
 
   /** @param want - Slots to lease without handing one out; 0 makes one id. */
   #permit(nowTick: number, limitTick: number, want = 0): void {
     this.id32[handleAt] = this.#handle
-    this.#numbers[nowAt] = nowTick
-    this.#numbers[limitAt] = limitTick
-    this.#numbers[wantAt] = want
+    this.#engine.numbers[nowAt] = nowTick
+    this.#engine.numbers[limitAt] = limitTick
+    this.#engine.numbers[wantAt] = want
   }
 }

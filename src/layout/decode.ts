@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
-import { Layout } from './layout.js'
+import { isLayout, type Layout } from './layout.js'
 import { combineNode, type NodeOf, placeNode, splitNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
 
@@ -114,7 +114,7 @@ export function toId(id: unknown): bigint {
 
 /** @throws TypeError `ERR_LAYOUT_INVALID` unless it came from defineLayout. @internal */
 export function checkLayout(layout: unknown): asserts layout is Layout {
-  if (!(layout instanceof Layout)) {
+  if (!isLayout(layout)) {
     throw typeError(
       'ERR_LAYOUT_INVALID',
       `the layout is ${show(layout)}; pass one of layouts, or what defineLayout returned`,

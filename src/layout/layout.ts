@@ -14,6 +14,9 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   unsigned?: boolean
 }
 
+/** By which every copy of the package knows a layout that another copy made. */
+const brand = Symbol.for('graupel.layout')
+
 /** Where a field lies. */
 export interface Placement {
   readonly name: string
@@ -34,7 +37,8 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   readonly tickMs: number
   readonly fields: F
   readonly unsigned: boolean
-  readonly #placements: readonly Placement[]
+  /** All fields with their places, the most significant first. */
+  declare readonly placements: readonly Placement[]
 
   /** @internal Use {@link defineLayout}, which checks the rules. */
   constructor(spec: Required<LayoutSpec<F>>) {
@@ -44,10 +48,11 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     this.fields = spec.fields
     this.unsigned = spec.unsigned
     let shift = this.bits
-    this.#placements = spec.fields.map(([name, bits]) => {
+    const placements = spec.fields.map(([name, bits]) => {
       shift -= bits
       return Object.freeze({ name, bits, shift })
     })
+    Object.defineProperty(this, 'placements', { value: Object.freeze(placements) })
     Object.freeze(this)
   }
 
@@ -77,21 +82,16 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   }
 
   get timestamp(): Placement {
-    return this.place('timestamp')
+    return place(this.placements, 'timestamp')
   }
 
   get sequence(): Placement {
-    return this.place('sequence')
+    return place(this.placements, 'sequence')
   }
 
   /** The fields that together are the node, the most significant first. */
   get nodeFields(): readonly (Placement & { readonly name: NodeFieldOf<F> })[] {
-    return this.#placements.filter(({ name }) => name !== 'timestamp' && name !== 'sequence') as never
-  }
-
-  /** All fields with their places, the most significant first. */
-  get placements(): readonly Placement[] {
-    return this.#placements
+    return this.placements.filter(({ name }) => name !== 'timestamp' && name !== 'sequence') as never
   }
 
   /** The last tick that is issued. Where time and sequence fill all 64 bits it is one less than fits: the state word counts one past the last slot. */
@@ -100,7 +100,17 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     return this.timestamp.bits + this.sequence.bits === 64 ? most - 1 : most
   }
 
-  private place(name: string): Placement {
-    return this.#placements.find((placement) => placement.name === name) as Placement
+  /** @internal */
+  get [brand](): true {
+    return true
   }
+}
+
+/** Whether a value is a layout, of this copy of the package or of another one. @internal */
+export function isLayout(value: unknown): value is Layout {
+  return typeof value === 'object' && value !== null && brand in value && !Object.hasOwn(value, brand)
+}
+
+function place(placements: readonly Placement[], name: string): Placement {
+  return placements.find((placement) => placement.name === name) as Placement
 }

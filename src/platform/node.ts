@@ -1,10 +1,10 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import type { Binding } from '../engine/native.js'
 import { makeStateMemory } from '../engine/state-table.js'
 import type { NativeLoad, Platform } from './platform.js'
+
+// Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
+// time that importing this package takes altogether, and node:cluster alone more than all of it.
+const { getEnvironmentData, isMainThread, setEnvironmentData } = process.getBuiltinModule('node:worker_threads')
 
 /** Under this name every worker thread, and every other copy of the package, finds the memory that the main thread made. */
 const memoryKey = 'graupel.state'
@@ -26,7 +26,6 @@ export const platform: Platform = {
   },
 
   siblingProcesses() {
-    // Not imported above: loading it takes longer than everything else here together.
     const cluster = process.getBuiltinModule('node:cluster') as unknown as { isWorker: boolean }
     if (cluster.isWorker) return 'this process is a worker of node:cluster'
     const { NODE_APP_INSTANCE } = process.env
@@ -53,8 +52,10 @@ export const platform: Platform = {
 }
 
 function loadBinding(): NativeLoad {
-  const require = createRequire(import.meta.url)
-  const packageFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+  const { dirname, join } = process.getBuiltinModule('node:path')
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
+  // This file is dist/platform/node.js.
+  const packageFolder = join(dirname(process.getBuiltinModule('node:url').fileURLToPath(import.meta.url)), '..', '..')
   let file: string
   try {
     file = (require('node-gyp-build') as { resolve(folder: string): string }).resolve(packageFolder)

@@ -1,6 +1,5 @@
 import { platform } from '#platform'
 import type { GraupelError } from '../errors.js'
-import type { Counters } from '../stats.js'
 import { closedError, type Referee, type Task } from './referee.js'
 
 interface Entry {
@@ -18,15 +17,13 @@ const sliceMs = 0.5
  */
 export class Queue {
   readonly #referee: Referee
-  readonly #counters: Counters
   #entries: Entry[] = []
   /** How many of the entries are done; cheaper than taking each off the front. */
   #done = 0
   #isPumping = false
 
-  constructor(referee: Referee, counters: Counters) {
+  constructor(referee: Referee) {
     this.#referee = referee
-    this.#counters = counters
   }
 
   get isEmpty(): boolean {
@@ -58,8 +55,7 @@ export class Queue {
       try {
         const outcome = this.#referee.round(task)
         if (typeof outcome === 'object') {
-          this.#counters.waits++
-          this.#counters.waitedMs += outcome.waitMs
+          this.#referee.countWait(outcome)
           platform.later(this.#pump, Math.max(1, outcome.waitMs))
           return
         }

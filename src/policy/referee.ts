@@ -85,6 +85,12 @@ export class Referee {
     throw this.#refusal(situation, now.nowMs, (verdict as { retryAfterMs: number }).retryAfterMs, action)
   }
 
+  /** For a wait that somebody else does. */
+  countWait({ waitMs }: Wait): void {
+    this.#counters.waits++
+    this.#counters.waitedMs += waitMs
+  }
+
   /** @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED` */
   #observe(): Observation {
     const { layout } = this.#subject
