@@ -17,15 +17,16 @@ Environment::Environment(Napi::Env env, Napi::Object exports) {
 
 Thread* Environment::ThreadFor(const std::string& key, const Layout& layout,
                                bool history) {
-  std::unique_ptr<Thread>& thread = threads_[key];
-  if (thread == nullptr) thread = std::make_unique<Thread>(&ProcessState(key), layout);
+  State& state = ProcessState(key);
+  // A map's values stay where they are.
+  Thread& thread = threads_.try_emplace(&state, &state, layout).first->second;
   if (history) {
     uint64_t now_tick = 0;
     const auto now_ms = static_cast<int64_t>(mailbox_->now);
     layout.ToTick(now_ms, &now_tick);
-    EnableHistory(*thread->state, layout, now_tick);
+    EnableHistory(state, layout, now_tick);
   }
-  return thread.get();
+  return &thread;
 }
 
 uint32_t Environment::Add(Thread* thread, SequenceStart start, ClockKind clock) {

@@ -68,7 +68,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   Mailbox* mailbox_;
   WallClock wall_;
   SteadyClock steady_;
-  std::unordered_map<std::string, std::unique_ptr<Thread>> threads_;
+  std::unordered_map<State*, Thread> threads_;
   std::vector<std::unique_ptr<Handle>> handles_;
   std::vector<uint32_t> free_handles_;
   uint64_t next_id_ = 1;

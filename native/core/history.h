@@ -9,6 +9,15 @@
 
 namespace graupel {
 
+// Relaxed: a mark says nothing about other memory, and whoever must not miss it
+// has come by the state word or by Open(); each caller names which.
+inline void RaiseTo(std::atomic<uint64_t>& mark, uint64_t value) {
+  uint64_t seen = mark.load(std::memory_order_relaxed);
+  while (seen < value &&
+         !mark.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
 // How far each of the last kTicks ticks was used: the memory of the policy
 // `reuse`. Entry `tick % kTicks` is one word, the first free slot of that tick;
 // the full tick t is FirstSlot(t + 1), so the tick an entry speaks of is that
@@ -19,44 +28,38 @@ namespace graupel {
 class History {
  public:
   static constexpr size_t kTicks = 1024;
-  // No tick is usable until Open() has said where the marks begin.
-  static constexpr uint64_t kClosed = UINT64_MAX;
 
-  explicit History(const Layout& layout) : layout_(layout) {}
+  // Ticks that begin below `slot` may hold ids that no mark knows of: they stay
+  // untouched. To be called before the state word passes them without Leave().
+  // [floor] Published by the release of the word, or of Open(), after it.
+  void RaiseFloor(uint64_t slot) { RaiseTo(floor_, slot); }
 
-  bool Usable() const {
-    return floor_tick_.load(std::memory_order_acquire) != kClosed;
-  }
-
-  // Ticks up to `tick` may hold ids that no mark knows of; they stay untouched.
-  void Open(uint64_t tick) {
-    uint64_t closed = kClosed;
-    // [floor] The first to open wins; a later opener's floor would only be
-    // higher, which is safe but forgets more.
-    floor_tick_.compare_exchange_strong(closed, tick, std::memory_order_acq_rel,
-                                        std::memory_order_relaxed);
-  }
+  // No tick is usable before whoever made the history has set its floor.
+  // [floor] The two pair with each other.
+  void Open() { open_.store(true, std::memory_order_release); }
+  bool Usable() const { return open_.load(std::memory_order_acquire); }
 
   // The state word is about to go from `word` to `next` by a run that begins
   // at `first`: marks every tick that this leaves behind. Harmless if the
   // exchange then fails: a mark that is too high loses slots, never repeats.
-  void Leave(uint64_t word, uint64_t first, uint64_t next) {
-    const uint64_t last_tick = layout_.TickOf(next - 1);
-    if (word != 0 && layout_.TickOf(word - 1) < last_tick) Raise(word);
-    uint64_t tick = layout_.TickOf(first);
+  void Leave(const Layout& layout, uint64_t word, uint64_t first, uint64_t next) {
+    const uint64_t last_tick = layout.TickOf(next - 1);
+    if (word != 0 && layout.TickOf(word - 1) < last_tick) Raise(layout, word);
+    uint64_t tick = layout.TickOf(first);
     // A run longer than the ring overwrites its own marks; only the last count.
     if (last_tick - tick > kTicks) tick = last_tick - kTicks;
-    for (; tick < last_tick; ++tick) Raise(layout_.FirstSlot(tick + 1));
+    for (; tick < last_tick; ++tick) Raise(layout, layout.FirstSlot(tick + 1));
   }
 
   // Takes up to `want` free slots of the past tick `tick`.
-  bool Take(uint64_t tick, uint64_t want, uint64_t* first, uint64_t* count) {
-    // [floor] Acquire pairs with Open(): marks are complete above the floor.
-    const uint64_t floor = floor_tick_.load(std::memory_order_acquire);
-    if (floor == kClosed || tick <= floor) return false;
+  bool Take(const Layout& layout, uint64_t tick, uint64_t want, uint64_t* first,
+            uint64_t* count) {
+    const uint64_t begin = layout.FirstSlot(tick);
+    // [floor] Relaxed: Usable() brings the first floor, and the state word that
+    // ReserveUnused read brings every one that was set before it left this tick.
+    if (!Usable() || begin < floor_.load(std::memory_order_relaxed)) return false;
     std::atomic<uint64_t>& mark = marks_[tick % kTicks];
-    const uint64_t begin = layout_.FirstSlot(tick);
-    const uint64_t end = layout_.FirstSlot(tick + 1);
+    const uint64_t end = layout.FirstSlot(tick + 1);
     // [reuse] What makes the slots ours is the exchange alone; the mark was
     // made visible by the acquire of the state word in ReserveUnused.
     uint64_t seen = mark.load(std::memory_order_relaxed);
@@ -75,17 +78,13 @@ class History {
   }
 
  private:
-  void Raise(uint64_t free_slot) {
-    std::atomic<uint64_t>& mark = marks_[layout_.TickOf(free_slot - 1) % kTicks];
-    // [reserve] Relaxed: published by the release of the state word after it.
-    uint64_t seen = mark.load(std::memory_order_relaxed);
-    while (seen < free_slot && !mark.compare_exchange_weak(
-                                   seen, free_slot, std::memory_order_relaxed)) {
-    }
+  void Raise(const Layout& layout, uint64_t free_slot) {
+    // [reserve] Published by the release of the state word after it.
+    RaiseTo(marks_[layout.TickOf(free_slot - 1) % kTicks], free_slot);
   }
 
-  const Layout layout_;
-  std::atomic<uint64_t> floor_tick_{kClosed};
+  std::atomic<bool> open_{false};
+  std::atomic<uint64_t> floor_{0};
   std::atomic<uint64_t> marks_[kTicks] = {};
 };
 

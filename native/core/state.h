@@ -44,19 +44,12 @@ struct Request {
   bool one_tick = false;    // End the run with its first tick.
 };
 
-inline void RaiseTo(std::atomic<uint64_t>& mark, uint64_t value) {
-  // [high] Only a hint for naming things, so no order is needed.
-  uint64_t seen = mark.load(std::memory_order_relaxed);
-  while (seen < value && !mark.compare_exchange_weak(
-                             seen, value, std::memory_order_relaxed)) {
-  }
-}
-
 // Moves the word forward and hands out the slots it passed over: between one
 // and `want` of them, in order. False, and nothing changed, where the next
 // free slot lies beyond `limit_tick`.
 inline bool Reserve(State& state, const Layout& layout, const Request& request,
                     SequenceStart& start, Run* run) {
+  // [high] Only a hint for naming things, so no order is needed.
   RaiseTo(state.high_tick, request.now_tick);
   const uint64_t now_slot = layout.FirstSlot(request.now_tick);
   const uint64_t limit_tick =
@@ -77,7 +70,7 @@ inline bool Reserve(State& state, const Layout& layout, const Request& request,
     const uint64_t next = first + count;
     // [history] Read after the word, see above.
     if (History* history = state.history.load(std::memory_order_acquire)) {
-      history->Leave(word, first, next);
+      history->Leave(layout, word, first, next);
     }
     // [reserve] Release: the marks raised above are visible to whoever sees
     // the new word. Acquire on failure: as the load above.
@@ -90,17 +83,17 @@ inline bool Reserve(State& state, const Layout& layout, const Request& request,
   }
 }
 
-// Moves the word up to `slot`: nothing below it is left to issue. What it passes
-// over may have been issued by somebody whom this state has never met, so a
-// history marks all of it as used.
+// Moves the word up to `slot`, so that nothing below it is issued any more: others
+// may have issued it, whom this state has never met.
 inline void RaiseFloor(State& state, uint64_t slot) {
-  // [acquire] As in Reserve: the word brings the history pointer with it.
+  // [acquire] As in Reserve.
   uint64_t word = state.word.load(std::memory_order_acquire);
-  while (word < slot) {
-    // [history] Read after the word.
+  for (;;) {
+    // [history] Read after the word, as in Reserve; [floor] raised before it.
     if (History* history = state.history.load(std::memory_order_acquire)) {
-      history->Leave(word, word, slot);
+      history->RaiseFloor(slot);
     }
+    if (word >= slot) return;
     // [reserve] As in Reserve.
     if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
@@ -117,9 +110,8 @@ inline void RaiseFloor(State& state, uint64_t slot) {
 inline void EnableHistory(State& state, const Layout& layout, uint64_t now_tick) {
   History* history = state.history.load(std::memory_order_acquire);
   if (history == nullptr) {
-    auto* fresh = new History(layout);
-    if (state.history.compare_exchange_strong(history, fresh,
-                                              std::memory_order_acq_rel,
+    auto* fresh = new History();
+    if (state.history.compare_exchange_strong(history, fresh, std::memory_order_acq_rel,
                                               std::memory_order_acquire)) {
       history = fresh;
     } else {
@@ -133,13 +125,14 @@ inline void EnableHistory(State& state, const Layout& layout, uint64_t now_tick)
   do {
     const uint64_t now_slot = layout.FirstSlot(now_tick);
     next = word < now_slot ? now_slot : word < end ? word + 1 : word;
-    // Two threads may be here at once. The marks count from the first one's
-    // exchange on, so the second one leaves no tick unmarked either.
-    history->Leave(word, next - 1, next);
-  } while (!state.word.compare_exchange_weak(
-      word, next, std::memory_order_acq_rel, std::memory_order_acquire));
-  const uint64_t word_tick = next == 0 ? 0 : layout.TickOf(next - 1);
-  history->Open(word_tick > now_tick ? word_tick : now_tick);
+    const uint64_t word_tick = layout.TickOf(next - 1);
+    // [floor] Before the exchange: where two threads are here at once, the marks
+    // count from the first one's exchange on, and the second's makes none.
+    history->RaiseFloor(
+        layout.FirstSlot((word_tick > now_tick ? word_tick : now_tick) + 1));
+  } while (!state.word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
+                                             std::memory_order_acquire));
+  history->Open();
 }
 
 // Slots of the past tick `now_tick` that nobody was ever given. False where
@@ -152,7 +145,7 @@ inline bool ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
   if (word == 0 || layout.TickOf(word - 1) <= now_tick) return false;
   History* history = state.history.load(std::memory_order_acquire);
   return history != nullptr &&
-         history->Take(now_tick, want, &run->first, &run->count);
+         history->Take(layout, now_tick, want, &run->first, &run->count);
 }
 
 }  // namespace graupel

@@ -82,7 +82,7 @@ export class JsCore implements Core {
     this.#nodeLow = Number(BigInt.asUintN(32, spec.nodeBits))
     this.#nodeHigh = Number(spec.nodeBits >> 32n)
     this.#narrow = spec.sequenceShift + spec.sequenceBits <= 32
-    this.#start = new SequenceStart(spec.sequenceStart, spec.seed, spec.sequenceBits)
+    this.#start = SequenceStart.of(spec.sequenceStart, spec.seed, spec.sequenceBits)
     if (spec.historyFromMs !== undefined) {
       this.#state.enableHistory(Math.max(0, this.#tickAt(spec.historyFromMs)))
     }

@@ -10,7 +10,14 @@ export class SequenceStart {
   readonly #half: number
   #random: number
 
-  constructor(mode: SequenceStartMode, seed: number, sequenceBits: number) {
+  /** One for all generators that begin with zero, which keep nothing. */
+  static readonly #zero = new SequenceStart('zero', 0, 1)
+
+  static of(mode: SequenceStartMode, seed: number, sequenceBits: number): SequenceStart {
+    return mode === 'zero' ? SequenceStart.#zero : new SequenceStart(mode, seed, sequenceBits)
+  }
+
+  private constructor(mode: SequenceStartMode, seed: number, sequenceBits: number) {
     this.#mode = startModes[mode]
     this.#half = sequenceBits === 1 ? 2 : 2 ** (sequenceBits - 1)
     this.#random = seed === 0 ? 1 : seed >>> 0

@@ -4,8 +4,10 @@ import type { StateTable } from './state-table.js'
 /** Ticks whose marks a history remembers; as in `native/core/history.h`. */
 const historyTicks = 1024
 
-/** In a history: the floor tick, then the marks, 8 bytes each. */
-const historyClosed = 0xffff_ffff_ffff_ffffn
+/** A history, in 8-byte units: 1 once it may be used, the floor (a slot), the marks. */
+const openAt = 0
+const floorAt = 1
+const marksAt = 2
 
 /** In the place of a state word: the native engine counts this key now (`moveTo`). */
 export const movedAway = 0xffff_ffff_ffff_ffffn
@@ -91,11 +93,11 @@ export class State {
     if (word === movedAway) return 'moved'
     const history = Atomics.load(this.#table.words32, this.#at / 4 + historyAt) / 8
     if (word === 0n || this.tickOf(word - 1n) <= nowTick || history === 0) return 'ahead'
-    const floor = Atomics.load(this.#words, history)
-    if (floor === historyClosed || BigInt(nowTick) <= floor) return 'ahead'
     const mark = this.#markOf(history, nowTick)
     const begin = this.#slot(nowTick, 0)
     const end = this.#slot(nowTick + 1, 0)
+    const isOpen = Atomics.load(this.#words, history + openAt) === 1n
+    if (!isOpen || begin < Atomics.load(this.#words, history + floorAt)) return 'ahead'
     for (;;) {
       const seen = Atomics.load(this.#words, mark)
       // An older mark: the word skipped this tick. A younger one has overwritten it: unknown, so treat it as full.
@@ -115,7 +117,7 @@ export class State {
   /** Keeps marks from now on; `EnableHistory` of `state.h`, which has the argument. */
   enableHistory(nowTick: number): void {
     const history = this.#historyOffset() / 8
-    if (Atomics.load(this.#words, history) !== historyClosed) return
+    if (Atomics.load(this.#words, history + openAt) === 1n) return
     const end = this.#slot(this.#maxTick, this.#capacity - 1)
     const nowSlot = this.#slot(nowTick, 0)
     let word: bigint
@@ -124,9 +126,10 @@ export class State {
       word = this.word()
       if (word === movedAway) return
       next = word < nowSlot ? nowSlot : word < end ? word + 1n : word
+      const wordTick = this.tickOf(next - 1n)
+      this.#raise(history + floorAt, this.#slot(Math.max(wordTick, nowTick) + 1, 0))
     } while (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, next) !== word)
-    const wordTick = next === 0n ? 0 : this.tickOf(next - 1n)
-    Atomics.compareExchange(this.#words, history, historyClosed, BigInt(Math.max(wordTick, nowTick)))
+    Atomics.store(this.#words, history + openAt, 1n)
   }
 
   /**
@@ -147,8 +150,7 @@ export class State {
     const at = this.#at / 4 + historyAt
     const existing = Atomics.load(this.#table.words32, at)
     if (existing !== 0) return existing
-    const fresh = this.#table.allocate(8 + historyTicks * 8)
-    Atomics.store(this.#words, fresh / 8, historyClosed)
+    const fresh = this.#table.allocate((marksAt + historyTicks) * 8)
     const winner = Atomics.compareExchange(this.#table.words32, at, 0, fresh)
     return winner === 0 ? fresh : winner
   }
@@ -164,7 +166,7 @@ export class State {
   }
 
   #markOf(history: number, tick: number): number {
-    return history + 1 + (tick % historyTicks)
+    return history + marksAt + (tick % historyTicks)
   }
 
   #raise(index: number, value: bigint): void {
