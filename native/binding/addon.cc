@@ -141,8 +141,8 @@ napi_value Fill(napi_env env, napi_callback_info info) {
     filled = static_cast<uint32_t>(generator.Fill(
         now_tick, limit_tick, static_cast<uint64_t*>(elements) + from, to - from));
     SetStatus(environment, now_tick > generator.layout().max_tick ? Status::kExpired
-                           : filled < to - from                  ? Status::kAhead
-                                                                 : Status::kOk);
+                           : filled < to - from                   ? Status::kAhead
+                                                                  : Status::kOk);
   }
   napi_value result;
   napi_create_uint32(env, filled, &result);
@@ -170,7 +170,8 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   layout.node_bits = BigIntOption(options, "nodeBits");
   layout.sequence_bits = static_cast<uint8_t>(NumberOption(options, "sequenceBits"));
   layout.sequence_shift = static_cast<uint8_t>(NumberOption(options, "sequenceShift"));
-  layout.timestamp_shift = static_cast<uint8_t>(NumberOption(options, "timestampShift"));
+  layout.timestamp_shift =
+      static_cast<uint8_t>(NumberOption(options, "timestampShift"));
   const SequenceStart start(
       static_cast<SequenceStart::Mode>(NumberOption(options, "sequenceStart")),
       static_cast<uint32_t>(NumberOption(options, "seed")));
@@ -209,8 +210,8 @@ void Export(Napi::Env env, Napi::Object exports, const char* name, napi_callback
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
-  auto* owner = new std::shared_ptr<Environment>(
-      std::make_shared<Environment>(env, exports));
+  auto* owner =
+      new std::shared_ptr<Environment>(std::make_shared<Environment>(env, exports));
   env.SetInstanceData(owner);
   Environment* const environment = owner->get();
   Export(env, exports, "next", Invoke<Next>, environment);

@@ -30,7 +30,8 @@ Thread* Environment::ThreadFor(const std::string& key, const Layout& layout,
 }
 
 uint32_t Environment::Add(Thread* thread, SequenceStart start, ClockKind clock) {
-  std::unique_ptr<Handle> handle(new Handle{Generator(thread, next_id_++, start), clock});
+  std::unique_ptr<Handle> handle(
+      new Handle{Generator(thread, next_id_++, start), clock});
   if (free_handles_.empty()) {
     handles_.push_back(std::move(handle));
     return static_cast<uint32_t>(handles_.size() - 1);

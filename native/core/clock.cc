@@ -65,8 +65,7 @@ static bool HasInvariantTsc() {
   return (static_cast<unsigned>(registers[3]) & kInvariantBit) != 0;
 #else
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(kLeaf, &eax, &ebx, &ecx, &edx) != 0 &&
-         (edx & kInvariantBit) != 0;
+  return __get_cpuid(kLeaf, &eax, &ebx, &ecx, &edx) != 0 && (edx & kInvariantBit) != 0;
 #endif
 }
 

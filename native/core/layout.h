@@ -25,9 +25,7 @@ struct Layout {
   uint64_t Capacity() const { return uint64_t{1} << sequence_bits; }
 
   // The id of a tick's sequence number 0; add sequence << sequence_shift.
-  uint64_t BaseId(uint64_t tick) const {
-    return (tick << timestamp_shift) | node_bits;
-  }
+  uint64_t BaseId(uint64_t tick) const { return (tick << timestamp_shift) | node_bits; }
 
   // False when the time lies before the epoch, which no id can say.
   bool ToTick(int64_t now_ms, uint64_t* tick) const {

@@ -3,9 +3,8 @@
 #ifndef NOMINMAX
 #define NOMINMAX
 #endif
-#include <windows.h>
-
 #include <psapi.h>
+#include <windows.h>
 
 #include <vector>
 

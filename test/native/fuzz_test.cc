@@ -1,0 +1,259 @@
+// Random operations by several generators in one thread, against a model that
+// is too slow to be wrong: it remembers every slot that was ever given out, and
+// says beforehand what each operation has to come to.
+//
+// --seed N replays a failure; --iterations N is the number of worlds.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "../../native/core/generator.h"
+#include "check.h"
+#include "fuzz_model.h"
+#include "random.h"
+#include "setup.h"
+
+namespace graupel {
+namespace {
+
+// One state, its threads and generators, and a clock that goes both ways.
+class World {
+ public:
+  explicit World(uint64_t seed)
+      : random_(seed),
+        layout_(RandomLayout()),
+        model_(layout_),
+        now_(random_.Below(40)) {
+    if (random_.OneIn(8)) now_ = layout_.max_tick - std::min(layout_.max_tick, now_);
+    for (uint64_t i = 0, count = 1 + random_.Below(3); i < count; ++i) {
+      auto& thread = threads_.emplace_back(std::make_unique<Thread>(&state_, layout_));
+      for (uint64_t id = 1, last = 1 + random_.Below(2); id <= last; ++id) {
+        const auto mode = static_cast<Mode>(random_.Below(3));
+        const SequenceStart start(mode, static_cast<uint32_t>(random_.Next()));
+        callers_.push_back(
+            {thread.get(), Generator(thread.get(), id, start), mode, random_.OneIn(3)});
+      }
+    }
+  }
+
+  void Run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      MoveClock();
+      Step(callers_[random_.Below(callers_.size())]);
+      CHECK(state_.word == model_.word, state_.word.load(), model_.word, now_);
+      CHECK(state_.high_tick == model_.high_tick, state_.high_tick.load());
+    }
+    for (const Caller& caller : callers_) {
+      CHECK(caller.generator.issued() == caller.issued, caller.issued);
+    }
+  }
+
+ private:
+  struct Caller {
+    Thread* thread;
+    Generator generator;
+    Mode mode;
+    bool is_timid;           // Never asks to run ahead.
+    uint64_t may_ahead = 0;  // The most it has asked for, in ticks.
+    uint64_t issued = 0;
+  };
+
+  Layout RandomLayout() {
+    // All 64 bits for time and sequence.
+    if (random_.OneIn(10)) return MakeLayout(53, 0, 11);
+    const int sequence = static_cast<int>(1 + random_.Below(random_.OneIn(4) ? 12 : 4));
+    // Often so few ticks that the last one is met.
+    const int timestamp =
+        static_cast<int>(random_.OneIn(2) ? 41 : 6 + random_.Below(6));
+    const int node = static_cast<int>(random_.Below(11));
+    return MakeLayout(timestamp, node, sequence, random_.Next() & LowBits(node),
+                      random_.OneIn(2));
+  }
+
+  void MoveClock() {
+    if (random_.Below(2 + std::min<uint64_t>(layout_.Capacity(), 60)) < 2) now_ += 1;
+    if (random_.OneIn(50)) now_ += random_.Below(5);
+    if (random_.OneIn(30)) now_ -= std::min(now_, random_.Below(12));
+    if (random_.OneIn(900)) now_ += random_.Below(1500);
+    if (random_.OneIn(900)) now_ -= std::min(now_, random_.Below(1500));
+    now_ = std::min(now_, layout_.max_tick);
+  }
+
+  void Step(Caller& caller) {
+    switch (random_.Below(12)) {
+      case 0:
+        return Fill(caller);
+      case 1:
+        if (random_.OneIn(40)) return EnableHistory();
+        if (random_.OneIn(80)) return RaiseFloor();
+        return GrantUnused(caller);
+      case 2:
+        if (!caller.is_timid) return Grant(caller);
+        [[fallthrough]];
+      default:
+        return Next(caller);
+    }
+  }
+
+  uint64_t SlotOf(uint64_t id) const {
+    bool is_own;
+    const uint64_t slot = SlotOfId(layout_, id, &is_own);
+    CHECK(is_own, id, slot);
+    return slot;
+  }
+
+  void Take(Caller& caller, uint64_t slot, bool reused) {
+    const uint64_t tick = model_.TickOf(slot);
+    CHECK(slot < model_.word, slot, model_.word);
+    if (reused) {
+      CHECK(tick == now_, tick, now_);
+    } else {
+      uint64_t& next = next_slot_[caller.thread];
+      CHECK(slot >= next && tick - now_ <= caller.may_ahead, slot, next, tick, now_);
+      next = slot + 1;
+    }
+    model_.Issue(slot);
+    ++caller.issued;
+  }
+
+  void Next(Caller& caller) {
+    const bool reused = caller.thread->lease.reused;
+    uint64_t id;
+    const Status status = caller.generator.Next(now_, &id);
+    if (status == Status::kOk && SlotOf(id) < model_.word) {
+      return Take(caller, SlotOf(id), reused);
+    }
+    model_.high_tick = std::max(model_.high_tick, now_);
+    if (status != Status::kOk) {
+      CHECK(status == Status::kAhead && !model_.CanReserve(now_, now_), status);
+      return;
+    }
+    CheckSize(caller);
+    model_.Reserve(now_, now_, caller.thread->lease.size, true, caller.mode,
+                   SlotOf(id));
+    Take(caller, SlotOf(id), false);
+  }
+
+  void Grant(Caller& caller) {
+    const uint64_t limit = now_ + random_.Below(random_.OneIn(9) ? 2000 : 9);
+    const Status status = caller.generator.Grant(now_, limit);
+    const Lease& lease = caller.thread->lease;
+    if (status == Status::kOk) {
+      caller.may_ahead = std::max(caller.may_ahead, limit - now_);
+      CHECK(lease.tick <= limit, lease.tick, limit);
+    }
+    if (status == Status::kOk && state_.word == model_.word) {
+      CHECK(lease.sequence < lease.end && !lease.reused);
+    } else {
+      model_.high_tick = std::max(model_.high_tick, now_);
+      if (status != Status::kOk) return CHECK(!model_.CanReserve(now_, limit), limit);
+      CheckSize(caller);
+      const uint64_t first = lease.tick * layout_.Capacity() + lease.sequence;
+      model_.Reserve(now_, limit, lease.size, true, caller.mode, first);
+    }
+    uint64_t id;
+    CHECK(caller.generator.Next(now_, &id) == Status::kOk);
+    Take(caller, SlotOf(id), false);
+  }
+
+  void GrantUnused(Caller& caller) {
+    uint64_t first = 0;
+    const uint64_t unused = model_.Unused(now_, &first);
+    const uint64_t want = random_.Below(6);
+    const Status status = caller.generator.GrantUnused(now_, want);
+    CHECK((status == Status::kOk) == (unused > 0), now_, unused, model_.word);
+    if (status != Status::kOk) return;
+    const Lease& lease = caller.thread->lease;
+    const uint64_t count = lease.end - lease.sequence;
+    CHECK(count == std::min(lease.size, unused), count, unused, lease.size);
+    if (want != 0) CHECK(lease.size == want, lease.size, want);
+    if (want == 0) CheckSize(caller);
+    model_.TakeUnused(now_, count);
+    uint64_t id;
+    CHECK(caller.generator.Next(now_, &id) == Status::kOk && SlotOf(id) == first,
+          first);
+    Take(caller, first, true);
+  }
+
+  void CheckSize(const Caller& caller) {
+    const uint64_t size = caller.thread->lease.size;
+    CHECK(size >= 1 && size <= std::max<uint64_t>(1, layout_.Capacity() / 64), size);
+  }
+
+  void Fill(Caller& caller) {
+    const Lease lease = caller.thread->lease;
+    const uint64_t ahead =
+        caller.is_timid ? 0 : random_.Below(random_.OneIn(9) ? 3000 : 6);
+    const uint64_t limit = now_ + ahead;
+    std::vector<uint64_t> ids(random_.Below(random_.OneIn(60) ? 20'000 : 40));
+    const size_t filled = caller.generator.Fill(now_, limit, ids.data(), ids.size());
+    size_t i = 0;
+    for (; i < filled && SlotOf(ids[i]) < model_.word; ++i) {
+      Take(caller, SlotOf(ids[i]), lease.reused);
+    }
+    CHECK(i <= lease.end - lease.sequence, i);
+    if (i == ids.size()) return;
+    model_.high_tick = std::max(model_.high_tick, now_);
+    if (i == filled) return CHECK(!model_.CanReserve(now_, limit), limit);
+    uint64_t slot = SlotOf(ids[i]);
+    const uint64_t next =
+        model_.Reserve(now_, limit, ids.size() - i, false, caller.mode, slot);
+    CHECK(next - slot == filled - i, next, slot, filled);
+    const uint64_t had = std::exchange(caller.may_ahead, ahead);
+    for (; i < filled; ++i, ++slot) {
+      CHECK(SlotOf(ids[i]) == slot, i, slot);
+      Take(caller, slot, false);
+    }
+    caller.may_ahead = had;
+  }
+
+  void EnableHistory() {
+    graupel::EnableHistory(state_, layout_, now_);
+    if (model_.has_history) return;
+    const uint64_t now_slot = now_ * layout_.Capacity();
+    const uint64_t end = (layout_.max_tick + 1) * layout_.Capacity() - 1;
+    if (model_.word < now_slot) {
+      model_.word = now_slot;
+    } else if (model_.word < end) {
+      model_.word += 1;
+    }
+    model_.has_history = true;
+    const uint64_t last_tick = model_.TickOf(model_.word - 1);
+    model_.floor = (std::max(now_, last_tick) + 1) * layout_.Capacity();
+  }
+
+  void RaiseFloor() {
+    const uint64_t slot =
+        std::min(model_.word + random_.Below(60), layout_.FirstSlot(layout_.max_tick));
+    graupel::RaiseFloor(state_, slot);
+    if (model_.has_history) model_.floor = std::max(model_.floor, slot);
+    if (slot > model_.word) model_.Pass(model_.word, slot);
+  }
+
+  Random random_;
+  const Layout layout_;
+  OwnState state_;
+  Model model_;
+  uint64_t now_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Caller> callers_;
+  std::map<const Thread*, uint64_t> next_slot_;
+};
+
+}  // namespace
+}  // namespace graupel
+
+int main(int argc, char** argv) {
+  using namespace graupel;
+  const uint64_t seed = Argument(argc, argv, "--seed", std::random_device()());
+  const uint64_t iterations = Argument(argc, argv, "--iterations", 300);
+  for (uint64_t i = 0; i < iterations; ++i) {
+    test_seed = seed + i;
+    World(test_seed).Run(4000);
+  }
+  std::printf("%" PRIu64 " worlds from --seed %" PRIu64 "\n", iterations, seed);
+}

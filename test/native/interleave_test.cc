@@ -1,0 +1,171 @@
+// Every interleaving with few preemptions of short scenes on the real headers:
+// what real threads meet once in a million rounds is met here each time.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "scheduled_atomic.h"
+// Only after it, the core.
+#include "../../native/core/generator.h"
+#include "check.h"
+#include "setup.h"
+
+namespace graupel {
+namespace {
+
+// One thread of a scene: a generator, and what it made.
+class Actor {
+ public:
+  Actor(State* state, const Layout& layout)
+      : layout_(layout), thread_(state, layout), generator_(&thread_, 1, {}) {}
+
+  // A number of ids, in a run that may go on up to `limit`.
+  void Fill(uint64_t now, uint64_t limit, size_t count) {
+    uint64_t ids[64];
+    count = generator_.Fill(now, limit, ids, count);
+    for (size_t i = 0; i < count; ++i) Take(ids[i]);
+  }
+  void Next(uint64_t now) {
+    uint64_t id;
+    if (generator_.Next(now, &id) == Status::kOk) Take(id);
+  }
+  // Whether it may or not: the clock stepped back.
+  void Unused(uint64_t now, int count = 1) {
+    for (; count > 0; --count) {
+      if (generator_.GrantUnused(now, 1) == Status::kOk) Next(now);
+    }
+  }
+  void Enable(uint64_t now) { EnableHistory(*thread_.state, layout_, now); }
+  // Another owner of the node has issued all below tick `floor`.
+  void Raise(uint64_t floor) { RaiseFloor(*thread_.state, layout_.FirstSlot(floor)); }
+
+  std::vector<uint64_t> slots;
+
+ private:
+  void Take(uint64_t id) {
+    bool is_own;
+    slots.push_back(SlotOfId(layout_, id, &is_own));
+    CHECK(is_own, id);
+  }
+
+  const Layout layout_;
+  Thread thread_;
+  Generator generator_;
+};
+
+using Play = std::function<void(Actor&)>;
+
+struct Scene {
+  const char* name;
+  // Ticks below are another owner's, from where RaiseFloor has returned.
+  uint64_t foreign_below;
+  Play before;
+  std::vector<Play> plays;
+};
+
+size_t Explore(const Scene& scene, int preemptions) {
+  const Layout layout = MakeLayout(20, 0, 2);
+  std::unique_ptr<OwnState> state;
+  std::vector<std::unique_ptr<Actor>> actors;
+  const auto prepare = [&] {
+    state = std::make_unique<OwnState>();
+    actors.clear();
+    for (size_t i = 0; i <= scene.plays.size(); ++i) {
+      actors.push_back(std::make_unique<Actor>(state.get(), layout));
+    }
+    scene.before(*actors.back());
+    std::vector<Scheduler::Body> bodies;
+    for (size_t i = 0; i < scene.plays.size(); ++i) {
+      bodies.push_back([&scene, &actor = *actors[i], i] { scene.plays[i](actor); });
+    }
+    return bodies;
+  };
+  const auto check = [&] {
+    // What has never been issued is issued afterwards: of each tick the rest, if
+    // the marks are too low a slot that somebody has.
+    for (uint64_t tick = 0; tick < 40; ++tick) actors.back()->Unused(tick, 5);
+    std::vector<uint64_t> slots;
+    for (const auto& actor : actors) {
+      slots.insert(slots.end(), actor->slots.begin(), actor->slots.end());
+    }
+    std::sort(slots.begin(), slots.end());
+    const auto twice = std::adjacent_find(slots.begin(), slots.end());
+    if (twice != slots.end()) {
+      std::fprintf(stderr, "scene: %s\n", scene.name);
+      CHECK(false && "a slot was issued twice", layout.TickOf(*twice), *twice);
+    }
+    for (const uint64_t slot : actors.back()->slots) {
+      CHECK(layout.TickOf(slot) >= scene.foreign_below, slot);
+    }
+  };
+  return Scheduler::Explore(preemptions, prepare, check);
+}
+
+const Play kNothing = [](Actor&) {};
+const Play kHistory = [](Actor& actor) { actor.Enable(1); };
+
+// Ticks have four slots.
+const Scene kScenes[] = {
+    {"three threads overflow one tick",
+     0,
+     kNothing,
+     {[](Actor& actor) { actor.Next(5), actor.Next(5); },
+      [](Actor& actor) { actor.Fill(5, 6, 3); },
+      [](Actor& actor) { actor.Next(6), actor.Next(4); }}},
+    {"one leaves a tick while another reuses it",
+     0,
+     kHistory,
+     {[](Actor& actor) { actor.Fill(5, 7, 6), actor.Next(8); },
+      [](Actor& actor) { actor.Next(5), actor.Unused(5), actor.Unused(6); }}},
+    {"two reuse the same tick",
+     0,
+     [](Actor& actor) { actor.Enable(1), actor.Next(5), actor.Next(7); },
+     {[](Actor& actor) { actor.Unused(5, 2); },
+      [](Actor& actor) { actor.Unused(5, 2); },
+      [](Actor& actor) { actor.Next(5 + History::kTicks + 1); }}},
+    {"the ring comes round while a tick is reused",
+     0,
+     [](Actor& actor) { actor.Enable(1), actor.Next(5), actor.Next(7); },
+     {[](Actor& actor) { actor.Unused(5, 3); },
+      [](Actor& actor) { actor.Next(5 + History::kTicks), actor.Next(3000); }}},
+    {"the history begins while others reserve",
+     0,
+     kNothing,
+     {[](Actor& actor) { actor.Fill(5, 7, 9), actor.Next(9); },
+      [](Actor& actor) { actor.Enable(4), actor.Unused(6), actor.Unused(5); },
+      [](Actor& actor) { actor.Next(7), actor.Next(8); }}},
+    {"two begin the history at once",
+     0,
+     kNothing,
+     {[](Actor& actor) { actor.Enable(4), actor.Next(5), actor.Next(6); },
+      [](Actor& actor) { actor.Enable(8), actor.Unused(5), actor.Unused(6); }}},
+    {"two begin the history while others reserve and reuse",
+     0,
+     kNothing,
+     {[](Actor& actor) { actor.Enable(4); }, [](Actor& actor) { actor.Enable(8); },
+      [](Actor& actor) { actor.Next(6); }, [](Actor& actor) { actor.Unused(6); }}},
+    {"the floor rises while others reserve",
+     20,
+     kHistory,
+     {[](Actor& actor) { actor.Next(5), actor.Fill(6, 7, 6), actor.Next(30); },
+      [](Actor& actor) { actor.Raise(20); }}},
+    {"the floor rises while the history begins",
+     20,
+     kNothing,
+     {[](Actor& actor) { actor.Enable(4), actor.Next(30); },
+      [](Actor& actor) { actor.Raise(20); },
+      [](Actor& actor) { actor.Fill(5, 6, 6); }}},
+};
+
+}  // namespace
+}  // namespace graupel
+
+int main(int argc, char** argv) {
+  using namespace graupel;
+  const auto preemptions = static_cast<int>(Argument(argc, argv, "--preemptions", 2));
+  for (const Scene& scene : kScenes) {
+    const size_t count = Explore(scene, preemptions);
+    CHECK(count > 10, count);
+    std::printf("%6zu schedules: %s\n", count, scene.name);
+  }
+}

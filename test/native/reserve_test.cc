@@ -1,0 +1,306 @@
+// One thread, one step at a time: what each reservation is worth, and the edges
+// of the slot space.
+
+#include <array>
+#include <vector>
+
+#include "../../native/core/generator.h"
+#include "check.h"
+#include "setup.h"
+
+namespace graupel {
+namespace {
+
+using Mode = SequenceStart::Mode;
+
+Request Want(uint64_t now, uint64_t limit, uint64_t want, bool one_tick = false) {
+  return Request{now, limit, want, one_tick};
+}
+
+void LayoutsPlaceTheirParts() {
+  Layout layout = MakeLayout(39, 16, 8, 0xabcd, true);
+  layout.epoch_ms = 1000;
+  layout.tick_ms = 10;
+  uint64_t tick = 77;
+  CHECK(!layout.ToTick(999, &tick) && tick == 77, tick);
+  CHECK(layout.ToTick(1000, &tick) && tick == 0, tick);
+  CHECK(layout.ToTick(1019, &tick) && tick == 1, tick);
+  layout.epoch_ms = -1000;
+  layout.tick_ms = 1;
+  CHECK(layout.ToTick(-1, &tick) && tick == 999, tick);
+  CHECK(layout.BaseId(3) == (3ull << 24 | 0xabcd), layout.BaseId(3));
+  const uint64_t slot = layout.FirstSlot(5) + 9;
+  CHECK(layout.TickOf(slot) == 5 && layout.SequenceOf(slot) == 9, slot);
+}
+
+void RunsBeginAtTheClockOrAtTheWord() {
+  const Layout layout = MakeLayout(41, 10, 3);
+  OwnState state;
+  SequenceStart start;
+  Run run;
+  CHECK(Reserve(state, layout, Want(4, 4, 5), start, &run));
+  CHECK(run.first == 32 && run.count == 5, run.first, run.count);
+  // The rest of the tick, and no more than that.
+  CHECK(Reserve(state, layout, Want(4, 4, 5), start, &run));
+  CHECK(run.first == 37 && run.count == 3, run.first, run.count);
+  CHECK(!Reserve(state, layout, Want(4, 4, 1), start, &run));
+  CHECK(state.word == 40, state.word.load());
+  // Stepped back: not without permission.
+  CHECK(!Reserve(state, layout, Want(1, 4, 1), start, &run));
+  CHECK(state.word == 40 && state.high_tick == 4, state.word.load());
+  CHECK(Reserve(state, layout, Want(1, 5, 100, true), start, &run));
+  CHECK(run.first == 40 && run.count == 8, run.first, run.count);
+  CHECK(Reserve(state, layout, Want(1, 8, 100), start, &run));
+  CHECK(run.first == 48 && run.count == 24, run.first, run.count);
+  CHECK(Reserve(state, layout, Want(20, 20, 1), start, &run));
+  CHECK(run.first == 160 && state.high_tick == 20, run.first);
+}
+
+void NothingIsIssuedBelowTheFloor() {
+  const Layout layout = MakeLayout(41, 10, 3);
+  OwnState state;
+  SequenceStart start;
+  Run run;
+  CHECK(Reserve(state, layout, Want(4, 4, 1), start, &run));
+  RaiseFloor(state, 20);
+  CHECK(state.word == 33, state.word.load());
+  EnableHistory(state, layout, 4);
+  CHECK(Reserve(state, layout, Want(6, 6, 1), start, &run));
+  RaiseFloor(state, layout.FirstSlot(9) + 2);
+  CHECK(!Reserve(state, layout, Want(8, 8, 1), start, &run));
+  // Neither what this state had issued nor what it only passed over.
+  for (uint64_t tick = 0; tick <= 9; ++tick) {
+    CHECK(!ReserveUnused(state, layout, tick, 1, &run), tick, run.first);
+  }
+  CHECK(Reserve(state, layout, Want(9, 9, 1), start, &run));
+  CHECK(run.first == 74, run.first);
+  // What came after the floor is known again.
+  CHECK(Reserve(state, layout, Want(11, 11, 1), start, &run));
+  CHECK(!ReserveUnused(state, layout, 9, 1, &run));
+  CHECK(ReserveUnused(state, layout, 10, 3, &run) && run.first == 80, run.first);
+  RaiseFloor(state, layout.FirstSlot(10) + 5);
+  CHECK(!ReserveUnused(state, layout, 10, 1, &run), run.first);
+}
+
+void ExhaustedLayoutsStayExhausted() {
+  for (const auto [timestamp, node, sequence] : {std::array{48, 0, 16},
+                                                 {41, 10, 12},
+                                                 {53, 0, 10},
+                                                 {53, 0, 11},
+                                                 {10, 0, 53},
+                                                 {11, 0, 53},
+                                                 {63, 0, 1},
+                                                 {2, 4, 1},
+                                                 {32, 16, 16}}) {
+    const Layout layout = MakeLayout(timestamp, node, sequence);
+    OwnState state;
+    SequenceStart start;
+    Run run;
+    const uint64_t last = layout.max_tick;
+    CHECK(Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &run));
+    CHECK(run.first == layout.FirstSlot(last) && run.count == 1, run.first);
+    CHECK(Reserve(state, layout, Want(last, UINT64_MAX, UINT64_MAX), start, &run));
+    CHECK(run.count == layout.Capacity() - 1, run.count, timestamp, sequence);
+    EnableHistory(state, layout, last);
+    for (const uint64_t now : {uint64_t{0}, last - 1, last}) {
+      CHECK(!Reserve(state, layout, Want(now, UINT64_MAX, 1), start, &run), now);
+    }
+    CHECK(state.word == layout.FirstSlot(last) + layout.Capacity(), state.word.load());
+  }
+  // One run over the whole slot space.
+  const Layout whole = MakeLayout(48, 0, 16);
+  OwnState state;
+  SequenceStart start;
+  Run run;
+  CHECK(Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &run));
+  CHECK(run.first == 0 && run.count == UINT64_MAX - 0xffff, run.count);
+}
+
+void SequencesStartAsAsked() {
+  const Layout layout = MakeLayout(41, 10, 3);
+  const Layout narrow = MakeLayout(41, 10, 1);
+  SequenceStart rotate(Mode::kRotate, 0);
+  for (uint64_t next = 0; next < 8; ++next) {
+    const uint64_t first = rotate.First(layout, 80 + next);
+    CHECK(first == (next < 4 ? next : 0), next, first);
+  }
+  // Both numbers of a tick that has two, or all ids would be even.
+  CHECK(rotate.First(narrow, 3) == 1);
+  SequenceStart random(Mode::kRandom, 0);
+  // The first numbers of xorshift32 from 1.
+  const Layout wide = MakeLayout(10, 0, 53);
+  CHECK(random.First(wide, 0) == 270369);
+  CHECK(random.First(wide, 0) == 67634689);
+  std::array<int, 8> seen{};
+  for (int i = 0; i < 1000; ++i) ++seen[random.First(layout, 0)];
+  for (size_t i = 0; i < 8; ++i) CHECK((seen[i] > 0) == (i < 4), i, seen[i]);
+  // Only for new ticks: a word ahead goes on where it is.
+  OwnState state;
+  SequenceStart again(Mode::kRotate, 0);
+  Run run;
+  for (const auto& [now, first] :
+       {std::array<uint64_t, 2>{5, 40}, {5, 41}, {6, 50}, {7, 59}, {8, 64}, {8, 65}}) {
+    CHECK(Reserve(state, layout, Want(now, now, 1), again, &run));
+    CHECK(run.first == first, now, first, run.first);
+  }
+}
+
+void LeasesDoubleUpToA64th() {
+  const Layout layout = MakeLayout(41, 10, 10);
+  OwnState state;
+  Thread thread(&state, layout);
+  Generator generator(&thread, 1, SequenceStart());
+  uint64_t id;
+  std::vector<uint64_t> sizes;
+  uint64_t last_word = layout.FirstSlot(7);
+  for (uint64_t i = 0; i < layout.Capacity(); ++i) {
+    CHECK(generator.Next(7, &id) == Status::kOk && id == layout.BaseId(7) + i, i, id);
+    const uint64_t word = state.word;
+    if (word != last_word) sizes.push_back(word - last_word);
+    last_word = word;
+  }
+  CHECK(sizes.size() > 5 && sizes[0] == 1 && sizes[1] == 2 && sizes[2] == 4);
+  for (const uint64_t size : sizes) CHECK(size <= 16, size);
+  CHECK(generator.Next(7, &id) == Status::kAhead);
+  CHECK(generator.issued() == 1024, generator.issued());
+  CHECK(generator.Next(8, &id) == Status::kOk && thread.lease.size == 1);
+  CHECK(generator.Next(layout.max_tick + 1, &id) == Status::kExpired);
+  CHECK(generator.Fill(layout.max_tick + 1, UINT64_MAX, &id, 1) == 0);
+  // Where a 64th is less than one, one at a time.
+  OwnState small;
+  Thread other(&small, MakeLayout(41, 10, 3));
+  Generator single(&other, 1, SequenceStart());
+  for (uint64_t i = 0; i < 8; ++i) {
+    CHECK(single.Next(7, &id) == Status::kOk && small.word == 57 + i, i);
+  }
+}
+
+void LeasesBelongToTheirPolicy() {
+  const Layout layout = MakeLayout(41, 10, 10);
+  OwnState state;
+  RaiseFloor(state, layout.FirstSlot(12));
+  Thread thread(&state, layout);
+  Generator bold(&thread, 1, SequenceStart());
+  Generator timid(&thread, 2, SequenceStart());
+  uint64_t id = 0;
+  CHECK(bold.Next(10, &id) == Status::kAhead);
+  CHECK(bold.Grant(10, 11) == Status::kAhead);
+  for (int i = 0; i < 4; ++i) {
+    if (bold.Next(10, &id) == Status::kOk) continue;
+    CHECK(bold.Grant(10, 12) == Status::kOk);
+    CHECK(bold.Next(10, &id) == Status::kOk);
+  }
+  // 1 + 2 + 4 slots leased, four of them made.
+  CHECK(id == layout.BaseId(12) + 3 && thread.lease.end == 7, id, thread.lease.end);
+  CHECK(timid.Next(10, &id) == Status::kAhead);
+  CHECK(bold.Next(9, &id) == Status::kAhead);
+  CHECK(bold.Next(11, &id) == Status::kOk && id == layout.BaseId(12) + 4, id);
+  // The permission goes over to whoever asks for it too, not past its limit.
+  CHECK(timid.Grant(10, 11) == Status::kAhead);
+  CHECK(timid.Grant(11, 12) == Status::kOk && state.word == layout.FirstSlot(12) + 7);
+  CHECK(timid.Next(11, &id) == Status::kOk && id == layout.BaseId(12) + 5, id);
+  CHECK(bold.Next(11, &id) == Status::kAhead);
+  // At the tick itself no policy is needed, and the rest of the lease is lost.
+  CHECK(bold.Next(12, &id) == Status::kOk && id == layout.BaseId(12) + 7, id);
+  CHECK(thread.lease.holder == 0);
+  // A lease of the clock's own tick stays everybody's, even if it is granted.
+  CHECK(bold.Next(12, &id) == Status::kOk);
+  CHECK(bold.Grant(12, 20) == Status::kOk && thread.lease.holder == 0);
+}
+
+void LeasesOutliveStepsOfTheClock() {
+  const Layout layout = MakeLayout(41, 10, 10);
+  OwnState state;
+  Thread thread(&state, layout);
+  Generator generator(&thread, 1, SequenceStart());
+  uint64_t id;
+  for (int i = 0; i < 4; ++i) CHECK(generator.Next(10, &id) == Status::kOk);
+  CHECK(thread.lease.end == 7);
+  CHECK(generator.Next(9, &id) == Status::kAhead);
+  CHECK(generator.Next(10, &id) == Status::kOk && id == layout.BaseId(10) + 4, id);
+  CHECK(generator.Next(12, &id) == Status::kOk && id == layout.BaseId(12), id);
+  CHECK(generator.Next(10, &id) == Status::kAhead);
+  // fill() leaves the lease behind, or the next id would be less than its last.
+  std::array<uint64_t, 3> array;
+  CHECK(generator.Next(12, &id) == Status::kOk && thread.lease.sequence == 2);
+  CHECK(generator.Fill(13, 13, array.data(), 3) == 3 &&
+        array[2] == layout.BaseId(13) + 2);
+  CHECK(generator.Next(12, &id) == Status::kAhead);
+}
+
+void FillGoesAcrossTicks() {
+  for (const bool sequence_above_node : {false, true}) {
+    const Layout layout = MakeLayout(41, 10, 7, 5, sequence_above_node);
+    OwnState state;
+    Thread thread(&state, layout);
+    Generator generator(&thread, 1, SequenceStart());
+    std::array<uint64_t, 400> array;
+    CHECK(generator.Next(4, array.data()) == Status::kOk);
+    CHECK(generator.Next(4, array.data()) == Status::kOk);
+    CHECK(thread.lease.end - thread.lease.sequence == 1);
+    Run other;
+    SequenceStart start;
+    CHECK(Reserve(state, layout, Want(4, 4, 5), start, &other) && other.count == 5);
+    // What is left of the lease, then what another thread left of tick 4, then
+    // ticks 5 and 6 and no further.
+    CHECK(generator.Fill(4, 6, array.data(), 400) == 377, generator.issued());
+    for (uint64_t i = 0; i < 377; ++i) {
+      bool is_own;
+      const uint64_t slot = SlotOfId(layout, array[i], &is_own);
+      CHECK(is_own && slot == layout.FirstSlot(4) + 2 + i + (i > 0 ? 5 : 0), i, slot);
+    }
+    CHECK(generator.issued() == 379 && generator.Fill(4, 6, array.data(), 400) == 0);
+    CHECK(generator.Fill(4, 7, array.data(), 0) == 0);
+    CHECK(state.word == layout.FirstSlot(7), state.word.load());
+  }
+}
+
+void UnusedSlotsAreGivenOnce() {
+  const Layout layout = MakeLayout(41, 10, 3);
+  OwnState state;
+  SequenceStart start;
+  Run run;
+  CHECK(!ReserveUnused(state, layout, 0, 1, &run));
+  CHECK(Reserve(state, layout, Want(5, 5, 2), start, &run));
+  EnableHistory(state, layout, 5);
+  const uint64_t word = state.word;
+  EnableHistory(state, layout, 5);
+  CHECK(state.word == word && state.history.load()->Usable());
+  CHECK(Reserve(state, layout, Want(7, 7, 2), start, &run));
+  CHECK(Reserve(state, layout, Want(9, 11, 20), start, &run));
+  CHECK(!ReserveUnused(state, layout, 5, 1, &run));
+  // Tick 6 was skipped, 7 used in part, 9 and 10 are full, 11 is not over.
+  CHECK(ReserveUnused(state, layout, 6, 3, &run) && run.first == 48 && run.count == 3);
+  CHECK(ReserveUnused(state, layout, 6, 9, &run) && run.first == 51 && run.count == 5);
+  CHECK(!ReserveUnused(state, layout, 6, 1, &run));
+  CHECK(ReserveUnused(state, layout, 7, 1, &run) && run.first == 58 && run.count == 1);
+  for (const uint64_t tick : {9, 10, 11}) {
+    CHECK(!ReserveUnused(state, layout, tick, 1, &run), tick);
+  }
+  // A run longer than the ring leaves nothing known but what it skipped.
+  const uint64_t far = 11 + 3 * History::kTicks;
+  CHECK(Reserve(state, layout, Want(12, far, far * 8), start, &run));
+  CHECK(state.word == layout.FirstSlot(far + 1), state.word.load());
+  for (uint64_t tick = 0; tick <= far; ++tick) {
+    CHECK(!ReserveUnused(state, layout, tick, 1, &run), tick);
+  }
+  CHECK(Reserve(state, layout, Want(far + 2, far + 2, 1), start, &run));
+  CHECK(ReserveUnused(state, layout, far + 1, 1, &run));
+}
+
+}  // namespace
+}  // namespace graupel
+
+int main() {
+  using namespace graupel;
+  LayoutsPlaceTheirParts();
+  RunsBeginAtTheClockOrAtTheWord();
+  NothingIsIssuedBelowTheFloor();
+  ExhaustedLayoutsStayExhausted();
+  SequencesStartAsAsked();
+  LeasesDoubleUpToA64th();
+  LeasesBelongToTheirPolicy();
+  LeasesOutliveStepsOfTheClock();
+  FillGoesAcrossTicks();
+  UnusedSlotsAreGivenOnce();
+}

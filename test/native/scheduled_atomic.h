@@ -1,0 +1,55 @@
+#ifndef GRAUPEL_TEST_SCHEDULED_ATOMIC_H_
+#define GRAUPEL_TEST_SCHEDULED_ATOMIC_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "scheduler.h"
+
+// To be included before any header of native/core: in them, every operation of
+// a std::atomic then first asks the scheduler which thread goes on. So what is
+// explored is the real header, not a copy of it.
+//
+// The schedules are sequentially consistent. That a weaker order is enough is
+// for TSAN and docs/memory-order.md.
+
+// The one place that may do what the standard forbids: the name has to be found
+// where the headers look for `std::atomic`.
+namespace std {
+
+template <typename T>
+class scheduled_atomic {
+ public:
+  static constexpr bool is_always_lock_free = atomic<T>::is_always_lock_free;
+
+  constexpr scheduled_atomic(T value = T()) : value_(value) {}
+
+  T load(memory_order order = memory_order_seq_cst) const {
+    graupel::Scheduler::Point();
+    return value_.load(order);
+  }
+  void store(T value, memory_order order = memory_order_seq_cst) {
+    graupel::Scheduler::Point();
+    value_.store(value, order);
+  }
+  template <typename... Orders>
+  bool compare_exchange_weak(T& expected, T desired, Orders... orders) {
+    graupel::Scheduler::Point();
+    return value_.compare_exchange_strong(expected, desired, orders...);
+  }
+  template <typename... Orders>
+  bool compare_exchange_strong(T& expected, T desired, Orders... orders) {
+    graupel::Scheduler::Point();
+    return value_.compare_exchange_strong(expected, desired, orders...);
+  }
+
+ private:
+  atomic<T> value_;
+};
+
+}  // namespace std
+
+#define atomic scheduled_atomic
+
+#endif  // GRAUPEL_TEST_SCHEDULED_ATOMIC_H_

@@ -1,0 +1,185 @@
+// Real threads on one state, with clocks that step back and forth under them.
+// Each round begins with a fresh state, because the edges lie at its beginning.
+//
+// --seed N begins with the same random numbers (the threads race nevertheless);
+// --rounds N, --threads N, --steps N.
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "../../native/core/generator.h"
+#include "check.h"
+#include "random.h"
+#include "setup.h"
+
+namespace graupel {
+namespace {
+
+// How the history comes into being in a round.
+enum class Remembering { kNever, kBefore, kMidway, kTwiceAtOnce };
+
+struct Round {
+  Layout layout;
+  Remembering remembering;
+  uint64_t threads;
+  uint64_t steps;
+};
+
+// What all threads share.
+struct Stage {
+  explicit Stage(const Round& round)
+      : start(static_cast<std::ptrdiff_t>(round.threads)) {}
+
+  OwnState state;
+  std::barrier<> start;
+  std::atomic<uint64_t> clock{2000};
+};
+
+// One thread: its calls, the policy between them, and what it got.
+class Worker {
+ public:
+  Worker(const Round& round, uint64_t index, Stage* stage, uint64_t seed)
+      : round_(round),
+        index_(index),
+        stage_(*stage),
+        random_(seed),
+        thread_(&stage->state, round.layout),
+        generator_(&thread_, 1,
+                   SequenceStart(static_cast<SequenceStart::Mode>(random_.Below(3)),
+                                 static_cast<uint32_t>(seed))) {}
+
+  void Run() {
+    stage_.start.arrive_and_wait();
+    const bool remembers =
+        (round_.remembering == Remembering::kTwiceAtOnce && index_ < 2) ||
+        (round_.remembering == Remembering::kMidway && index_ == 0);
+    const uint64_t when =
+        round_.remembering == Remembering::kMidway ? round_.steps / 3 : index_;
+    for (uint64_t i = 0; i < round_.steps; ++i) {
+      const uint64_t now = Now();
+      if (remembers && i == when) EnableHistory(stage_.state, round_.layout, now);
+      Step(now);
+    }
+  }
+
+  const std::vector<uint64_t>& slots() const { return slots_; }
+
+ private:
+  // All threads push one clock: mostly on, now and then back or far ahead. What
+  // a thread sees of it is older or younger by some ticks, as clocks are.
+  uint64_t Now() {
+    auto& clock = stage_.clock;
+    if (random_.OneIn(6)) clock.fetch_add(1, std::memory_order_relaxed);
+    if (random_.OneIn(60)) clock.fetch_sub(random_.Below(9), std::memory_order_relaxed);
+    if (random_.OneIn(3000))
+      clock.fetch_add(History::kTicks, std::memory_order_relaxed);
+    if (random_.OneIn(4000))
+      clock.fetch_sub(History::kTicks, std::memory_order_relaxed);
+    const uint64_t now = clock.load(std::memory_order_relaxed);
+    const uint64_t seen = random_.OneIn(5) ? now - 3 + random_.Below(5) : now;
+    // The clock has no floor of its own, but the layout has one.
+    return seen > round_.layout.max_tick ? 0 : seen;
+  }
+
+  void Step(uint64_t now) {
+    if (random_.OneIn(8)) return Fill(now);
+    uint64_t id;
+    Status status = generator_.Next(now, &id);
+    if (status == Status::kAhead) {
+      status = random_.OneIn(2) ? generator_.GrantUnused(now, random_.Below(4))
+                                : generator_.Grant(now, now + random_.Below(5));
+      if (status == Status::kOk) status = generator_.Next(now, &id);
+    }
+    if (status == Status::kOk) {
+      Take(id, thread_.lease.reused);
+      if (thread_.lease.reused) CHECK(TickOf(slots_.back()) == now, slots_.back(), now);
+    }
+  }
+
+  void Fill(uint64_t now) {
+    uint64_t ids[40];
+    const Lease lease = thread_.lease;
+    const size_t count = generator_.Fill(now, now + random_.Below(4), ids,
+                                         static_cast<size_t>(random_.Below(41)));
+    // Only the front can come from a lease, and only a lease can be reused.
+    for (size_t i = 0; i < count; ++i) {
+      Take(ids[i], lease.reused && i < lease.end - lease.sequence &&
+                       ids[i] >> round_.layout.timestamp_shift == lease.tick);
+    }
+  }
+
+  void Take(uint64_t id, bool reused) {
+    bool is_own;
+    const uint64_t slot = SlotOfId(round_.layout, id, &is_own);
+    CHECK(is_own, id, slot);
+    if (!reused) {
+      CHECK(slots_.empty() || slot >= next_, slot, next_);
+      next_ = slot + 1;
+    }
+    slots_.push_back(slot);
+  }
+
+  uint64_t TickOf(uint64_t slot) const { return slot >> round_.layout.sequence_bits; }
+
+  const Round& round_;
+  const uint64_t index_;
+  Stage& stage_;
+  Random random_;
+  Thread thread_;
+  Generator generator_;
+  uint64_t next_ = 0;  // Ids that are not reused ascend.
+  std::vector<uint64_t> slots_;
+};
+
+// Returns how many ids were made.
+size_t Play(const Round& round, uint64_t seed) {
+  Stage stage(round);
+  if (round.remembering == Remembering::kBefore) {
+    EnableHistory(stage.state, round.layout, 0);
+  }
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (uint64_t i = 0; i < round.threads; ++i) {
+    workers.push_back(std::make_unique<Worker>(round, i, &stage, seed * 64 + i));
+  }
+  std::vector<std::thread> threads;
+  for (const auto& worker : workers) threads.emplace_back(&Worker::Run, worker.get());
+  for (std::thread& thread : threads) thread.join();
+
+  std::vector<uint64_t> slots;
+  for (const auto& worker : workers) {
+    slots.insert(slots.end(), worker->slots().begin(), worker->slots().end());
+  }
+  std::sort(slots.begin(), slots.end());
+  const auto twice = std::adjacent_find(slots.begin(), slots.end());
+  if (twice != slots.end()) {
+    CHECK(false && "an id was made twice", *twice >> round.layout.sequence_bits, *twice,
+          round.remembering, round.layout.sequence_bits);
+  }
+  return slots.size();
+}
+
+}  // namespace
+}  // namespace graupel
+
+int main(int argc, char** argv) {
+  using namespace graupel;
+  test_seed = Argument(argc, argv, "--seed", std::random_device()());
+  const uint64_t rounds = Argument(argc, argv, "--rounds", 400);
+  const uint64_t threads = Argument(argc, argv, "--threads", 4);
+  const uint64_t steps = Argument(argc, argv, "--steps", 20'000);
+  size_t made = 0;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    // Mostly short rounds and few slots in a tick; at times a real layout.
+    const Layout layout =
+        i % 8 == 7 ? MakeLayout(41, 10, 12, 5) : MakeLayout(41, 10, 3, 5);
+    const auto remembering = static_cast<Remembering>(i % 4);
+    const Round round{layout, remembering, threads, i % 16 < 2 ? steps : steps / 20};
+    made += Play(round, test_seed + i);
+  }
+  std::printf("%zu ids from --seed %" PRIu64 "\n", made, test_seed);
+}
