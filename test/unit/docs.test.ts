@@ -177,6 +177,16 @@ describe('README.md', () => {
     expect(refusal).toContain(`the options are ${named.join(', ')}`)
   })
 
+  it('shows the bits as the command line draws them', () => {
+    const picture = blocks.find(({ language }) => language === 'text')?.code ?? ''
+    const [command = '', ...drawing] = picture.split('\n')
+    const output = execSync(`node dist/cli/main.js ${command.slice('$ graupel '.length)}`, {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect(output).toContain(drawing.join('\n').trimEnd())
+  })
+
   it('has at most 250 lines, and an example within the first 15', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(250)
     expect((blocks.find(({ file }) => file === 'README.md') as Block).line).toBeLessThan(15)
