@@ -3,9 +3,10 @@ import { SequenceStart } from './start.js'
 import { type Reserved, State } from './state.js'
 import type { StateTable } from './state-table.js'
 import { steadyNowMs } from './steady.js'
+import { type BaseId, writeNarrow, writeWide } from './write.js'
 
 /** The run of slots that this thread is handing out; `Lease` of `native/core/generator.h`. */
-interface Lease {
+interface Lease extends BaseId {
   tick: number
   /** Ticks that the clock may be behind: it was so when the lease was granted. */
   span: number
@@ -14,9 +15,6 @@ interface Lease {
   untilMs: number
   sequence: number
   end: number
-  /** The id of sequence number 0. */
-  baseLow: number
-  baseHigh: number
   size: number
   /** The one generator whose policy obtained it, or 0: anybody's. */
   holder: number
@@ -275,7 +273,7 @@ export class JsCore implements Core {
     this.#setBase(lease, state.tick)
   }
 
-  #setBase(base: { baseLow: number; baseHigh: number }, tick: number): void {
+  #setBase(base: BaseId, tick: number): void {
     // Exact: a product with a power of two only changes the exponent. Node and timestamp share no bit, so adding is or.
     const timestamp = tick * 2 ** this.#spec.timestampShift
     base.baseLow = (timestamp % two32) + this.#nodeLow
@@ -284,12 +282,10 @@ export class JsCore implements Core {
 
   #write(lease: Lease, sequence: number): void {
     if (this.#narrow) {
-      this.id32[low] = lease.baseLow + (sequence << this.#spec.sequenceShift)
-      this.id32[high] = lease.baseHigh
+      id32[low] = lease.baseLow + (sequence << this.#spec.sequenceShift)
+      id32[high] = lease.baseHigh
     } else {
-      const placed = sequence * 2 ** this.#spec.sequenceShift
-      this.id32[low] = lease.baseLow + (placed % two32)
-      this.id32[high] = lease.baseHigh + Math.floor(placed / two32)
+      writeWide(id32, 0, 1, lease, sequence, this.#spec.sequenceShift)
     }
   }
 
@@ -307,45 +303,22 @@ export class JsCore implements Core {
   }
 
   #writeRun(array: IdArray, from: number, tick: number, sequence: number, count: number): void {
-    const halves = new Uint32Array(array.buffer, array.byteOffset, array.length * 2)
-    const capacity = 2 ** this.#spec.sequenceBits
-    const base = { baseLow: 0, baseHigh: 0 }
+    const { sequenceBits, sequenceShift } = this.#spec
+    const capacity = 2 ** sequenceBits
+    const signed = new Int32Array(array.buffer, array.byteOffset, array.length * 2)
+    const unsigned = new Uint32Array(array.buffer, array.byteOffset, array.length * 2)
+    const base: BaseId = { baseLow: 0, baseHigh: 0 }
     let at = from
     let left = count
     let first = sequence
     for (let of = tick; left > 0; of++) {
       const now = Math.min(left, capacity - first)
       this.#setBase(base, of)
-      this.#writeTick(halves, at, now, base, first)
+      if (this.#narrow) writeNarrow(signed, at, now, base, first, sequenceShift)
+      else writeWide(unsigned, at, now, base, first, sequenceShift)
       at += now
       left -= now
       first = 0
-    }
-  }
-
-  #writeTick(
-    halves: Uint32Array,
-    from: number,
-    count: number,
-    base: { baseLow: number; baseHigh: number },
-    first: number,
-  ): void {
-    const { sequenceShift } = this.#spec
-    if (this.#narrow) {
-      const step = 2 ** sequenceShift
-      const upper = base.baseHigh
-      let lower = base.baseLow + first * step
-      for (let at = from * 2, end = at + count * 2; at < end; at += 2) {
-        halves[at + low] = lower
-        halves[at + high] = upper
-        lower += step
-      }
-      return
-    }
-    for (let i = 0; i < count; i++) {
-      const placed = (first + i) * 2 ** sequenceShift
-      halves[(from + i) * 2 + low] = base.baseLow + (placed % two32)
-      halves[(from + i) * 2 + high] = base.baseHigh + Math.floor(placed / two32)
     }
   }
 }

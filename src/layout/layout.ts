@@ -37,6 +37,15 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   readonly tickMs: number
   readonly fields: F
   readonly unsigned: boolean
+  // Worked out once, because decoding an id needs all of it; not enumerable, so that `{ ...layout }` is a specification.
+  /** Width of an id in bits, at most 64. */
+  declare readonly bits: number
+  /** Width of all node fields together. */
+  declare readonly nodeBits: number
+  declare readonly timestamp: Placement
+  declare readonly sequence: Placement
+  /** The fields that together are the node, the most significant first. */
+  declare readonly nodeFields: readonly (Placement & { readonly name: NodeFieldOf<F> })[]
   /** All fields with their places, the most significant first. */
   declare readonly placements: readonly Placement[]
 
@@ -47,18 +56,23 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     this.tickMs = spec.tickMs
     this.fields = spec.fields
     this.unsigned = spec.unsigned
-    let shift = this.bits
-    const placements = spec.fields.map(([name, bits]) => {
-      shift -= bits
-      return Object.freeze({ name, bits, shift })
+    const bits = widthOf(spec.fields.map(([, width]) => width))
+    let shift = bits
+    const placements = spec.fields.map(([name, width]) => {
+      shift -= width
+      return Object.freeze({ name, bits: width, shift })
     })
-    Object.defineProperty(this, 'placements', { value: Object.freeze(placements) })
+    const nodeFields = placements.filter(({ name }) => name !== 'timestamp' && name !== 'sequence')
+    const derived = {
+      bits,
+      nodeBits: widthOf(nodeFields.map(({ bits: width }) => width)),
+      timestamp: placements.find(({ name }) => name === 'timestamp'),
+      sequence: placements.find(({ name }) => name === 'sequence'),
+      nodeFields: Object.freeze(nodeFields),
+      placements: Object.freeze(placements),
+    }
+    for (const [name, value] of Object.entries(derived)) Object.defineProperty(this, name, { value })
     Object.freeze(this)
-  }
-
-  /** Width of an id in bits, at most 64. */
-  get bits(): number {
-    return this.fields.reduce((sum, [, bits]) => sum + bits, 0)
   }
 
   /** The first moment that the timestamp field cannot express. */
@@ -74,24 +88,6 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   /** The most ids that one node can make in a second. */
   get idsPerSecond(): number {
     return (2 ** this.sequence.bits * 1000) / this.tickMs
-  }
-
-  /** Width of all node fields together. */
-  get nodeBits(): number {
-    return this.nodeFields.reduce((sum, { bits }) => sum + bits, 0)
-  }
-
-  get timestamp(): Placement {
-    return place(this.placements, 'timestamp')
-  }
-
-  get sequence(): Placement {
-    return place(this.placements, 'sequence')
-  }
-
-  /** The fields that together are the node, the most significant first. */
-  get nodeFields(): readonly (Placement & { readonly name: NodeFieldOf<F> })[] {
-    return this.placements.filter(({ name }) => name !== 'timestamp' && name !== 'sequence') as never
   }
 
   /** The last tick that is issued. Where time and sequence fill all 64 bits it is one less than fits: the state word counts one past the last slot. */
@@ -111,6 +107,6 @@ export function isLayout(value: unknown): value is Layout {
   return typeof value === 'object' && value !== null && brand in value && !Object.hasOwn(value, brand)
 }
 
-function place(placements: readonly Placement[], name: string): Placement {
-  return placements.find((placement) => placement.name === name) as Placement
+function widthOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0)
 }
