@@ -122,12 +122,17 @@ function run({ command, first }) {
   const isGroup = process.platform !== 'win32'
   const child = spawn(command, args, { cwd: staging, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup })
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    process.once(signal, () => {
-      const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null
-      if (isRunning && isGroup) process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
-      else child.kill()
-      rmSync(staging, { recursive: true, force: true, maxRetries: 5 })
-      process.kill(process.pid, signal)
+    // Not `once`: a terminal and npm may both send it, and the second must not break off what the first began.
+    process.on(signal, () => {
+      try {
+        const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null
+        if (isRunning && isGroup) process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
+        else child.kill()
+        rmSync(staging, { recursive: true, force: true, maxRetries: 5 })
+      } finally {
+        process.removeAllListeners(signal)
+        process.kill(process.pid, signal)
+      }
     })
   }
   let output = `${command} ${args.join(' ')}\n`

@@ -1,0 +1,2 @@
+// The module that the import of others is compared with.
+export {}

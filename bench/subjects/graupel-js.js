@@ -1,0 +1,3 @@
+import { graupel } from './graupel.js'
+
+export default graupel('js')

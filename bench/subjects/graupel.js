@@ -1,0 +1,54 @@
+/** @import { Source, Subject } from '../contract.js' */
+
+/**
+ * @param {'native' | 'js'} engine
+ * @returns {Subject}
+ */
+export function graupel(engine) {
+  return {
+    name: `graupel-${engine}`,
+    title: `graupel ${engine}`,
+    module: 'graupel',
+    async load() {
+      const { createGenerator, defineLayout, layouts } = await import('graupel')
+      const chosen = {
+        wide: layouts.wide,
+        twitter: layouts.twitter,
+        roomy: defineLayout({
+          name: 'roomy',
+          epochMs: layouts.wide.epochMs,
+          tickMs: 1,
+          fields: [
+            ['timestamp', 41],
+            ['node', 2],
+            ['sequence', 20],
+          ],
+        }),
+        // 53 bits hold either decades or more ids a millisecond than can be made in one; js53 chose the decades, and
+        // would have this bench measure its waits. So the epoch is yesterday, whenever that is.
+        number: defineLayout({
+          name: 'number',
+          epochMs: Date.now() - 86_400_000,
+          tickMs: 1,
+          fields: [
+            ['timestamp', 36],
+            ['sequence', 17],
+          ],
+        }),
+      }
+      return ({ layout, node, namespace, unbounded }) => {
+        const ahead = /** @type {const} */ ({ onOverflow: 'advance', maxAheadMs: Number.MAX_SAFE_INTEGER })
+        return /** @type {Source} */ (
+          createGenerator({
+            layout: /** @type {typeof layouts.wide} */ (chosen[layout]),
+            engine,
+            // The layout for numbers has no room for a node.
+            ...(layout === 'number' ? {} : { node }),
+            ...(namespace === undefined ? {} : { namespace }),
+            ...(unbounded ? ahead : {}),
+          })
+        )
+      }
+    },
+  }
+}

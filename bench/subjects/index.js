@@ -1,0 +1,12 @@
+import dateNow from './date-now.js'
+import graupelJs from './graupel-js.js'
+import graupelNative from './graupel-native.js'
+import randomUuid from './random-uuid.js'
+import viewRead from './view-read.js'
+
+/**
+ * In the order of the table.
+ *
+ * @type {readonly import('../contract.js').Subject[]}
+ */
+export const subjects = [graupelNative, graupelJs, dateNow, viewRead, randomUuid]

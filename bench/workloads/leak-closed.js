@@ -1,0 +1,3 @@
+import { leak } from './leak.js'
+
+export default leak({ name: 'leak-closed', title: '400 000 generators closed', ending: 'close' })

@@ -1,0 +1,139 @@
+import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// Somebody else's project that uses this package: made in a temporary folder, outside of this one, so that nothing is
+// found here that the tarball lacks.
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+// As root, who may write everywhere, only another user can show what a read-only folder does.
+export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+
+type Variables = Record<string, string | undefined>
+
+/** Without what the npm that runs these tests tells its scripts, except where its registry and its settings are. */
+function cleanEnvironment(): Variables {
+  const kept = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|nodedir|proxy|https_proxy|noproxy)$/i
+  const dropped = /^(npm_|graupel_|vitest|node_options$|node_env$|cxx$|cc$)/i
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)))
+}
+
+export function temporaryFolder(): string {
+  // Real, because Node names modules by their real paths, and the temporary folder may be a link.
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'graupel package ')))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+function npmProgram(): string {
+  if (process.env['npm_execpath']) return process.env['npm_execpath']
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    try {
+      return realpathSync(join(folder, 'npm'))
+    } catch {}
+  }
+  throw new Error('npm is not on PATH')
+}
+
+/** Runs npm; its output, both streams together. Throws where npm fails. */
+export function npm(folder: string, args: string[], variables: Variables = {}): string {
+  const done = spawnSync(process.execPath, [npmProgram(), ...args, '--no-audit', '--no-fund'], {
+    cwd: folder,
+    env: { ...cleanEnvironment(), ...variables },
+    encoding: 'utf8',
+  })
+  const output = `${done.stdout}${done.stderr}`
+  if (done.status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${done.status}:\n${output}`)
+  return output
+}
+
+/** Packs this repository as `npm publish` would, its scripts included. */
+export function pack(folder: string): string {
+  npm(repository, ['pack', '--pack-destination', folder])
+  const name = readdirSync(folder).find((file) => file.endsWith('.tgz'))
+  if (name === undefined) throw new Error('npm pack made no tarball')
+  return join(folder, name)
+}
+
+export function filesInTarball(tarball: string): string[] {
+  return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
+}
+
+/** A new project that has installed the tarball; the output of that. */
+export function install(folder: string, tarball: string, flags: string[] = [], variables: Variables = {}): string {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+  return npm(folder, ['install', tarball, '--foreground-scripts', ...flags], variables)
+}
+
+/** Another project with the same installed files. */
+export function copyProject(from: string, to: string): string {
+  cpSync(from, to, { recursive: true })
+  return to
+}
+
+export function packageFolder(project: string): string {
+  return join(project, 'node_modules/graupel')
+}
+
+export function binary(project: string): string {
+  return join(packageFolder(project), 'build/Release/graupel.node')
+}
+
+/** A folder that has all of a PATH but compilers, make and Python: only node, and sh for npm's scripts. */
+export function poorPath(folder: string): string {
+  mkdirSync(folder)
+  symlinkSync(process.execPath, join(folder, 'node'))
+  symlinkSync('/bin/sh', join(folder, 'sh'))
+  return folder
+}
+
+export interface Outcome {
+  /** What the body returned, through JSON with bigints as strings; undefined if it threw. */
+  result?: unknown
+  error?: { name: string; code?: string; message: string; cause?: string }
+  /** Warnings that carry a code of this package. */
+  warnings: { code: string; message: string }[]
+}
+
+/** Runs the body of an async function, an ES module's, in a process of its own in that project. */
+export function run(project: string, body: string, variables: Variables = {}, flags: string[] = []): Outcome {
+  const program = `
+    const warnings = []
+    process.on('warning', ({ code, message }) => { if (String(code).startsWith('GRAUPEL_')) warnings.push({ code, message }) })
+    const outcome = { warnings }
+    try {
+      outcome.result = await (async () => { ${body} })()
+    } catch ({ name, code, message, cause }) {
+      outcome.error = { name, code, message, cause: cause && String(cause) }
+    }
+    await new Promise(setImmediate)
+    console.log(JSON.stringify(outcome, (_, value) => typeof value === 'bigint' ? String(value) : value))`
+  const done = node(project, [...flags, '--input-type=module', '-e', program], variables)
+  if (done.status !== 0) throw new Error(`node ended with ${done.signal ?? done.status}: ${done.stderr}`)
+  return JSON.parse(done.stdout) as Outcome
+}
+
+export function node(
+  project: string,
+  args: string[],
+  variables: Variables = {},
+  user: typeof nobody = {},
+): SpawnSyncReturns<string> {
+  const env = { ...cleanEnvironment(), ...variables }
+  // Killed in the end: while it is waited for here, the test runner cannot stop it.
+  const limit = { timeout: 90_000, killSignal: 'SIGKILL' } as const
+  return spawnSync(process.execPath, args, { cwd: project, env, encoding: 'utf8', ...limit, ...user })
+}

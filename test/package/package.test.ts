@@ -1,0 +1,278 @@
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  binary,
+  copyProject,
+  filesInTarball,
+  install,
+  nobody,
+  node,
+  npm,
+  type Outcome,
+  pack,
+  packageFolder,
+  poorPath,
+  repository,
+  run,
+  temporaryFolder,
+} from './consumer.ts'
+
+const folder = temporaryFolder()
+const builtProject = join(folder, 'built')
+const bareProject = join(folder, 'bare')
+let tarball: string
+let installOutput: string
+
+const engineOf = `const { engineInfo } = await import('graupel'); return engineInfo()`
+const thousandIds = `const { createGenerator } = await import('graupel')
+  return new Set(createGenerator({ node: 7 }).take(1000)).size`
+
+beforeAll(() => {
+  tarball = pack(folder)
+  installOutput = install(builtProject, tarball)
+  install(bareProject, tarball, ['--ignore-scripts'])
+}, 300_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the tarball', () => {
+  test('holds what is needed to run and to build, and nothing else', () => {
+    const folders = new Set(filesInTarball(tarball).map((file) => file.split('/').slice(1, 3).join('/')))
+    for (const needed of ['dist/index.js', 'dist/index.d.ts', 'native/core', 'native/vendor', 'binding.gyp', 'LICENSE'])
+      expect(folders).toContain(needed)
+    const strangers = [...folders].filter((name) => !/^(dist|native|scripts|prebuilds)\/|^[\w.-]+$/.test(name))
+    expect(strangers).toEqual([])
+    expect(filesInTarball(tarball).filter((file) => /\b(test|bench|build|node_modules)\b|\.tgz$/.test(file))).toEqual(
+      [],
+    )
+    expect(readdirSync(join(packageFolder(builtProject), 'scripts')).sort()).toEqual(['addon-include.js', 'install.js'])
+    expect(statSync(tarball).size).toBeLessThan(1024 * 1024)
+  })
+
+  test('needs nothing but node-gyp-build', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(packageFolder(builtProject), 'package.json'), 'utf8'))
+    expect(Object.keys(dependencies)).toEqual(['node-gyp-build'])
+  })
+})
+
+describe('with a compiler', () => {
+  test('the native engine is built from source, which one line says', () => {
+    const lines = installOutput.split('\n').filter((line) => line.startsWith('graupel:'))
+    expect(lines).toEqual([expect.stringMatching(/^graupel: the native engine was built from source in [\d.]+ s /)])
+    expect(run(builtProject, engineOf)).toEqual({
+      result: { kind: 'native', file: binary(builtProject) },
+      warnings: [],
+    })
+    expect(run(builtProject, thousandIds).result).toBe(1000)
+  })
+
+  test('the package can be required', () => {
+    const program = "console.log(new Set(require('graupel').createGenerator({ node: 7 }).take(1000)).size)"
+    expect(node(builtProject, ['--input-type=commonjs', '-e', program])).toMatchObject({ stdout: '1000\n', stderr: '' })
+  })
+
+  test('nothing is built anew while the binary is good', () => {
+    expect(reinstall(builtProject)).toMatch(/^graupel: the native engine is up to date/)
+  })
+
+  test('an interrupted installation leaves no binary behind, and the next one makes it', async () => {
+    const project = copyProject(bareProject, join(folder, 'interrupted'))
+    const program = `
+      const { spawn } = await import('node:child_process')
+      const { existsSync } = await import('node:fs')
+      const child = spawn(process.execPath, ['scripts/install.js'], { stdio: 'ignore' })
+      const begun = setInterval(() => existsSync('build/staging/build/Makefile') && child.kill('SIGINT'), 5)
+      return await new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code))
+        .on('exit', () => clearInterval(begun)))`
+    expect(run(packageFolder(project), program).result).toBe('SIGINT')
+    expect(readdirSync(join(packageFolder(project), 'build'))).toEqual([])
+    expect(run(project, engineOf).result).toMatchObject({ kind: 'js' })
+    expect(reinstall(project)).toContain('was built from source')
+  })
+
+  test('a compiler that finds a fault is quoted, and all it said can be read', () => {
+    const project = copyProject(bareProject, join(folder, 'faulty'))
+    writeFileSync(join(packageFolder(project), 'native/core/clock.cc'), '#error "the sky is falling"\n')
+    const line = reinstall(project)
+    const log = join(packageFolder(project), 'build/install.log')
+    expect(line).toMatch(/^graupel: no native engine, the TypeScript engine will run: .*the sky is falling/)
+    expect(line).toContain(log)
+    expect(readFileSync(log, 'utf8')).toContain('gyp ERR!')
+    expect(run(project, engineOf).result).toMatchObject({ kind: 'js' })
+  })
+})
+
+describe('without a compiler', () => {
+  test('installation succeeds and says why the TypeScript engine will run', () => {
+    const project = join(folder, 'poor')
+    const output = install(project, tarball, [], { PATH: poorPath(join(folder, 'bin')), PYTHON: undefined })
+    const lines = output.split('\n').filter((line) => line.startsWith('graupel:'))
+    expect(lines).toEqual([
+      expect.stringMatching(/no native engine, the TypeScript engine will run: the build failed: .+/),
+    ])
+    expectJsWith(project, /no binary for/)
+  })
+
+  test.each([
+    ['GRAUPEL_SKIP_BUILD', '1', /GRAUPEL_SKIP_BUILD is set$/],
+    ['GRAUPEL_ENGINE', 'js', /GRAUPEL_ENGINE is 'js'$/],
+  ])('%s=%s builds nothing', (name, value, line) => {
+    const project = copyProject(bareProject, join(folder, `skip ${name}`))
+    expect(reinstall(project, { [name]: value })).toMatch(line)
+    expect(run(project, engineOf).result).toMatchObject({ kind: 'js' })
+  })
+
+  test('with --ignore-scripts the TypeScript engine runs', () => {
+    expectJsWith(bareProject, /no binary for/)
+    expect(run(bareProject, thousandIds).result).toBe(1000)
+  })
+})
+
+describe('a damaged binary', () => {
+  test('is told apart from a missing one', () => {
+    const project = copyProject(builtProject, join(folder, 'damaged'))
+    truncateSync(binary(project), 60)
+    expectJsWith(project, /the binary .*graupel\.node does not load: .+/)
+  })
+
+  test('is replaced by the next installation, even if loading it ends the process', () => {
+    const project = copyProject(builtProject, join(folder, 'half'))
+    truncateSync(binary(project), statSync(binary(project)).size / 2)
+    expect(npm(project, ['rebuild', '--foreground-scripts'])).toContain('was built from source')
+    expect(run(project, engineOf).result).toMatchObject({ kind: 'native' })
+  })
+
+  test('does not stay where it would be loaded when it cannot be replaced', () => {
+    const project = copyProject(builtProject, join(folder, 'stuck'))
+    truncateSync(binary(project), 60)
+    expect(reinstall(project, { GRAUPEL_SKIP_BUILD: '1' })).toContain('GRAUPEL_SKIP_BUILD is set')
+    expectJsWith(project, /no binary for/)
+  })
+})
+
+test('a read-only package folder breaks neither installation nor import', () => {
+  const project = copyProject(bareProject, join(folder, 'read-only'))
+  chmodSync(packageFolder(project), 0o555)
+  const done = node(packageFolder(project), ['scripts/install.js'], {}, nobody)
+  expect(done).toMatchObject({ status: 0, stderr: '' })
+  expect(done.stdout).toMatch(
+    /^graupel: no native engine, the TypeScript engine will run: .* cannot be written to \(E\w+\)\n$/,
+  )
+  const program =
+    "import('graupel').then(({ createGenerator }) => console.log(createGenerator({ node: 7 }).take(9).length))"
+  expect(node(project, ['-e', program], {}, nobody)).toMatchObject({ status: 0, stdout: '9\n' })
+  chmodSync(packageFolder(project), 0o755)
+})
+
+describe('GRAUPEL_ENGINE', () => {
+  test("'js' is a choice, and no reason to warn", () => {
+    const { result, warnings } = run(builtProject, engineOf, { GRAUPEL_ENGINE: 'js' })
+    expect(result).toEqual({ kind: 'js', reason: "GRAUPEL_ENGINE is 'js'" })
+    expect(warnings).toEqual([])
+  })
+
+  test("'native' is native, or an error", () => {
+    expect(run(builtProject, engineOf, { GRAUPEL_ENGINE: 'native' }).result).toMatchObject({ kind: 'native' })
+    const { error, warnings } = run(bareProject, engineOf, { GRAUPEL_ENGINE: 'native' })
+    expect(error).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE', cause: expect.any(String) })
+    expect(warnings).toEqual([])
+  })
+
+  test('anything else is refused', () => {
+    const { error } = run(builtProject, engineOf, { GRAUPEL_ENGINE: 'nonsense' })
+    expect(error).toMatchObject({ name: 'TypeError', code: 'ERR_OPTION_INVALID' })
+    expect(error?.message).toContain("GRAUPEL_ENGINE is 'nonsense'")
+  })
+})
+
+describe('the types', () => {
+  const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type Layout } from 'graupel'
+    const ids = createGenerator({ node: { datacenter: 1, worker: 7 }, onRollback: ({ rollbackMs }) => (rollbackMs > 5 ? 'throw' : 'wait') })
+    const worker: number = ids.decode(ids.next()).fields.worker
+    const few: number = createGenerator({ node: 1, layout: layouts.js53 }).nextNumber()
+    const mine: Layout = defineLayout({ name: 'mine', epochMs: 0, tickMs: 1, fields: [['timestamp', 42], ['node', 10], ['sequence', 10]] })
+    for (const id of ids.take(3)) console.log(decode(id, layouts.twitter).fields.datacenter, worker, few, mine.name)
+    console.log(engineInfo().kind, new GraupelError('ERR_CLOSED', '').code, ids.fill(new BigInt64Array(2)).length)
+    // @ts-expect-error a twitter id has no such field
+    console.log(decode(1n, layouts.twitter).fields.shard)
+    // @ts-expect-error it has more than 53 bits
+    ids.nextNumber()
+    ids.close()`
+
+  const modules = [
+    ['nodenext', 'nodenext', 'consumer.mts'],
+    ['nodenext', 'nodenext', 'consumer.cts'],
+    ['esnext', 'bundler', 'consumer.ts'],
+  ] as const
+  const cases = modules.flatMap(([...module]) => [[...module, 'node'] as const, [...module, ''] as const])
+
+  test.each(cases)(
+    'are right for module %s, resolution %s, in %s, with types [%s]',
+    (module, resolution, file, types) => {
+      // Without Node's types there is no console either; what a consumer needs of the package must not need them.
+      const console = types === '' ? 'declare const console: { log(...values: unknown[]): void }\n' : ''
+      writeFileSync(join(builtProject, file), console + consumer)
+      const program = join(repository, 'node_modules/typescript/bin/tsc')
+      const flags = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', '--lib', 'es2022']
+      const roots = ['--typeRoots', join(repository, 'node_modules/@types'), '--types', types]
+      const args = [program, ...flags, ...roots, '--module', module, '--moduleResolution', resolution, file]
+      expect(node(builtProject, args)).toMatchObject({ stdout: '', status: 0 })
+    },
+  )
+})
+
+describe('for browsers', () => {
+  test('nothing of Node is imported', () => {
+    const { imports } = JSON.parse(readFileSync(join(packageFolder(builtProject), 'package.json'), 'utf8'))
+    const importing = /(?:^(?:import|export)\b[^'"=(/]*?|\bimport\(\s*)['"]([^'"]+)['"]/gm
+    const seen = new Set<string>()
+    const walk = (file: string) => {
+      if (seen.has(file)) return
+      seen.add(file)
+      const text = readFileSync(join(packageFolder(builtProject), file), 'utf8')
+      expect(text).not.toContain('getBuiltinModule')
+      for (const [, specifier = ''] of text.matchAll(importing)) {
+        expect(specifier, `${file} imports it`).toMatch(/^(\.|#platform$)/)
+        walk(specifier === '#platform' ? imports['#platform'].browser.slice(2) : posix.join(file, '..', specifier))
+      }
+    }
+    walk('dist/index.js')
+    expect([...seen]).toContain('dist/platform/browser.js')
+    expect([...seen]).not.toContain('dist/platform/node.js')
+  })
+
+  test('the TypeScript engine runs under the condition', () => {
+    const { result } = run(builtProject, engineOf, {}, ['--conditions=browser'])
+    expect(result).toMatchObject({ kind: 'js' })
+    expect(run(builtProject, thousandIds, {}, ['--conditions=browser']).result).toBe(1000)
+  })
+})
+
+/** What the install script says, run as npm runs it. */
+function reinstall(project: string, variables: Record<string, string> = {}): string {
+  const { status, stdout, stderr } = node(packageFolder(project), ['scripts/install.js'], withNodeGyp(variables))
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout.trim()
+}
+
+/** Npm tells its scripts where its node-gyp is; the one of this repository does as well. */
+function withNodeGyp(variables: Record<string, string>): Record<string, string> {
+  return { npm_config_node_gyp: join(repository, 'node_modules/node-gyp/bin/node-gyp.js'), ...variables }
+}
+
+/** The engine is js, one warning says why, and whoever asks for native is told the same. */
+function expectJsWith(project: string, reason: RegExp): void {
+  const twice = `const { createGenerator, engineInfo } = await import('graupel')
+    createGenerator({ node: 7 }).next()
+    return engineInfo()`
+  const { result, warnings } = run(project, twice)
+  expect(result).toMatchObject({ kind: 'js', reason: expect.stringMatching(reason) })
+  expect(warnings).toEqual([{ code: 'GRAUPEL_JS_ENGINE', message: expect.stringMatching(reason) }])
+  const { error }: Outcome = run(
+    project,
+    `const { createGenerator } = await import('graupel'); createGenerator({ node: 7, engine: 'native' })`,
+  )
+  expect(error).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE', message: expect.stringMatching(reason) })
+  expect(error?.cause).toMatch(/Error/)
+}
