@@ -137,9 +137,10 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
   // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
   // is a world of its own, which must not push the real one into its future.
   const world = typeof clock === 'function' ? 'injected' : 'real'
-  const bits = `${timestamp.bits}@${timestamp.shift} ${sequence.bits}@${sequence.shift}`
+  const places = [timestamp.bits, timestamp.shift, sequence.bits, sequence.shift].join(' ')
   return {
-    key: `${world} ${epochMs}+${tickMs} ${bits} ${nodeBits} ${namespace}`,
+    // Joined and not put together by a template, which would keep its pieces in memory for as long as the key lives.
+    key: [world, epochMs, tickMs, places, nodeBits, namespace].join(' '),
     epochMs,
     tickMs,
     maxTick,

@@ -4,7 +4,6 @@
 
 #include <napi.h>
 
-#include <memory>
 #include <string>
 
 #include "../core/process_state.h"
@@ -158,6 +157,13 @@ int64_t NumberOption(const Napi::Object& options, const char* name) {
   return options.Get(name).As<Napi::Number>().Int64Value();
 }
 
+// JavaScript has forgotten the generator whose handle is in `hint`.
+void Forget(napi_env, void* data, void* hint) {
+  auto* environment = static_cast<Environment*>(data);
+  environment->Release(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(hint)));
+  environment->Drop();
+}
+
 // open(options): keeps a generator for as long as the result is alive, and
 // leaves its number in the mailbox. The facade has checked everything.
 Napi::Value Open(const Napi::CallbackInfo& info) {
@@ -181,14 +187,11 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   const uint32_t handle = environment.Add(
       thread, start, static_cast<ClockKind>(NumberOption(options, "clock")));
   environment.mailbox().handle = handle;
-  // The owner counts: when an environment ends, Node may run this finalizer
-  // after the one of the environment's own data.
-  auto* owner = new std::shared_ptr<Environment>(environment.shared_from_this());
-  return Napi::External<std::shared_ptr<Environment>>::New(
-      info.Env(), owner, [handle](Napi::Env, std::shared_ptr<Environment>* owner) {
-        (*owner)->Release(handle);
-        delete owner;
-      });
+  environment.Retain();
+  napi_value owner;
+  napi_create_external(info.Env(), &environment, Forget,
+                       reinterpret_cast<void*>(static_cast<uintptr_t>(handle)), &owner);
+  return Napi::Value(info.Env(), owner);
 }
 
 void Close(Environment& environment) {
@@ -210,10 +213,11 @@ void Export(Napi::Env env, Napi::Object exports, const char* name, napi_callback
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
-  auto* owner =
-      new std::shared_ptr<Environment>(std::make_shared<Environment>(env, exports));
-  env.SetInstanceData(owner);
-  Environment* const environment = owner->get();
+  auto* environment = new Environment(env, exports);
+  napi_set_instance_data(
+      env, environment,
+      [](napi_env, void* data, void*) { static_cast<Environment*>(data)->Drop(); },
+      nullptr);
   Export(env, exports, "next", Invoke<Next>, environment);
   Export(env, exports, "observe", Invoke<Observe>, environment);
   Export(env, exports, "grant", Invoke<NextGranted<false>>, environment);

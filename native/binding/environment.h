@@ -45,9 +45,16 @@ struct Handle {
 
 // Everything of one JavaScript environment (the main thread's or a worker's);
 // gone when that ends. What must outlive it is in ProcessState.
-class Environment : public std::enable_shared_from_this<Environment> {
+class Environment {
  public:
   Environment(Napi::Env env, Napi::Object exports);
+
+  // Counted, because when an environment ends, Node may free what JavaScript
+  // holds of it after its own data. All in one thread.
+  void Retain() { ++owners_; }
+  void Drop() {
+    if (--owners_ == 0) delete this;
+  }
 
   Mailbox& mailbox() { return *mailbox_; }
   WallClock& wall() { return wall_; }
@@ -64,6 +71,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   void Release(uint32_t handle);
 
  private:
+  ~Environment() = default;
+
   Napi::Reference<Napi::ArrayBuffer> mailbox_reference_;
   Mailbox* mailbox_;
   WallClock wall_;
@@ -72,6 +81,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   std::vector<std::unique_ptr<Handle>> handles_;
   std::vector<uint32_t> free_handles_;
   uint64_t next_id_ = 1;
+  size_t owners_ = 1;
 };
 
 }  // namespace graupel

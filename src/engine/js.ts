@@ -1,33 +1,13 @@
 import { type Core, type CoreSpec, high, type IdArray, low, type Observation, Status } from './engine.js'
+import type { Lease } from './lease.js'
 import { SequenceStart } from './start.js'
 import { type Reserved, State } from './state.js'
 import type { StateTable } from './state-table.js'
 import { steadyNowMs } from './steady.js'
 import { type BaseId, writeNarrow, writeWide } from './write.js'
 
-/** The run of slots that this thread is handing out; `Lease` of `native/core/generator.h`. */
-interface Lease extends BaseId {
-  tick: number
-  /** Ticks that the clock may be behind: it was so when the lease was granted. */
-  span: number
-  /** The times at which the lease may be used, worked out so that the hot path needs no division. */
-  fromMs: number
-  untilMs: number
-  sequence: number
-  end: number
-  size: number
-  /** The one generator whose policy obtained it, or 0: anybody's. */
-  holder: number
-  reused: boolean
-}
-
-/** What all generators of this thread on one key share. */
-interface Thread {
-  readonly state: State
-  readonly lease: Lease
-}
-
-const threads = new Map<string, Thread>()
+/** By key, for all generators of this thread. Kept for as long as the thread lives. */
+const states = new Map<string, State>()
 let lastId = 0
 
 // One for all generators of the thread, because what they hold is read before anybody can call another.
@@ -73,9 +53,8 @@ export class JsCore implements Core {
     this.#spec = spec
     this.#clock = spec.clock === 'wall' ? Date.now : spec.clock === 'steady' ? steadyNowMs : spec.clock
     this.#openElsewhere = openElsewhere
-    const { state, lease } = threadFor(spec, table)
-    this.#state = state
-    this.#lease = lease
+    this.#state = stateFor(spec, table)
+    this.#lease = this.#state.lease
     this.#id = ++lastId
     this.#nodeLow = Number(BigInt.asUintN(32, spec.nodeBits))
     this.#nodeHigh = Number(spec.nodeBits >> 32n)
@@ -323,26 +302,11 @@ export class JsCore implements Core {
   }
 }
 
-function threadFor(spec: CoreSpec, table: StateTable): Thread {
-  let thread = threads.get(spec.key)
-  if (thread === undefined) {
-    thread = {
-      state: new State(table, table.find(spec.key), spec.sequenceBits, spec.maxTick),
-      lease: {
-        tick: 0,
-        span: 0,
-        fromMs: 0,
-        untilMs: 0,
-        sequence: 0,
-        end: 0,
-        baseLow: 0,
-        baseHigh: 0,
-        size: 0,
-        holder: 0,
-        reused: false,
-      },
-    }
-    threads.set(spec.key, thread)
+function stateFor({ key, sequenceBits, maxTick }: CoreSpec, table: StateTable): State {
+  let state = states.get(key)
+  if (state === undefined) {
+    state = new State(table, table.find(key), sequenceBits, maxTick)
+    states.set(key, state)
   }
-  return thread
+  return state
 }

@@ -1,3 +1,4 @@
+import { emptyLease } from './lease.js'
 import type { SequenceStart } from './start.js'
 import type { StateTable } from './state-table.js'
 
@@ -30,6 +31,8 @@ export class State {
   tick = 0
   sequence = 0
   count = 0
+  /** What this thread is handing out of it. */
+  readonly lease = emptyLease()
 
   readonly #table: StateTable
   readonly #words: BigUint64Array
