@@ -35,7 +35,7 @@ export function leak({ name, title, ending }) {
       if (subject.module === undefined) return undefined
       const growths = []
       let peakKiB = 0
-      for (let round = 0; round < (isQuick ? 1 : 5); round++) {
+      for (let round = 0; round < (isQuick ? 1 : 3); round++) {
         /** @type {LeakSample[]} */
         const samples = await inFreshProcess(probe, [subject.name, ending], memoryFlags)
         growths.push(
