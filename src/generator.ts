@@ -5,7 +5,7 @@ import { platform } from '#platform'
 import { checkIdArray, checkSign } from './array.js'
 import { DecimalWriter } from './codec/index.js'
 import { openCore } from './engine/choose.js'
-import { type Core, high, type IdArray, low, Status } from './engine/engine.js'
+import { type Core, type IdArray, Status } from './engine/engine.js'
 import { rangeError, show, typeError } from './errors.js'
 import { type DecodedId, decode, type Field, type IsNarrow, type Layout, type layouts } from './layout/index.js'
 import { coreSpec, type GeneratorOptions, type Settings, settle } from './options.js'
@@ -85,14 +85,14 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   next(): bigint {
     const core = this.#core
     if (core.step() !== Status.ok) this.#judged().run(new OneTask(core))
-    return core.id64[0] as bigint
+    return core.id
   }
 
   nextString(): string {
     const core = this.#core
     if (core.step() !== Status.ok) this.#judged().run(new OneTask(core))
     this.#text ??= new DecimalWriter()
-    return this.#text.write(core.id32[high] as number, core.id32[low] as number)
+    return this.#text.write(core.idHigh, core.idLow)
   }
 
   nextNumber(): number {
@@ -105,13 +105,13 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
     }
     const core = this.#core
     if (core.step() !== Status.ok) this.#judged().run(new OneTask(core))
-    return (core.id32[high] as number) * 2 ** 32 + (core.id32[low] as number)
+    return core.idHigh * 2 ** 32 + core.idLow
   }
 
   async nextAsync(): Promise<bigint> {
     const core = this.#core
     if (this.#queue === undefined || this.#queue.isEmpty) {
-      if (core.step() === Status.ok) return core.id64[0] as bigint
+      if (core.step() === Status.ok) return core.id
     }
     const task = new OneTask(core)
     await this.#queued().add(task)

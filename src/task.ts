@@ -29,7 +29,7 @@ export class OneTask implements Task {
 
   #keep(status: number): Progress {
     if (status !== Status.ok) return 'none'
-    this.id = this.#core.id64[0] as bigint
+    this.id = this.#core.id
     return 'done'
   }
 }

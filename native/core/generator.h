@@ -8,6 +8,12 @@
 #include "sequence_start.h"
 #include "state.h"
 
+#if defined(_MSC_VER)
+#define GRAUPEL_NOINLINE __declspec(noinline)
+#else
+#define GRAUPEL_NOINLINE [[gnu::noinline]]
+#endif
+
 namespace graupel {
 
 // The numbers are the ones of src/engine/engine.ts.
@@ -136,7 +142,9 @@ class Generator {
            (lease.holder == 0 || lease.holder == id_);
   }
 
-  Status Refill(uint64_t now_tick) {
+  // Not inlined: the registers that a reservation saves and restores would cost
+  // every Next() two nanoseconds.
+  GRAUPEL_NOINLINE Status Refill(uint64_t now_tick) {
     if (now_tick > layout().max_tick) return Status::kExpired;
     Request request;
     request.now_tick = now_tick;

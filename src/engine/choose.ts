@@ -3,7 +3,7 @@ import { GraupelError, show, typeError } from '../errors.js'
 import { publish } from '../events.js'
 import type { Core, CoreSpec } from './engine.js'
 import { JsCore } from './js.js'
-import { NativeCore, type NativeEngine, nativeEngine } from './native.js'
+import { type NativeEngine, nativeEngine } from './native.js'
 import { State } from './state.js'
 import { StateTable } from './state-table.js'
 
@@ -95,7 +95,7 @@ function choose(): EngineInfo {
 }
 
 function openNative(spec: CoreSpec): Core {
-  const core = new NativeCore(spec, requireNative('this generator counts natively'))
+  const core = requireNative('this generator counts natively').open(spec)
   // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
   if (typeof spec.clock !== 'function') takeOver(spec)
   return core

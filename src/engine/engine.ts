@@ -38,10 +38,11 @@ export interface Observation {
 
 /** One generator's access to an engine. */
 export interface Core {
-  /** The id of the last call that ended with `ok`, in element 0. */
-  readonly id64: BigUint64Array
-  /** The same in two halves, at the indices {@link low} and {@link high}. */
-  readonly id32: Uint32Array
+  /** The id of the last call that ended with `ok`. Getters, because what is behind them is one per thread. */
+  readonly id: bigint
+  /** The same in two halves of 32 bits. */
+  readonly idHigh: number
+  readonly idLow: number
 
   /** Makes one id at the time the clock shows; a status. */
   step(): number

@@ -30,8 +30,6 @@ const two32 = 2 ** 32
  * made once for an id, by reading the result from `id64`.
  */
 export class JsCore implements Core {
-  readonly id64 = id64
-  readonly id32 = id32
   readonly #state: State
   readonly #lease: Lease
   readonly #id: number
@@ -63,6 +61,18 @@ export class JsCore implements Core {
     if (spec.historyFromMs !== undefined) {
       this.#state.enableHistory(Math.max(0, this.#tickAt(spec.historyFromMs)))
     }
+  }
+
+  get id(): bigint {
+    return id64[0] as bigint
+  }
+
+  get idHigh(): number {
+    return id32[high] as number
+  }
+
+  get idLow(): number {
+    return id32[low] as number
   }
 
   step(): number {
@@ -209,7 +219,7 @@ export class JsCore implements Core {
   }
 
   #copy(status: number): number {
-    this.id64[0] = (this.#elsewhere as Core).id64[0] as bigint
+    id64[0] = (this.#elsewhere as Core).id
     return status
   }
 
@@ -293,7 +303,7 @@ export class JsCore implements Core {
     for (let of = tick; left > 0; of++) {
       const now = Math.min(left, capacity - first)
       this.#setBase(base, of)
-      if (this.#narrow) writeNarrow(signed, at, now, base, first, sequenceShift)
+      if (this.#narrow) writeNarrow(signed.subarray(at * 2, (at + now) * 2), base, first, sequenceShift)
       else writeWide(unsigned, at, now, base, first, sequenceShift)
       at += now
       left -= now

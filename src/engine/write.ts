@@ -11,39 +11,47 @@ export interface BaseId {
 /**
  * Writes the ids of consecutive sequence numbers where the sequence lies in the lower half of the id.
  *
- * @param halves - The array to fill, seen as halves.
- * @param from - The first element to write.
- * @param first - Its sequence number.
+ * @param halves - What to fill, all of it, seen as halves.
+ * @param first - The sequence number of the first.
  */
-export function writeNarrow(
-  halves: Int32Array,
-  from: number,
-  count: number,
-  base: BaseId,
-  first: number,
-  shift: number,
-): void {
+export function writeNarrow(halves: Int32Array, base: BaseId, first: number, shift: number): void {
   const step = 1 << shift
-  const upper = base.baseHigh | 0
-  let lower = ((base.baseLow | 0) + (first << shift)) | 0
-  let at = from * 2
-  const end = at + count * 2
-  // Four at a time, in 32-bit integers: 0.9 ns an id, where one at a time takes 1.4 and numbers with fractions 1.6.
-  for (const last = end - 7; at < last; at += 8) {
-    halves[at + low] = lower
-    halves[at + high] = upper
-    halves[at + 2 + low] = (lower + step) | 0
-    halves[at + 2 + high] = upper
-    halves[at + 4 + low] = (lower + 2 * step) | 0
-    halves[at + 4 + high] = upper
-    halves[at + 6 + low] = (lower + 3 * step) | 0
-    halves[at + 6 + high] = upper
-    lower = (lower + 4 * step) | 0
+  const lower = ((base.baseLow | 0) + (first << shift)) | 0
+  if (low === 0) writeSteps(halves, lower, step, base.baseHigh | 0, 0)
+  else writeSteps(halves, base.baseHigh | 0, 0, lower, step)
+}
+
+/**
+ * Writes `even`, and so on by steps, to the elements at even places, and `odd` likewise to the others.
+ *
+ * On Node 20, 1.2 ns an id. 1.7 with one id at a time; 1.9 with `low` and `high` for the places, which V8 does not take
+ * for constants, and the same with bounds that are worked out: to V8, 2 ** 16 may be a fraction, and a length may not.
+ */
+function writeSteps(halves: Int32Array, even: number, evenStep: number, odd: number, oddStep: number): void {
+  // Says to V8 that these are integers of 32 bits, which it cannot know of an argument above 2^30.
+  even |= 0
+  odd |= 0
+  evenStep |= 0
+  oddStep |= 0
+  const end = halves.length
+  let at = 0
+  for (; at + 8 <= end; at += 8) {
+    halves[at] = even
+    halves[at + 1] = odd
+    halves[at + 2] = (even + evenStep) | 0
+    halves[at + 3] = (odd + oddStep) | 0
+    halves[at + 4] = (even + 2 * evenStep) | 0
+    halves[at + 5] = (odd + 2 * oddStep) | 0
+    halves[at + 6] = (even + 3 * evenStep) | 0
+    halves[at + 7] = (odd + 3 * oddStep) | 0
+    even = (even + 4 * evenStep) | 0
+    odd = (odd + 4 * oddStep) | 0
   }
   for (; at < end; at += 2) {
-    halves[at + low] = lower
-    halves[at + high] = upper
-    lower = (lower + step) | 0
+    halves[at] = even
+    halves[at + 1] = odd
+    even = (even + evenStep) | 0
+    odd = (odd + oddStep) | 0
   }
 }
 
