@@ -5,8 +5,14 @@ import type { Layout } from './layout/index.js'
 const mostElements = 2 ** 32 - 1
 
 /** Name of a typed array's kind, whichever realm it comes from; `undefined` for anything else. */
-const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
-  ?.get as (this: unknown) => string | undefined
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype)
+const kindOf = getter<string | undefined>(typedArray, Symbol.toStringTag)
+const lengthGetter = getter<number>(typedArray, 'length')
+
+/** Elements of a typed array, whatever a subclass says. */
+export function lengthOf(array: IdArray): number {
+  return lengthGetter.call(array)
+}
 
 /**
  * @throws TypeError `ERR_ARRAY_INVALID` unless it is an array of 64-bit integers over memory that stays where it is and
@@ -20,8 +26,9 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
       `the array is ${kind === undefined ? show(array) : `a ${kind}`}; pass a BigUint64Array or a BigInt64Array`,
     )
   }
-  const { buffer, length } = array as IdArray
-  if (typeof SharedArrayBuffer === 'function' && buffer instanceof SharedArrayBuffer) {
+  const { buffer } = array as IdArray
+  const length = lengthOf(array as IdArray)
+  if (isShared(buffer)) {
     throw typeError(
       'ERR_ARRAY_INVALID',
       'the array is over a SharedArrayBuffer, where other threads could see ids half written; fill an array of your own and copy it',
@@ -73,4 +80,13 @@ function isDetached(buffer: ArrayBufferLike): boolean {
   } catch {
     return true
   }
+}
+
+/** Of whichever realm; asking by a getter that throws would cost more than filling some thousand ids. */
+function isShared(buffer: ArrayBufferLike): boolean {
+  return Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]'
+}
+
+function getter<T>(prototype: object, name: PropertyKey): (this: unknown) => T {
+  return Object.getOwnPropertyDescriptor(prototype, name)?.get as (this: unknown) => T
 }

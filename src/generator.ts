@@ -46,7 +46,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   next(): bigint
   /** Makes one id in decimal digits, as JSON and JavaScript clients need it. @throws as `next`. */
   nextString(): string
-  /** Makes one id; where `next` would block, the event loop runs on. Calls get their ids in the order they were made in. Rejects as `next` throws. */
+  /** Makes one id; where `next` would block, the event loop runs on, for as long as it takes if the clock stands still. Calls get their ids in the order they were made in. Rejects as `next` throws. */
   nextAsync(): Promise<bigint>
   /**
    * Fills an array of your own with ids in ascending order, and returns it. One reservation for as many ids as the tick holds.
@@ -74,6 +74,7 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   #text: DecimalWriter | undefined
   #referee: Referee | undefined
   #queue: Queue | undefined
+  #isClosed = false
   /** Set by `close()`. */
   #lastStats: Stats | undefined
 
@@ -120,13 +121,13 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
 
   fill<A extends IdArray>(array: A): A {
     this.#checkArray(array)
-    new FillTask(this.#core, array).run(() => this.#judged())
+    new FillTask(this.#core, array, false).run(() => this.#judged())
     return array
   }
 
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
-    const task = new FillTask(this.#core, array, checkIdArray)
+    const task = new FillTask(this.#core, array, true)
     if (!task.isDone) await this.#queued().add(task).catch(task.rethrow)
     return array
   }
@@ -169,10 +170,15 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   }
 
   close(): void {
-    if (this.#lastStats !== undefined) return
-    this.#lastStats = this.stats()
-    this.#core.close()
-    this.#queue?.close()
+    if (this.#isClosed) return
+    // First, because the clock that stats() reads is the user's, and may close the generator itself, or throw.
+    this.#isClosed = true
+    try {
+      this.#lastStats = this.stats()
+    } finally {
+      this.#core.close()
+      this.#queue?.close()
+    }
   }
 
   [Symbol.dispose](): void {
@@ -181,7 +187,7 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
 
   #checkArray(array: unknown): asserts array is IdArray {
     checkIdArray(array)
-    if (this.#lastStats !== undefined) throw closedError()
+    if (this.#isClosed) throw closedError()
     const { layout, node } = this.#settings
     if (layout.bits === 64) checkSign(array, layout, node, this.#core.observe().nowMs)
   }
@@ -199,7 +205,7 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   }
 
   #queued(): Queue {
-    if (this.#lastStats !== undefined) throw closedError()
+    if (this.#isClosed) throw closedError()
     this.#queue ??= new Queue(this.#judged())
     return this.#queue
   }

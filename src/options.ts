@@ -28,7 +28,7 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
    * Which node this is: one number over all node fields of the layout, or `{ datacenter: 1, worker: 7 }`. No two hosts may
    * use the same one in the same namespace. There is no safe default; the variable `GRAUPEL_NODE` counts as choosing.
    */
-  node?: NodeOf<F>
+  node?: NodeOf<F> | undefined
   /** How ids are made up. @default layouts.twitter */
   layout?: Layout<F>
   /** Milliseconds since 1970, or a Date, that stands for timestamp 0. @default the layout's */
@@ -49,7 +49,7 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   maxWaitMs?: number
   /** The first sequence number of a new tick. `'random'` and `'rotate'` keep `id % n` even for slow generators, and use half of a tick at least. @default 'zero' */
   sequenceStart?: SequenceStartMode
-  /** `'steady'` is read once and then carried by the monotonic clock. A function returns milliseconds since 1970; for tests and simulations. @default 'wall' */
+  /** `'steady'` is read once and then carried by the monotonic clock. A function returns milliseconds since 1970; for tests and simulations: its generators share nothing with those on the real clock, and may make the same ids. @default 'wall' */
   clock?: 'wall' | 'steady' | (() => number)
   /** Where the last id is remembered: `'process'`, for all threads of this one. Given explicitly, it states that no other process uses this node. @default 'process' */
   state?: 'process'

@@ -1,5 +1,5 @@
+import { checkIdArray, lengthOf } from './array.js'
 import { type Core, type IdArray, Status } from './engine/engine.js'
-import { GraupelError } from './errors.js'
 import type { Progress, Referee, Task } from './policy/referee.js'
 
 /** Ids made in one go by a call that must not block: well below the shortest tick on any machine. */
@@ -38,16 +38,16 @@ export class OneTask implements Task {
 export class FillTask implements Task {
   readonly #core: Core
   readonly #array: IdArray
-  readonly #check: ((array: IdArray) => void) | undefined
+  readonly #isSliced: boolean
   readonly #length: number
   #filled = 0
 
-  /** @param check - Called before each slice, because the array may have been given away in between. */
-  constructor(core: Core, array: IdArray, check?: (array: IdArray) => void) {
+  /** @param isSliced - For a call that must not block: no more than {@link sliceLength} in one go. */
+  constructor(core: Core, array: IdArray, isSliced: boolean) {
     this.#core = core
     this.#array = array
-    this.#check = check
-    this.#length = array.length
+    this.#isSliced = isSliced
+    this.#length = lengthOf(array)
   }
 
   get isDone(): boolean {
@@ -65,7 +65,7 @@ export class FillTask implements Task {
 
   /** Throws an error on, having added how far the filling got. */
   readonly rethrow = (error: unknown): never => {
-    if (error instanceof GraupelError) error.filled = this.#filled
+    if (error instanceof Error && 'code' in error) Object.assign(error, { filled: this.#filled })
     throw error
   }
 
@@ -82,11 +82,9 @@ export class FillTask implements Task {
   }
 
   #slice(fill: (to: number) => number): Progress {
-    let to = this.#length
-    if (this.#check !== undefined) {
-      this.#check(this.#array)
-      to = Math.min(to, this.#filled + sliceLength)
-    }
+    // Each time, because the user's clock or policy, or whoever runs while this waits, may have given the array away.
+    checkIdArray(this.#array)
+    const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length
     const made = fill(to)
     this.#filled += made
     if (this.isDone) return 'done'

@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../errors.js'
 import { publish } from '../events.js'
 import type { Core, CoreSpec } from './engine.js'
-import { JsCore } from './js.js'
+import { endLease, JsCore } from './js.js'
 import { type NativeEngine, nativeEngine } from './native.js'
 import { State } from './state.js'
 import { StateTable } from './state-table.js'
@@ -108,6 +108,7 @@ function takeOver(spec: CoreSpec): void {
   const { binding } = requireNative('this generator counts natively')
   const state = new State(shared, shared.find(spec.key), spec.sequenceBits, spec.maxTick)
   state.moveTo((slot) => binding.raise(spec.key, slot))
+  endLease(spec.key)
 }
 
 function openJs(spec: CoreSpec): Core {

@@ -13,7 +13,7 @@ export const Status = {
   closed: 4,
 } as const
 
-/** Which of the four bytes-quarters of a 64-bit element is the lower half: 0 on little-endian machines. */
+/** Where, in a 64-bit element seen as two of 32 bits, the lower half is: 0 on little-endian machines. */
 export const low = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1
 export const high = 1 - low
 

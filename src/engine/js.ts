@@ -1,7 +1,7 @@
 import { type Core, type CoreSpec, high, type IdArray, low, type Observation, Status } from './engine.js'
 import type { Lease } from './lease.js'
 import { SequenceStart } from './start.js'
-import { type Reserved, State } from './state.js'
+import { movedAway, type Reserved, State } from './state.js'
 import type { StateTable } from './state-table.js'
 import { steadyNowMs } from './steady.js'
 import { type BaseId, writeNarrow, writeWide } from './write.js'
@@ -104,6 +104,10 @@ export class JsCore implements Core {
     const nowTick = this.#tickAt(nowMs)
     const state = this.#state
     const word = state.word()
+    if (word === movedAway) {
+      this.#moveElsewhere()
+      return this.observe()
+    }
     const seen = observation
     seen.status = this.#statusAt(nowTick)
     seen.nowMs = nowMs
@@ -176,7 +180,12 @@ export class JsCore implements Core {
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
     if (this.#closed) return 0
     if (this.#elsewhere !== undefined) return this.#elsewhere.fillUnused(array, from, to, nowTick)
-    if (this.#leaseUnused(nowTick, to - from) !== 'run') return 0
+    const reserved = this.#leaseUnused(nowTick, to - from)
+    if (reserved === 'moved') {
+      this.#moveElsewhere()
+      return this.fillUnused(array, from, to, nowTick)
+    }
+    if (reserved !== 'run') return 0
     return this.#drain(array, from, to, nowTick)
   }
 
@@ -294,10 +303,10 @@ export class JsCore implements Core {
   #writeRun(array: IdArray, from: number, tick: number, sequence: number, count: number): void {
     const { sequenceBits, sequenceShift } = this.#spec
     const capacity = 2 ** sequenceBits
-    const signed = new Int32Array(array.buffer, array.byteOffset, array.length * 2)
-    const unsigned = new Uint32Array(array.buffer, array.byteOffset, array.length * 2)
+    const signed = new Int32Array(array.buffer, array.byteOffset + from * 8, count * 2)
+    const unsigned = new Uint32Array(array.buffer, array.byteOffset + from * 8, count * 2)
     const base: BaseId = { baseLow: 0, baseHigh: 0 }
-    let at = from
+    let at = 0
     let left = count
     let first = sequence
     for (let of = tick; left > 0; of++) {
@@ -310,6 +319,12 @@ export class JsCore implements Core {
       first = 0
     }
   }
+}
+
+/** Ends what this thread is handing out for a key, because another engine goes on from its end. */
+export function endLease(key: string): void {
+  const lease = states.get(key)?.lease
+  if (lease !== undefined) lease.sequence = lease.end
 }
 
 function stateFor({ key, sequenceBits, maxTick }: CoreSpec, table: StateTable): State {

@@ -5,14 +5,14 @@ import { GraupelError } from '../errors.js'
 //
 //   byte 0   version of this format, 0 while nobody has used the memory
 //   byte 4   bytes in use; what lies beyond is free
-//   byte 8   256 buckets, each the offset of its first record or 0
+//   byte 8   4 096 buckets, each the offset of its first record or 0
 //   then     records, 8-byte aligned, and histories (src/engine/state.ts)
 //
 // A record: next record's offset, key's length, history's offset or 0, unused (4 bytes each); the state word; the high
 // tick (8 bytes each); the key in UTF-8.
 
 const version = 1
-const buckets = 256
+const buckets = 4096
 const headerBytes = 8 + buckets * 4
 const recordBytes = 32
 
@@ -22,7 +22,7 @@ const keyLengthAt = 1
 
 /** How large the table may become; address space, not memory, is what it costs before it is used. */
 const mostBytes = 256 * 1024 * 1024
-const firstBytes = 16 * 1024
+const firstBytes = 64 * 1024
 
 /** Makes memory for a {@link StateTable}: shared where the platform has that, private elsewhere (pages that are not isolated). */
 export function makeStateMemory(): SharedArrayBuffer | ArrayBuffer {

@@ -57,6 +57,8 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
   }
 }
 
+const partNames = ['timestampMs', 'node', 'sequence']
+
 /**
  * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a moment) and
  * for taking over ids of another system; ids that have to be new come from a generator.
@@ -67,9 +69,20 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
  */
 export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout: Layout<F>): bigint {
   checkLayout(layout)
+  if (typeof parts !== 'object' || parts === null) {
+    throw typeError(
+      'ERR_ID_INVALID',
+      `the parts are ${show(parts)}; pass an object with timestampMs, node and sequence`,
+    )
+  }
+  for (const key of Object.keys(parts)) {
+    if (!partNames.includes(key)) {
+      throw typeError('ERR_OPTION_UNKNOWN', `an id has no part ${show(key)}; it has ${partNames.join(', ')}`)
+    }
+  }
   const { timestampMs, node, sequence = 0 } = parts
-  const tick = Math.floor((timestampMs - layout.epochMs) / layout.tickMs)
-  if (typeof timestampMs !== 'number' || !(tick >= 0 && tick < 2 ** layout.timestamp.bits)) {
+  const tick = typeof timestampMs === 'number' ? Math.floor((timestampMs - layout.epochMs) / layout.tickMs) : -1
+  if (!(tick >= 0 && tick < 2 ** layout.timestamp.bits)) {
     throw rangeError(
       'ERR_ID_INVALID',
       `timestampMs is ${show(timestampMs)}; layout '${layout.name}' holds ${layout.epochMs} up to, but not including, ${layout.expiresAt.getTime()}`,

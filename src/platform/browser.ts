@@ -1,5 +1,5 @@
 import { makeStateMemory } from '../engine/state-table.js'
-import type { Platform } from './platform.js'
+import { mostTimerMs, type Platform } from './platform.js'
 
 // Browsers and edge runtimes: no native engine, no environment, and other threads that cannot be seen. Every copy of
 // the package on a page finds the memory under this name.
@@ -26,5 +26,9 @@ export const platform: Platform = {
   channel: () => undefined,
   sleep: () => false,
   monotonicMs: () => performance.now(),
-  later: (callback, ms) => void setTimeout(callback, ms),
+
+  later(callback, ms) {
+    const timer = setTimeout(callback, Math.min(ms, mostTimerMs))
+    return () => clearTimeout(timer)
+  },
 }

@@ -1,6 +1,6 @@
 import type { Binding } from '../engine/native.js'
 import { makeStateMemory } from '../engine/state-table.js'
-import type { NativeLoad, Platform } from './platform.js'
+import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
 
 // Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
 // time that importing this package takes altogether, and node:cluster alone more than all of it.
@@ -48,7 +48,15 @@ export const platform: Platform = {
   },
 
   monotonicMs: () => performance.now(),
-  later: (callback, ms) => void (ms > 0 ? setTimeout(callback, ms) : setImmediate(callback)),
+
+  later(callback, ms) {
+    if (ms > 0) {
+      const timer = setTimeout(callback, Math.min(ms, mostTimerMs))
+      return () => clearTimeout(timer)
+    }
+    const turn = setImmediate(callback)
+    return () => clearImmediate(turn)
+  },
 }
 
 function loadBinding(): NativeLoad {

@@ -11,6 +11,9 @@ export interface Channel {
   publish(message: unknown): void
 }
 
+/** The longest that a timer can wait; a longer one fires at once (HTML, timers, step 6). */
+export const mostTimerMs = 2 ** 31 - 1
+
 /** What the package needs from where it runs, and all it knows of it. `#platform` in package.json leads to one of two. */
 export interface Platform {
   environmentVariable(name: string): string | undefined
@@ -26,6 +29,6 @@ export interface Platform {
   sleep(ms: number): boolean
   /** Monotonic milliseconds. */
   monotonicMs(): number
-  /** Calls back as soon as the event loop has had a turn, or after `ms`. */
-  later(callback: () => void, ms: number): void
+  /** Calls back as soon as the event loop has had a turn, or after `ms`; the result takes that back. */
+  later(callback: () => void, ms: number): () => void
 }

@@ -1,15 +1,19 @@
 import { platform } from '#platform'
-import type { GraupelError } from '../errors.js'
 import { closedError, type Referee, type Task } from './referee.js'
 
 interface Entry {
   readonly task: Task
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
+  /** The tick that it waits for, once it does. */
+  untilTick: number
 }
 
 /** Milliseconds of work after which the event loop gets a turn, whatever is left to do. */
 const sliceMs = 0.5
+
+/** Entries that are done and still in the list, before it is worth moving the others up. */
+const mostDone = 1024
 
 /**
  * Calls that wait without blocking, first come, first served: as long as one waits, those after it wait behind it, so
@@ -17,9 +21,11 @@ const sliceMs = 0.5
  */
 export class Queue {
   readonly #referee: Referee
-  #entries: Entry[] = []
-  /** How many of the entries are done; cheaper than taking each off the front. */
-  #done = 0
+  #entries: (Entry | undefined)[] = []
+  /** The first that is not done. Taking each off the front would move all others each time. */
+  #first = 0
+  /** Takes the next turn back; set while one is due. */
+  #cancel: (() => void) | undefined
   #isPumping = false
 
   constructor(referee: Referee) {
@@ -27,53 +33,72 @@ export class Queue {
   }
 
   get isEmpty(): boolean {
-    return this.#done === this.#entries.length
+    return this.#first === this.#entries.length
   }
 
   add(task: Task): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#entries.push({ task, resolve, reject })
-      if (!this.#isPumping) {
-        this.#isPumping = true
-        // Not at once: a call that fills a large array must not do so before it returns.
-        platform.later(this.#pump, 0)
-      }
+      this.#entries.push({ task, resolve, reject, untilTick: -1 })
+      // Not at once: a call that fills a large array must not do so before it returns.
+      if (!this.#isPumping && this.#cancel === undefined) this.#later(0)
     })
   }
 
-  /** Rejects every call that waits with `ERR_CLOSED`. */
+  /** Rejects every call that waits with `ERR_CLOSED`, and waits for nothing any more. */
   close(): void {
-    const waiting = this.#entries.splice(0).slice(this.#done)
-    this.#done = 0
-    for (const { reject } of waiting) reject(closedError())
+    this.#cancel?.()
+    this.#cancel = undefined
+    const waiting = this.#entries.splice(0).slice(this.#first)
+    this.#first = 0
+    for (const entry of waiting) entry?.reject(closedError())
+  }
+
+  #later(ms: number): void {
+    this.#cancel = platform.later(this.#pump, ms)
   }
 
   readonly #pump = (): void => {
+    this.#cancel = undefined
+    this.#isPumping = true
+    const waitMs = this.#work()
+    this.#isPumping = false
+    if (waitMs !== undefined && !this.isEmpty) this.#later(waitMs)
+  }
+
+  /** Until all is done, or there is something to wait for: then for how long. */
+  #work(): number | undefined {
     const startMs = platform.monotonicMs()
     while (!this.isEmpty) {
-      const { task, resolve, reject } = this.#entries[this.#done] as Entry
+      const entry = this.#entries[this.#first] as Entry
       try {
-        const outcome = this.#referee.round(task)
+        const outcome = this.#referee.round(entry.task)
         if (typeof outcome === 'object') {
-          this.#referee.countWait(outcome)
-          platform.later(this.#pump, Math.max(1, outcome.waitMs))
-          return
+          // A clock that stands still, or fires early, is waited for again: that is one wait.
+          if (entry.untilTick !== outcome.untilTick) this.#referee.countWait(outcome)
+          entry.untilTick = outcome.untilTick
+          return Math.max(1, outcome.waitMs)
         }
         if (outcome === 'done') {
-          this.#done++
-          resolve()
+          this.#remove(entry)
+          entry.resolve()
         }
       } catch (error) {
-        this.#done++
-        reject(error as GraupelError)
+        this.#remove(entry)
+        entry.reject(error)
       }
-      if (platform.monotonicMs() - startMs > sliceMs) {
-        platform.later(this.#pump, 0)
-        return
-      }
+      if (platform.monotonicMs() - startMs > sliceMs) return 0
     }
-    this.#entries = []
-    this.#done = 0
-    this.#isPumping = false
+    return undefined
+  }
+
+  #remove(entry: Entry): void {
+    // The policy, the clock or a subscriber may have closed the generator in the middle of it.
+    if (this.#entries[this.#first] !== entry) return
+    this.#entries[this.#first] = undefined
+    this.#first++
+    if (this.isEmpty || (this.#first > mostDone && this.#first * 2 > this.#entries.length)) {
+      this.#entries.splice(0, this.#first)
+      this.#first = 0
+    }
   }
 }

@@ -35,6 +35,9 @@ export interface Subject {
 const injectedReadings = 1_000
 const realReadings = 1_000_000
 
+/** Waits during which the clock stepped back further, before a call is given up. */
+const mostInVain = 100
+
 /**
  * Comes in when an engine did not simply make an id: asks the policy, applies the verdict, and waits or refuses. Shared
  * by the calls that block (`run`) and those that do not (`round`, by the queue).
@@ -47,6 +50,8 @@ export class Referee {
   /** What was counted last, so that one event of many calls is counted and published once. */
   #countedHighTick = -1
   #countedHeadTick = -1
+  /** Whether `advance` has counted ahead of a clock that had stepped back. */
+  #ledByRollback = false
 
   constructor(core: Core, policy: Policy, subject: Subject, counters: Counters) {
     this.#core = core
@@ -57,10 +62,15 @@ export class Referee {
 
   /** Blocks until the task is done. @throws GraupelError as the policy says. */
   run(task: Task): void {
+    let inVain = 0
     for (;;) {
       const outcome = this.round(task)
       if (outcome === 'done') return
-      if (outcome !== 'again') this.#block(outcome)
+      if (outcome === 'again' || this.#block(outcome)) continue
+      // A clock that goes to and fro is as good as one that stands still.
+      inVain++
+      if (inVain > mostInVain)
+        throw this.#refusal(outcome.situation, this.#observe().nowMs, outcome.waitMs, 'wait', true)
     }
   }
 
@@ -80,6 +90,7 @@ export class Referee {
       if (progress !== 'none') return progress === 'done' ? 'done' : 'again'
       verdict = judge('wait', now, this.#policy, layout)
     }
+    if (verdict.do === 'grant' && situation.kind === 'rollback') this.#ledByRollback = true
     if (verdict.do === 'grant') return task.grant(now.nowTick, verdict.limitTick) === 'done' ? 'done' : 'again'
     if (verdict.do === 'wait') return { untilTick: verdict.untilTick, waitMs: verdict.waitMs, situation }
     throw this.#refusal(situation, now.nowMs, (verdict as { retryAfterMs: number }).retryAfterMs, action)
@@ -108,7 +119,12 @@ export class Referee {
 
   #action(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
     const { onRollback, onOverflow } = this.#policy
-    if (situation.kind === 'overflow') return onOverflow
+    if (situation.kind === 'overflow') {
+      // The clock has come back to where it was, and the word is ahead of it still, by what was counted meanwhile. That
+      // lead is the rollback's: to judge it as an overflow would be to wait for as long as maxAheadMs.
+      const isLead = this.#ledByRollback && seen.lastTick > seen.nowTick
+      return isLead ? 'advance' : onOverflow
+    }
     if (typeof onRollback === 'string') return onRollback
     const action = onRollback(this.#event(situation, seen.nowMs) as RollbackEvent)
     if (!rollbackActions.includes(action)) {
@@ -139,7 +155,8 @@ export class Referee {
     return { type: kind, layout: layout.name, namespace, node, nowMs, rollbackMs, aheadMs }
   }
 
-  #block(wait: Wait): void {
+  /** @returns Whether the clock has come to where it was waited for. */
+  #block(wait: Wait): boolean {
     const { layout, injectedClock } = this.#subject
     const startMs = platform.monotonicMs()
     const dueMs = layout.epochMs + wait.untilTick * layout.tickMs
@@ -151,11 +168,11 @@ export class Referee {
         // Before the clock is read: a thread that is put aside between the two readings must not blame the clock.
         const waitedMs = platform.monotonicMs() - startMs
         const { nowMs, nowTick } = this.#observe()
-        if (nowTick >= wait.untilTick) return
+        if (nowTick >= wait.untilTick) return true
         // Stepped back further while we waited: that is for the policy to judge anew.
-        if (dueMs - nowMs > this.#policy.maxWaitMs) return
+        if (dueMs - nowMs > this.#policy.maxWaitMs) return false
         readings = nowMs > lastMs ? 0 : readings + 1
-        lastMs = nowMs
+        lastMs = Math.max(nowMs, lastMs)
         const isStill = injectedClock
           ? readings > injectedReadings
           : readings > realReadings || waitedMs > this.#policy.maxWaitMs + layout.tickMs

@@ -151,6 +151,17 @@ describe.runIf(engines.length === 2)('both engines', () => {
     }
   })
 
+  it('leave a js generator whole whose state has moved to native', async () => {
+    const namespace = freshNamespace()
+    const js = createGenerator({ engine: 'js', node: 9, namespace })
+    const made = [js.next(), js.next(), js.next()]
+    made.push(...createGenerator({ engine: 'native', node: 9, namespace }).take(2))
+    const array = await js.fillAsync(new BigUint64Array(2))
+    made.push(...array, js.next())
+    expect(made.every((id, i) => i === 0 || id > (made[i - 1] as bigint))).toBe(true)
+    expect(js.stats()).toMatchObject({ issued: 6, aheadMs: 0 })
+  })
+
   it('go on together when the second begins after the first has leased', () => {
     const namespace = freshNamespace()
     const js = createGenerator({ engine: 'js', node: 9, namespace })

@@ -147,3 +147,54 @@ describe.each(engines)('without blocking, the %s engine', (engine) => {
     expect(ids.stats().issued).toBe(0)
   })
 })
+
+describe.each(engines)('in odd moments, the %s engine', (engine) => {
+  const at = (time: { now: number }, options: object = {}) =>
+    createGenerator({ engine, node: 1, namespace: freshNamespace(), layout: tiny, clock: () => time.now, ...options })
+
+  it('may be closed by the policy that a waiting call asks', async () => {
+    const time = { now: 5000 }
+    const ids = at(time, {
+      onRollback: () => {
+        ids.close()
+        return 'throw'
+      },
+    })
+    ids.next()
+    time.now = 4000
+    const calls = [ids.nextAsync(), ids.nextAsync()]
+    const outcomes = await Promise.allSettled(calls)
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+
+  it('goes on after more calls have waited than it keeps', async () => {
+    const time = { now: 5000 }
+    const ids = at(time)
+    const timer = setInterval(() => {
+      time.now += 100
+    }, 1)
+    let made = 0
+    // One call behind another, so that the queue is never empty.
+    const loop = async () => {
+      for (let i = 0; i < 150; i++) {
+        await ids.nextAsync()
+        made++
+      }
+    }
+    await Promise.all(Array.from({ length: 32 }, loop))
+    clearInterval(timer)
+    expect(made).toBe(4800)
+  })
+
+  it('counts one wait, however often it looks at a clock that stands still', async () => {
+    const time = { now: 5000 }
+    const ids = at(time)
+    ids.take(8)
+    const call = ids.nextAsync()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(ids.stats().waits).toBe(1)
+    time.now = 5001
+    await call
+    expect(ids.stats().waits).toBe(1)
+  })
+})

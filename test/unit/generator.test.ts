@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { createGenerator, defineLayout, type GeneratorOptions, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../engines.js'
@@ -166,6 +167,31 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
       time.now = 959
       expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_CLOCK_ROLLBACK', rollbackMs: 41, retryAfterMs: 41 })
       expect(ids.stats().waits).toBe(0)
+    })
+
+    it("'advance' goes on when the clock is back, though the word is ahead of it still", () => {
+      const { ids, time } = simulated({ maxWaitMs: 0 })
+      ids.next()
+      time.now = 990
+      ids.take(400)
+      time.now = 1001
+      expect(ids.stats().aheadMs).toBeGreaterThan(40)
+      expect(ids.take(100).length).toBe(100)
+    })
+
+    it("'wait' gives up on a clock that goes to and fro", () => {
+      let now = 1000
+      let calls = 0
+      const { ids } = simulated({
+        onRollback: 'wait',
+        clock: () => {
+          calls++
+          return now - (calls % 2)
+        },
+      })
+      ids.next()
+      now -= 10
+      expect(caught(() => ids.next()).code).toBe('ERR_CLOCK_ROLLBACK')
     })
 
     it("'wait' gives up on a clock that stands still", () => {
@@ -361,6 +387,35 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
       expect(caught(() => ids.fill(array)).code).toBe('ERR_ARRAY_INVALID')
     })
 
+    it('refuses an array that the policy gives away in the middle', () => {
+      const array = new BigUint64Array(20)
+      const { ids, time } = simulated({
+        onRollback: () => {
+          structuredClone(array.buffer, { transfer: [array.buffer] })
+          return 'advance'
+        },
+      })
+      ids.next()
+      time.now = 999
+      expect(caught(() => ids.fill(array))).toMatchObject({ code: 'ERR_ARRAY_INVALID', filled: 0 })
+    })
+
+    it('fills what there is of an array that claims to be longer', () => {
+      class Longer extends BigUint64Array {
+        override get length() {
+          return 200
+        }
+      }
+      const { ids } = simulated()
+      ids.fill(new Longer(4) as never)
+      expect(ids.stats().issued).toBe(4)
+    })
+
+    it('refuses shared memory of another realm', () => {
+      const array = runInNewContext('new BigUint64Array(new SharedArrayBuffer(80))')
+      expect(caught(() => simulated().ids.fill(array)).code).toBe('ERR_ARRAY_INVALID')
+    })
+
     it('refuses a BigInt64Array once ids reach 2^63', () => {
       let now = layouts.tsid.epochMs + 2 ** 41 - 1
       const ids = createGenerator({
@@ -509,6 +564,20 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
   })
 
   describe('close', () => {
+    it('may be called by the clock', () => {
+      let isClosing = false
+      const { ids } = simulated({
+        clock: () => {
+          if (isClosing) ids.close()
+          return 1000
+        },
+      })
+      ids.next()
+      isClosing = true
+      ids.close()
+      expect(caught(() => ids.next()).code).toBe('ERR_CLOSED')
+    })
+
     it('ends every way to make ids', async () => {
       const { ids } = simulated()
       ids.next()

@@ -299,10 +299,17 @@ describe('decode', () => {
 })
 
 describe('composeId', () => {
+  it('refuses parts that are none, or that no id has', () => {
+    expect(caught(() => composeId(null as never, layouts.twitter)).code).toBe('ERR_ID_INVALID')
+    const parts = { timestampMs: 1656432460105, node: 0, seq: 5 }
+    expect(caught(() => composeId(parts, layouts.twitter)).code).toBe('ERR_OPTION_UNKNOWN')
+  })
+
   it.each([
     ['a time before the epoch', { timestampMs: layouts.twitter.epochMs - 1, node: 0 }],
     ['the moment of expiry', { timestampMs: layouts.twitter.expiresAt.getTime(), node: 0 }],
     ['a time that is NaN', { timestampMs: Number.NaN, node: 0 }],
+    ['a time that is a bigint', { timestampMs: 1n, node: 0 }],
     ['a time in text', { timestampMs: '1656432460105', node: 0 }],
     ['a sequence too wide', { timestampMs: 1656432460105, node: 0, sequence: 4096 }],
     ['a fractional sequence', { timestampMs: 1656432460105, node: 0, sequence: 0.5 }],
