@@ -23,7 +23,7 @@ struct Mailbox {
   uint64_t id;
   uint32_t status;
   uint32_t handle;  // In: whose generator.
-  double now;       // In: now_ms of an injected clock, now_tick for grants. Out: now_tick.
+  double now;       // In: now_ms if injected, now_tick if granted. Out: now_tick.
   double limit;     // In: limit_tick.
   double want;      // In.
   double now_ms;    // Out, as the fields below.

@@ -7,6 +7,7 @@ import {
   encodeId,
   type GeneratorOptions,
   type IdGenerator,
+  type Layout,
   layouts,
   parseId,
 } from 'graupel'
@@ -103,4 +104,15 @@ useTwitter(twitter)
 }
 const decoded: DecodedId = decode(id, layouts.twitter)
 
-export { base62, bytes, datacenter, decoded, discord, many, narrow, signed, taken, text, worker }
+// A layout that is only known when the program runs: its node is one number, and nextNumber() may be there.
+declare const name: keyof typeof layouts
+const chosen: Layout = layouts[name]
+const ofChosen = createGenerator({ node: 1, layout: chosen })
+const maybe: number | undefined = ofChosen.nextNumber?.()
+const part: number | undefined = decode(id, chosen).fields['worker']
+
+// An option may be undefined where a variable may.
+declare const fromEnvironment: number | undefined
+createGenerator({ node: fromEnvironment })
+
+export { base62, bytes, datacenter, decoded, discord, many, maybe, narrow, part, signed, taken, text, worker }
