@@ -82,14 +82,7 @@ class Generator {
       lease.holder = lease.span == 0 ? 0 : id_;
       return Status::kOk;
     }
-    Request request;
-    request.now_tick = now_tick;
-    request.limit_tick = limit_tick;
-    request.want = NextSize(now_tick);
-    request.one_tick = true;
-    Run run;
-    if (!Reserve(state(), layout(), request, start_, &run)) return Status::kAhead;
-    SetLease(run, now_tick, request.want);
+    if (!LeaseUpTo(now_tick, limit_tick)) return Status::kAhead;
     lease.holder = lease.span == 0 ? 0 : id_;
     return Status::kOk;
   }
@@ -146,15 +139,20 @@ class Generator {
   // every Next() two nanoseconds.
   GRAUPEL_NOINLINE Status Refill(uint64_t now_tick) {
     if (now_tick > layout().max_tick) return Status::kExpired;
+    return LeaseUpTo(now_tick, now_tick) ? Status::kOk : Status::kAhead;
+  }
+
+  // A new lease, anybody's, from the state word; false where that is beyond.
+  bool LeaseUpTo(uint64_t now_tick, uint64_t limit_tick) {
     Request request;
     request.now_tick = now_tick;
-    request.limit_tick = now_tick;
+    request.limit_tick = limit_tick;
     request.want = NextSize(now_tick);
     request.one_tick = true;
     Run run;
-    if (!Reserve(state(), layout(), request, start_, &run)) return Status::kAhead;
+    if (!Reserve(state(), layout(), request, start_, &run)) return false;
     SetLease(run, now_tick, request.want);
-    return Status::kOk;
+    return true;
   }
 
   // Leases double within a tick, so that threads which make many ids seldom

@@ -27,7 +27,7 @@ const two32 = 2 ** 32
 
 /**
  * The engine in TypeScript. Imports nothing from Node, and holds ticks and sequence numbers as numbers: a bigint is
- * made once for an id, by reading the result from `id64`.
+ * made once for an id, when `id` is read.
  */
 export class JsCore implements Core {
   readonly #state: State
@@ -130,10 +130,8 @@ export class JsCore implements Core {
       nowTick <= lease.tick &&
       lease.tick - nowTick <= lease.span
     if (!left) {
-      const size = this.#nextSize(nowTick)
-      const reserved = this.#state.reserve(nowTick, limitTick, size, true, this.#start)
+      const reserved = this.#leaseUpTo(nowTick, limitTick)
       if (reserved !== 'run') return this.#without(reserved, () => this.grant(nowTick, limitTick))
-      this.#setLease(nowTick, size)
     }
     lease.holder = lease.span === 0 ? 0 : this.#id
     return this.#take()
@@ -209,10 +207,8 @@ export class JsCore implements Core {
     const nowTick = this.#tickAt(nowMs)
     const status = this.#statusAt(nowTick)
     if (status !== Status.ok) return status
-    const size = this.#nextSize(nowTick)
-    const reserved = this.#state.reserve(nowTick, nowTick, size, true, this.#start)
+    const reserved = this.#leaseUpTo(nowTick, nowTick)
     if (reserved !== 'run') return this.#without(reserved, () => this.#refill(nowMs))
-    this.#setLease(nowTick, size)
     return this.#take()
   }
 
@@ -243,6 +239,13 @@ export class JsCore implements Core {
     const lease = this.#lease
     if (lease.size === 0 || lease.tick - lease.span !== nowTick) return 1
     return Math.max(1, Math.min(lease.size * 2, Math.floor(2 ** this.#spec.sequenceBits / 64)))
+  }
+
+  #leaseUpTo(nowTick: number, limitTick: number): Reserved {
+    const size = this.#nextSize(nowTick)
+    const reserved = this.#state.reserve(nowTick, limitTick, size, true, this.#start)
+    if (reserved === 'run') this.#setLease(nowTick, size)
+    return reserved
   }
 
   #leaseUnused(nowTick: number, size: number): Reserved {
