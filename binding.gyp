@@ -6,9 +6,16 @@
         "native/binding/addon.cc",
         "native/binding/environment.cc",
         "native/core/clock.cc",
+        "native/core/durable_ceiling.cc",
+        "native/core/header.cc",
+        "native/core/home.cc",
         "native/core/module_copies_posix.cc",
         "native/core/module_copies_win.cc",
-        "native/core/process_state.cc"
+        "native/core/page.cc",
+        "native/core/process_state.cc",
+        "native/core/shared_state_posix.cc",
+        "native/core/shared_state_win.cc",
+        "native/core/state_file.cc"
       ],
       "include_dirs": ["<!@(node scripts/addon-include.js)"],
       "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],

@@ -40,7 +40,8 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   /**
    * Makes one id. Blocks where the policy says to wait, for `maxWaitMs` at the most.
    *
-   * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`, `ERR_CLOSED`;
+   * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`,
+   * `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`;
    * TypeError, RangeError `ERR_CLOCK_INVALID`. Nothing is issued then.
    */
   next(): bigint
@@ -156,16 +157,16 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
 
   stats(): Stats {
     if (this.#lastStats !== undefined) return { ...this.#lastStats }
-    const { engine, layout } = this.#settings
+    const { engine, layout, path } = this.#settings
     const seen = this.#core.observe()
     const aheadMs = Math.max(0, (seen.lastTick - seen.nowTick) * layout.tickMs)
     return {
       engine,
-      state: 'process',
+      state: path !== '' ? path : this.#core.isShared() ? 'host' : 'process',
       issued: seen.issued,
       ...(this.#counters ?? nothingCounted),
       aheadMs,
-      ceilingMs: null,
+      ceilingMs: seen.ceilingTick < 0 ? null : layout.epochMs + seen.ceilingTick * layout.tickMs,
     }
   }
 
@@ -212,13 +213,14 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
 }
 
 /**
- * Makes a generator. All generators of a process with the same namespace, layout and node, in whichever thread, share one
- * state, so their ids are distinct.
+ * Makes a generator. All generators with the same namespace, layout and node, in whichever thread or process of this user
+ * on this host, share one state, so their ids are distinct; `state` says how far that reaches.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
  * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`,
- * `ERR_NATIVE_UNAVAILABLE`, `ERR_STATE_UNSUPPORTED`, `ERR_STATE_UNREACHABLE`, `ERR_STATE_FULL`.
+ * `ERR_NATIVE_UNAVAILABLE`, `ERR_STATE_UNREACHABLE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH`,
+ * `ERR_STATE_CORRUPT`, `ERR_STATE_FULL`.
  * @example
  * const ids = createGenerator({ node: { datacenter: 1, worker: 7 } })
  * ids.next() // a bigint

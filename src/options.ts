@@ -1,6 +1,13 @@
 import { platform } from '#platform'
-import { checkEngineOption, type EngineKind, type EngineOption, requireNative, resolveEngine } from './engine/choose.js'
-import { type CoreSpec, type SequenceStartMode, startModes } from './engine/engine.js'
+import {
+  checkEngineOption,
+  type EngineKind,
+  type EngineOption,
+  isJsForced,
+  requireNative,
+  resolveEngine,
+} from './engine/choose.js'
+import { type CoreSpec, type Place, type SequenceStartMode, startModes } from './engine/engine.js'
 import { GraupelError, rangeError, show, typeError } from './errors.js'
 import {
   checkEpochMs,
@@ -51,8 +58,19 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   sequenceStart?: SequenceStartMode
   /** `'steady'` is read once and then carried by the monotonic clock. A function returns milliseconds since 1970; for tests and simulations: its generators share nothing with those on the real clock, and may make the same ids. @default 'wall' */
   clock?: 'wall' | 'steady' | (() => number)
-  /** Where the last id is remembered: `'process'`, for all threads of this one. Given explicitly, it states that no other process uses this node. @default 'process' */
-  state?: 'process'
+  /**
+   * Where the last id is remembered: `'host'`, in memory that all processes of this user on this host share, until the
+   * host is restarted; a path such as `'/var/lib/app/ids.state'`, there and in a file, which loss of power does not
+   * harm; or `'process'`, for all threads of this one, which states that no other process uses this node. The first two
+   * need the native engine. @default 'host'; 'process' on the js engine, and for a clock of your own
+   */
+  state?: 'host' | 'process' | (string & {})
+  /**
+   * Of a state that is a file: milliseconds that ids may be ahead of what the file says, from 1 to 86 400 000. It is
+   * written twice in a window while ids are made, and after a loss of power the first id is up to a window later than
+   * the last one was. @default 3000
+   */
+  windowMs?: number
   /** `'native'` is never replaced silently; `GRAUPEL_ENGINE` overrides `'auto'`. @default 'auto' */
   engine?: EngineOption
 }
@@ -69,11 +87,15 @@ const optionNames: readonly string[] = [
   'sequenceStart',
   'clock',
   'state',
+  'windowMs',
   'engine',
 ] satisfies (keyof GeneratorOptions)[]
 
 const nodeVariable = 'GRAUPEL_NODE'
 const mostNamespace = 255
+const mostWindowMs = 86_400_000
+/** Bytes; with the longest key it still fits a page (`native/core/header.h`). */
+const mostDescription = 2048
 
 /** Options with their defaults, checked. @internal */
 export interface Settings<F extends readonly Field[]> extends Policy {
@@ -83,6 +105,10 @@ export interface Settings<F extends readonly Field[]> extends Policy {
   readonly namespace: string
   readonly sequenceStart: SequenceStartMode
   readonly clock: 'wall' | 'steady' | (() => number)
+  readonly place: Place
+  /** Of a state that is a file, as it was given. */
+  readonly path: string
+  readonly windowMs: number
 }
 
 /** @throws TypeError, RangeError, GraupelError by the codes that {@link createGenerator} lists. @internal */
@@ -110,8 +136,10 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   const clock = clockOf(options.clock)
   const { engine: engineOption = 'auto' } = options
   checkEngineOption(engineOption, 'engine')
-  checkState(options.state, engineOption)
+  const { place, path } = stateOf(options.state)
+  if (place !== 'process') checkNative(`state is ${show(options.state)}`, engineOption)
   const engine = resolveEngine(engineOption)
+  if (options.state === undefined && engine === 'js') checkAlone()
   return {
     engine,
     layout,
@@ -119,6 +147,10 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
     namespace,
     sequenceStart,
     clock,
+    // A clock of the user's own makes ids that nobody else makes, and shall not find what an earlier run has left.
+    place: options.state === undefined && engine === 'native' && typeof clock !== 'function' ? 'host' : place,
+    path,
+    windowMs: windowOf(options.windowMs),
     onRollback:
       typeof options.onRollback === 'function'
         ? options.onRollback
@@ -131,7 +163,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
 
 /** What the engine has to know. @internal */
 export function coreSpec(settings: Settings<readonly Field[]>, seed: number, nowMs: number): CoreSpec {
-  const { layout, node, namespace, onRollback, clock, sequenceStart } = settings
+  const { layout, node, namespace, onRollback, clock, sequenceStart, place, path, windowMs } = settings
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   const nodeBits = placeNode(layout, node)
   // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
@@ -141,6 +173,10 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
   return {
     // Joined and not put together by a template, which would keep its pieces in memory for as long as the key lives.
     key: [world, epochMs, tickMs, places, nodeBits, namespace].join(' '),
+    description: descriptionOf(layout),
+    place,
+    path: place === 'file' ? platform.absolutePath(path) : '',
+    windowTicks: Math.ceil(windowMs / tickMs),
     epochMs,
     tickMs,
     maxTick,
@@ -150,9 +186,31 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     nodeBits,
     sequenceStart,
     seed,
-    historyFromMs: onRollback === 'reuse' || typeof onRollback === 'function' ? nowMs : undefined,
+    history: onRollback === 'reuse' || typeof onRollback === 'function',
+    nowMs,
     clock,
   }
+}
+
+const descriptions = new WeakMap<Layout, string>()
+
+/** One text for all generators of a layout. */
+function descriptionOf(layout: Layout): string {
+  let description = descriptions.get(layout)
+  if (description === undefined) {
+    const { name, epochMs, tickMs, fields, unsigned } = layout
+    description = JSON.stringify({ name, epochMs, tickMs, fields, unsigned })
+    // Pages have room for so much, and need it only to show names.
+    if (description.length > mostDescription)
+      description = JSON.stringify({
+        epochMs,
+        tickMs,
+        fields: fields.map(([, bits], i) => [`field${i}`, bits]),
+        unsigned,
+      })
+    descriptions.set(layout, description)
+  }
+  return description
 }
 
 function layoutOf<F extends readonly Field[]>({ layout, epoch }: GeneratorOptions<F>): Layout<F> {
@@ -223,31 +281,50 @@ function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
   }
 }
 
-function checkState(state: unknown, engine: EngineOption): void {
-  if (state === 'process') return
-  if (state === undefined) {
-    const siblings = platform.siblingProcesses()
-    if (siblings === undefined) return
-    throw new GraupelError(
-      'ERR_STATE_UNREACHABLE',
-      `${siblings}, and state 'process' cannot see what other processes issue on this node; give each process a node of its own and pass state: 'process' to say so`,
+function stateOf(state: unknown): { place: Place; path: string } {
+  if (state === undefined || state === 'process') return { place: 'process', path: '' }
+  if (state === 'host') return { place: 'host', path: '' }
+  if (typeof state !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `state is ${show(state)}; pass 'host', 'process', or the path of a file`)
+  }
+  // 'hosts' is a mistake and not a file in the current folder.
+  if (!/[./\\]/.test(state) || state.includes('\0')) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}; pass 'host', 'process', or a path with a slash or a dot, such as './ids.state'`,
     )
   }
-  if (typeof state !== 'string' || state === '') {
-    throw typeError('ERR_OPTION_INVALID', `state is ${show(state)}; pass 'process', or leave it out`)
+  return { place: 'file', path: state }
+}
+
+/** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` */
+function checkNative(asked: string, engine: EngineOption): void {
+  if (engine !== 'js' && (engine === 'native' || !isJsForced())) {
+    requireNative(asked)
+    return
   }
-  const asked = `state is ${show(state)}`
-  if (engine === 'js') {
-    throw new GraupelError(
-      'ERR_NATIVE_UNAVAILABLE',
-      `${asked}, which only the native engine can keep, and engine is 'js'; pass state: 'process' if no other process uses this node`,
-    )
-  }
-  requireNative(asked)
   throw new GraupelError(
-    'ERR_STATE_UNSUPPORTED',
-    `${asked}; this version keeps the state in the process only: pass state: 'process' if no other process uses this node`,
+    'ERR_NATIVE_UNAVAILABLE',
+    `${asked}, which only the native engine can keep, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; pass state: 'process' if no other process uses this node`,
   )
+}
+
+/** @throws GraupelError `ERR_STATE_UNREACHABLE` where other processes run the same program, which the js engine cannot see. */
+function checkAlone(): void {
+  const siblings = platform.siblingProcesses()
+  if (siblings === undefined) return
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `${siblings}, and the js engine cannot see what other processes issue on this node; use the native engine, or give each process a node of its own and pass state: 'process' to say so`,
+  )
+}
+
+function windowOf(value: unknown): number {
+  const windowMs = milliseconds('windowMs', value, 3000)
+  if (windowMs < 1 || windowMs > mostWindowMs) {
+    throw rangeError('ERR_OPTION_INVALID', `windowMs is ${windowMs}; pass milliseconds from 1 to ${mostWindowMs}`)
+  }
+  return windowMs
 }
 
 function milliseconds(name: string, value: unknown, byDefault: number): number {

@@ -3,11 +3,11 @@ import type { EngineKind } from './engine/choose.js'
 /** What {@link IdGenerator.stats} returns: of this generator, except where it says otherwise. */
 export interface Stats {
   engine: EngineKind
-  /** Where the state word lives. */
-  state: 'process'
+  /** Where the state word lives: `'process'`, `'host'`, or the path of the file that remembers it. */
+  state: string
   /** Ids made. */
   issued: number
-  /** Times a call had to wait for the clock. */
+  /** Times a call had to wait, for the clock or for the disk. */
   waits: number
   /** Milliseconds spent waiting; of calls that do not block, milliseconds they were put off. */
   waitedMs: number
@@ -17,7 +17,7 @@ export interface Stats {
   overflows: number
   /** Milliseconds that the last id, of whichever generator on this node, is ahead of the clock; 0 if it is not. */
   aheadMs: number
-  /** Where the state is durable or leased: the time, in milliseconds since 1970, up to which ids may be issued. `null` where there is no such bound. */
+  /** Where the state is a file: the time, in milliseconds since 1970, that ids stay before until the file says more. `null` where there is no such bound. */
   ceilingMs: number | null
 }
 

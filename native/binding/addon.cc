@@ -5,8 +5,8 @@
 #include <napi.h>
 
 #include <string>
+#include <system_error>
 
-#include "../core/process_state.h"
 #include "environment.h"
 
 namespace graupel {
@@ -55,11 +55,39 @@ Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   return handle;
 }
 
+// Follows the state to where it is now, as often as it moves meanwhile.
+template <typename Attempt>
+Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
+                Status status, Attempt attempt) {
+  constexpr int kMostMoves = 16;
+  for (int i = 0; status == Status::kMoved && i < kMostMoves; ++i) {
+    if (!environment.Follow(*handle.seat, now_tick)) return Status::kUnavailable;
+    status = attempt();
+  }
+  if (status != Status::kMoved) return status;
+  environment.set_fault(
+      Fault::Of(Fault::Kind::kLost, handle.seat->home.page->path(), "again and again"));
+  return Status::kUnavailable;
+}
+
 void Next(Environment& environment) {
   uint64_t now_tick;
   Handle* const handle = CurrentAtNow(environment, &now_tick);
   if (handle == nullptr) return;
-  SetStatus(environment, handle->generator.Next(now_tick, &environment.mailbox().id));
+  uint64_t* const id = &environment.mailbox().id;
+  Status status = handle->generator.Next(now_tick, id);
+  if (status == Status::kMoved) [[unlikely]] {
+    status = Followed(environment, *handle, now_tick, status,
+                      [&] { return handle->generator.Next(now_tick, id); });
+  }
+  SetStatus(environment, status);
+}
+
+// Neither sealed nor deleted.
+bool IsHere(const Handle& handle) {
+  const Page* const page = handle.seat->home.page.get();
+  return handle.generator.state().word.load(std::memory_order_relaxed) != kSealed &&
+         (page == nullptr || page->IsCurrent());
 }
 
 // Where the state word stands against a fresh reading of the clock.
@@ -67,14 +95,16 @@ void Observe(Environment& environment) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) return SetStatus(environment, Status::kClosed);
   const Layout& layout = handle->generator.layout();
-  State& state = handle->generator.state();
   Mailbox& mailbox = environment.mailbox();
   const int64_t now_ms = NowMs(environment, *handle, true);
   uint64_t now_tick = 0;
   const bool after_epoch = layout.ToTick(now_ms, &now_tick);
+  const bool is_found = IsHere(*handle) || environment.Follow(*handle->seat, now_tick);
+  State& state = handle->generator.state();
   // [observe] What the policy decides from may be old at once; the
   // reservation that follows checks again.
-  const uint64_t word = state.word.load(std::memory_order_relaxed);
+  uint64_t word = state.word.load(std::memory_order_relaxed);
+  if (word == kSealed) word = 0;
   mailbox.now_ms = static_cast<double>(now_ms);
   mailbox.now = after_epoch ? static_cast<double>(now_tick) : -1;
   mailbox.head_tick = static_cast<double>(layout.TickOf(word));
@@ -82,9 +112,34 @@ void Observe(Environment& environment) {
   mailbox.high_tick =
       static_cast<double>(state.high_tick.load(std::memory_order_relaxed));
   mailbox.issued = static_cast<double>(handle->generator.issued());
+  const Ceiling* const ceiling = handle->seat->home.ceiling.get();
+  const uint64_t ceiling_slot = ceiling == nullptr ? 0 : ceiling->slot();
+  mailbox.ceiling =
+      ceiling == nullptr ? -1 : static_cast<double>(layout.TickOf(ceiling_slot));
+  const uint64_t now_slot = layout.FirstSlot(now_tick);
+  const bool is_at_ceiling =
+      ceiling != nullptr && (word > now_slot ? word : now_slot) >= ceiling_slot;
   SetStatus(environment, !after_epoch                 ? Status::kBeforeEpoch
                          : now_tick > layout.max_tick ? Status::kExpired
+                         : !is_found                  ? Status::kUnavailable
+                         : is_at_ceiling              ? Status::kCeiling
                                                       : Status::kOk);
+}
+
+// Blocks until somebody has tried to raise the ceiling, `want` milliseconds at the
+// most; the status is the outcome. `limit` is 0 at first, and is then left alone
+// until the outcome is another one than a timeout.
+void AwaitCeiling(Environment& environment) {
+  Handle* const handle = environment.Current();
+  Mailbox& mailbox = environment.mailbox();
+  DurableCeiling& ceiling = *handle->seat->home.ceiling;
+  auto attempt = static_cast<uint64_t>(mailbox.limit);
+  const auto outcome = ceiling.Await(static_cast<uint64_t>(mailbox.now),
+                                     static_cast<uint32_t>(mailbox.want), &attempt);
+  mailbox.limit = static_cast<double>(attempt);
+  if (outcome == DurableCeiling::Outcome::kFailed)
+    environment.set_fault(ceiling.fault());
+  mailbox.status = static_cast<uint32_t>(outcome);
 }
 
 // The next id under a permission: up to `limit`, or from what is unused; with
@@ -96,9 +151,11 @@ void NextGranted(Environment& environment) {
   Mailbox& mailbox = environment.mailbox();
   const auto now_tick = static_cast<uint64_t>(mailbox.now);
   Generator& generator = handle->generator;
-  Status status =
-      unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
-             : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
+  const auto attempt = [&] {
+    return unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
+                  : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
+  };
+  Status status = Followed(environment, *handle, now_tick, attempt(), attempt);
   if (status == Status::kOk && mailbox.want == 0) {
     status = generator.Next(now_tick, &mailbox.id);
   }
@@ -123,7 +180,7 @@ napi_value Fill(napi_env env, napi_callback_info info) {
   napi_get_value_uint32(env, argv[1], &from);
   napi_get_value_uint32(env, argv[2], &to);
 
-  uint32_t filled = 0;
+  size_t filled = 0;
   uint64_t now_tick = 0;
   Handle* handle;
   if (mailbox.limit < 0) {
@@ -137,14 +194,19 @@ napi_value Fill(napi_env env, napi_callback_info info) {
     Generator& generator = handle->generator;
     const uint64_t limit_tick =
         mailbox.limit < 0 ? now_tick : static_cast<uint64_t>(mailbox.limit);
-    filled = static_cast<uint32_t>(generator.Fill(
-        now_tick, limit_tick, static_cast<uint64_t*>(elements) + from, to - from));
-    SetStatus(environment, now_tick > generator.layout().max_tick ? Status::kExpired
-                           : filled < to - from                   ? Status::kAhead
-                                                                  : Status::kOk);
+    auto* const out = static_cast<uint64_t*>(elements);
+    const auto attempt = [&] {
+      size_t more = 0;
+      const Status status = generator.Fill(now_tick, limit_tick, out + from + filled,
+                                           to - from - filled, &more);
+      filled += more;
+      return status;
+    };
+    SetStatus(environment,
+              Followed(environment, *handle, now_tick, attempt(), attempt));
   }
   napi_value result;
-  napi_create_uint32(env, filled, &result);
+  napi_create_uint32(env, static_cast<uint32_t>(filled), &result);
   return result;
 }
 
@@ -164,11 +226,7 @@ void Forget(napi_env, void* data, void* hint) {
   environment->Drop();
 }
 
-// open(options): keeps a generator for as long as the result is alive, and
-// leaves its number in the mailbox. The facade has checked everything.
-Napi::Value Open(const Napi::CallbackInfo& info) {
-  auto& environment = *static_cast<Environment*>(info.Data());
-  const auto options = info[0].As<Napi::Object>();
+Layout LayoutOption(const Napi::Object& options) {
   Layout layout;
   layout.epoch_ms = NumberOption(options, "epochMs");
   layout.tick_ms = NumberOption(options, "tickMs");
@@ -178,14 +236,33 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   layout.sequence_shift = static_cast<uint8_t>(NumberOption(options, "sequenceShift"));
   layout.timestamp_shift =
       static_cast<uint8_t>(NumberOption(options, "timestampShift"));
+  return layout;
+}
+
+// open(options): keeps a generator for as long as the result is alive, and
+// leaves its number in the mailbox; undefined where its state cannot be had. The
+// facade has checked everything.
+Napi::Value Open(const Napi::CallbackInfo& info) {
+  auto& environment = *static_cast<Environment*>(info.Data());
+  const auto options = info[0].As<Napi::Object>();
+  const auto text = [&](const char* name) {
+    return options.Get(name).As<Napi::String>().Utf8Value();
+  };
+  HomeOptions home;
+  home.layout = LayoutOption(options);
+  home.identity = {text("key"), text("description")};
+  home.place = static_cast<Place>(NumberOption(options, "place"));
+  home.path = text("path");
+  home.window_ticks = static_cast<uint64_t>(NumberOption(options, "windowTicks"));
+  home.layout.ToTick(static_cast<int64_t>(environment.mailbox().now), &home.now_tick);
+  Seat* const seat =
+      environment.SeatFor(home, options.Get("history").As<Napi::Boolean>());
+  if (seat == nullptr) return info.Env().Undefined();
   const SequenceStart start(
       static_cast<SequenceStart::Mode>(NumberOption(options, "sequenceStart")),
       static_cast<uint32_t>(NumberOption(options, "seed")));
-  Thread* const thread =
-      environment.ThreadFor(options.Get("key").As<Napi::String>(), layout,
-                            options.Get("history").As<Napi::Boolean>());
   const uint32_t handle = environment.Add(
-      thread, start, static_cast<ClockKind>(NumberOption(options, "clock")));
+      seat, start, static_cast<ClockKind>(NumberOption(options, "clock")));
   environment.mailbox().handle = handle;
   environment.Retain();
   napi_value owner;
@@ -194,15 +271,44 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   return Napi::Value(info.Env(), owner);
 }
 
+// fault(): why the last call could not have a state.
+Napi::Value FaultOf(const Napi::CallbackInfo& info) {
+  const Fault& fault = static_cast<Environment*>(info.Data())->fault();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("kind", static_cast<uint32_t>(fault.kind));
+  result.Set("error", fault.error);
+  result.Set("reason", std::system_category().message(fault.error));
+  result.Set("call", fault.call);
+  result.Set("path", fault.path);
+  result.Set("detail", fault.detail);
+  result.Set("isPage", fault.is_page);
+  return result;
+}
+
+// leave(): this environment is about to end without being taken down.
+void Leave(Environment& environment) { environment.Leave(); }
+
+// isShared(): whether the generator counts in a page.
+Napi::Value IsShared(const Napi::CallbackInfo& info) {
+  const Handle* const handle = static_cast<Environment*>(info.Data())->Current();
+  return Napi::Boolean::New(info.Env(),
+                            handle != nullptr && handle->seat->home.page != nullptr);
+}
+
 void Close(Environment& environment) {
   environment.Remove(environment.mailbox().handle);
 }
 
-// raise(key, slot): nothing below the slot is issued on that state any more.
+// raise(slot): nothing below the slot is issued on the generator's state any more.
 void Raise(const Napi::CallbackInfo& info) {
+  auto& environment = *static_cast<Environment*>(info.Data());
+  Handle* const handle = environment.Current();
   bool lossless;
-  RaiseFloor(ProcessState(info[0].As<Napi::String>().Utf8Value()),
-             info[1].As<Napi::BigInt>().Uint64Value(&lossless));
+  const uint64_t slot = info[0].As<Napi::BigInt>().Uint64Value(&lossless);
+  const auto attempt = [&] {
+    return RaiseFloor(handle->generator.state(), slot) ? Status::kOk : Status::kMoved;
+  };
+  SetStatus(environment, Followed(environment, *handle, 0, attempt(), attempt));
 }
 
 void Export(Napi::Env env, Napi::Object exports, const char* name, napi_callback call,
@@ -223,7 +329,11 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Export(env, exports, "grant", Invoke<NextGranted<false>>, environment);
   Export(env, exports, "grantUnused", Invoke<NextGranted<true>>, environment);
   Export(env, exports, "close", Invoke<Close>, environment);
+  Export(env, exports, "leave", Invoke<Leave>, environment);
+  Export(env, exports, "awaitCeiling", Invoke<AwaitCeiling>, environment);
   Export(env, exports, "fill", Fill, environment);
+  exports.Set("fault", Napi::Function::New<FaultOf>(env, "fault", environment));
+  exports.Set("isShared", Napi::Function::New<IsShared>(env, "isShared", environment));
   exports.Set("open", Napi::Function::New<Open>(env, "open", environment));
   exports.Set("raise", Napi::Function::New<Raise>(env, "raise", environment));
   return exports;

@@ -1,9 +1,5 @@
 #include "environment.h"
 
-#include <utility>
-
-#include "../core/process_state.h"
-
 namespace graupel {
 
 Environment::Environment(Napi::Env env, Napi::Object exports) {
@@ -15,23 +11,51 @@ Environment::Environment(Napi::Env env, Napi::Object exports) {
   exports.Set("mailbox", buffer);
 }
 
-Thread* Environment::ThreadFor(const std::string& key, const Layout& layout,
-                               bool history) {
-  State& state = ProcessState(key);
-  // A map's values stay where they are.
-  Thread& thread = threads_.try_emplace(&state, &state, layout).first->second;
-  if (history) {
-    uint64_t now_tick = 0;
-    const auto now_ms = static_cast<int64_t>(mailbox_->now);
-    layout.ToTick(now_ms, &now_tick);
-    EnableHistory(state, layout, now_tick);
-  }
-  return &thread;
+Seat* Environment::SeatFor(const HomeOptions& options, bool remembers) {
+  Home home;
+  fault_ = OpenHome(options, &home);
+  if (!fault_.IsNone()) return nullptr;
+  const SeatKey key(home.state, home.ceiling.get());
+  std::unique_ptr<Seat>& seat = seats_[key];
+  if (seat == nullptr) seat.reset(new Seat(options, home));
+  if (remembers && !Remember(*seat, options.now_tick)) return nullptr;
+  return seat.get();
 }
 
-uint32_t Environment::Add(Thread* thread, SequenceStart start, ClockKind clock) {
+bool Environment::Remember(Seat& seat, uint64_t now_tick) {
+  seat.remembers = true;
+  fault_ = RememberTicks(seat.home, seat.thread.layout, now_tick);
+  // Deleted since it was opened.
+  if (fault_.kind == Fault::Kind::kLost) return Follow(seat, now_tick);
+  return fault_.IsNone();
+}
+
+bool Environment::Follow(Seat& seat, uint64_t now_tick) {
+  fault_ = FollowHome(seat.identity, seat.thread.layout, &seat.home);
+  if (!fault_.IsNone()) return false;
+  // Found by the state that it has from now on. Should there be a seat already,
+  // that one is for those who come later.
+  const SeatKey key(seat.thread.state, seat.home.ceiling.get());
+  seat.Settle();
+  const auto at = seats_.find(key);
+  if (at != seats_.end() && at->second.get() == &seat) {
+    auto node = seats_.extract(at);
+    node.key().first = seat.home.state;
+    if (seats_.count(node.key()) == 0) {
+      seats_.insert(std::move(node));
+    } else {
+      displaced_.push_back(std::move(node.mapped()));
+    }
+  }
+  if (!seat.remembers) return true;
+  fault_ = RememberTicks(seat.home, seat.thread.layout, now_tick);
+  return fault_.IsNone();
+}
+
+uint32_t Environment::Add(Seat* seat, SequenceStart start, ClockKind clock) {
+  ++seat->users;
   std::unique_ptr<Handle> handle(
-      new Handle{Generator(thread, next_id_++, start), clock});
+      new Handle{Generator(&seat->thread, next_id_++, start), clock, seat});
   if (free_handles_.empty()) {
     handles_.push_back(std::move(handle));
     return static_cast<uint32_t>(handles_.size() - 1);
@@ -42,11 +66,27 @@ uint32_t Environment::Add(Thread* thread, SequenceStart start, ClockKind clock) 
   return index;
 }
 
-void Environment::Remove(uint32_t handle) { handles_[handle].reset(); }
+void Environment::Remove(uint32_t handle) {
+  if (handles_[handle] == nullptr) return;
+  Seat* const seat = handles_[handle]->seat;
+  handles_[handle].reset();
+  if (--seat->users > 0 || seat->home.ceiling == nullptr) return;
+  std::erase_if(seats_, [&](const auto& entry) { return entry.second.get() == seat; });
+  std::erase_if(displaced_, [&](const auto& entry) { return entry.get() == seat; });
+}
 
 void Environment::Release(uint32_t handle) {
   Remove(handle);
   free_handles_.push_back(handle);
+}
+
+void Environment::Leave() {
+  for (uint32_t handle = 0; handle < handles_.size(); ++handle) {
+    if (handles_[handle] != nullptr &&
+        handles_[handle]->seat->home.ceiling != nullptr) {
+      Remove(handle);
+    }
+  }
 }
 
 }  // namespace graupel

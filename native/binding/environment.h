@@ -5,13 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../core/clock.h"
 #include "../core/generator.h"
+#include "../core/home.h"
 
 namespace graupel {
 
@@ -31,16 +33,40 @@ struct Mailbox {
   double last_tick;  // -1 where nothing has been issued.
   double high_tick;
   double issued;
+  double ceiling;  // Tick of the first slot above it; -1 where there is none.
 };
 static_assert(offsetof(Mailbox, now) == 16);
-static_assert(offsetof(Mailbox, issued) == 72);
-static_assert(sizeof(Mailbox) == 80);
+static_assert(offsetof(Mailbox, ceiling) == 80);
+static_assert(sizeof(Mailbox) == 88);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
+
+// What the generators of this thread on one state, up to one ceiling, share.
+struct Seat {
+  explicit Seat(const HomeOptions& options, const Home& home_in)
+      : thread(home_in.state, options.layout),
+        home(home_in),
+        identity(options.identity) {
+    Settle();
+  }
+  // After the home has changed.
+  void Settle() {
+    thread.state = home.state;
+    thread.ceiling = home.ceiling.get();
+    thread.whereabouts = home.page.get();
+  }
+
+  Thread thread;
+  Home home;
+  const Identity identity;
+  bool remembers = false;  // Somebody needs a history.
+  size_t users = 0;
+};
 
 struct Handle {
   Generator generator;
   ClockKind clock;
+  Seat* seat;
 };
 
 // Everything of one JavaScript environment (the main thread's or a worker's);
@@ -59,25 +85,42 @@ class Environment {
   Mailbox& mailbox() { return *mailbox_; }
   WallClock& wall() { return wall_; }
   SteadyClock& steady() { return steady_; }
+  // Why the last call could not have a state.
+  const Fault& fault() const { return fault_; }
+  void set_fault(Fault fault) { fault_ = std::move(fault); }
 
   // Null when it was closed.
   Handle* Current() const { return handles_[mailbox_->handle].get(); }
 
-  Thread* ThreadFor(const std::string& key, const Layout& layout, bool history);
-  uint32_t Add(Thread* thread, SequenceStart start, ClockKind clock);
+  // Null with a fault. `remembers`: with a history, from `options.now_tick` on.
+  Seat* SeatFor(const HomeOptions& options, bool remembers);
+  // The state of a seat is somewhere else: goes there. False with a fault.
+  bool Follow(Seat& seat, uint64_t now_tick);
+
+  uint32_t Add(Seat* seat, SequenceStart start, ClockKind clock);
   void Remove(uint32_t handle);
   // Remove, and let the number be used again. Only when JavaScript has
   // forgotten it, so that a closed generator never speaks for another.
   void Release(uint32_t handle);
+  // Removes all that have a state file, whose last words are written then.
+  void Leave();
 
  private:
+  // What a thread leaves unused of a lease must not be forgotten while others
+  // count on the same word, so a seat is kept; but not one with a ceiling, whose
+  // file is closed with its last generator.
+  using SeatKey = std::pair<State*, DurableCeiling*>;
+
   ~Environment() = default;
+  bool Remember(Seat& seat, uint64_t now_tick);
 
   Napi::Reference<Napi::ArrayBuffer> mailbox_reference_;
   Mailbox* mailbox_;
   WallClock wall_;
   SteadyClock steady_;
-  std::unordered_map<State*, Thread> threads_;
+  Fault fault_;
+  std::map<SeatKey, std::unique_ptr<Seat>> seats_;
+  std::vector<std::unique_ptr<Seat>> displaced_;
   std::vector<std::unique_ptr<Handle>> handles_;
   std::vector<uint32_t> free_handles_;
   uint64_t next_id_ = 1;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ceiling.h"
 #include "layout.h"
 #include "sequence_start.h"
 #include "state.h"
@@ -23,6 +24,9 @@ enum class Status : uint32_t {
   kBeforeEpoch = 2,  // The clock shows a time before the layout's epoch.
   kExpired = 3,      // The clock shows a time that no longer fits the layout.
   kClosed = 4,
+  kCeiling = 5,      // The next slot lies above the ceiling: wait for it to rise.
+  kUnavailable = 6,  // The state was lost, and no other can be had.
+  kMoved = 7,        // The state word is somewhere else now; only inside of C++.
 };
 
 // The run of slots a thread is handing out. All generators of a thread on one
@@ -46,9 +50,12 @@ struct Thread {
   Thread(State* state_in, const Layout& layout_in)
       : state(state_in), layout(layout_in) {}
 
-  State* const state;
+  State* state;
   const Layout layout;
   Lease lease;
+  Ceiling* ceiling = nullptr;                // Null: no bound.
+  const Whereabouts* whereabouts = nullptr;  // Null: where it always is.
+  uint64_t checked_tick = UINT64_MAX;        // When it was last asked.
 };
 
 class Generator {
@@ -82,50 +89,55 @@ class Generator {
       lease.holder = lease.span == 0 ? 0 : id_;
       return Status::kOk;
     }
-    if (!LeaseUpTo(now_tick, limit_tick)) return Status::kAhead;
-    lease.holder = lease.span == 0 ? 0 : id_;
-    return Status::kOk;
+    const Status status = LeaseUpTo(now_tick, limit_tick);
+    if (status == Status::kOk) lease.holder = lease.span == 0 ? 0 : id_;
+    return status;
   }
 
   // The same from what was left unused in the past tick that the clock shows;
   // `want` slots, or as many as a lease usually has for 0.
   Status GrantUnused(uint64_t now_tick, uint64_t want) {
+    if (!IsCurrent(now_tick)) return Status::kMoved;
     const uint64_t size = want != 0 ? want : NextSize(now_tick);
     Run run;
-    if (!ReserveUnused(state(), layout(), now_tick, size, &run)) return Status::kAhead;
+    const Reserved reserved = ReserveUnused(state(), layout(), now_tick, size, &run);
+    if (reserved != Reserved::kRun) return StatusOf(reserved);
     SetLease(run, now_tick, size);
     thread_->lease.holder = id_;
     thread_->lease.reused = true;
     return Status::kOk;
   }
 
-  // As many ids as there are up to `limit_tick`, at most `count`; returns how
-  // many. One reservation, after what is left of the lease.
-  size_t Fill(uint64_t now_tick, uint64_t limit_tick, uint64_t* out, size_t count) {
+  // As many ids as there are up to `limit_tick`, at most `count`; `*filled` says how
+  // many. One reservation, after what is left of the lease. kOk if it is all of them.
+  Status Fill(uint64_t now_tick, uint64_t limit_tick, uint64_t* out, size_t count,
+              size_t* filled) {
     Lease& lease = thread_->lease;
-    size_t filled = 0;
+    size_t from_lease = 0;
     if (Usable(lease, now_tick)) {
       const uint64_t left = lease.end - lease.sequence;
-      filled = left < count ? static_cast<size_t>(left) : count;
-      WriteTick(out, filled, lease.base_id, lease.sequence);
-      lease.sequence += filled;
+      from_lease = left < count ? static_cast<size_t>(left) : count;
+      WriteTick(out, from_lease, lease.base_id, lease.sequence);
+      lease.sequence += from_lease;
+      issued_ += from_lease;
     }
-    if (filled < count && now_tick <= layout().max_tick) {
-      Request request;
-      request.now_tick = now_tick;
-      request.limit_tick = limit_tick;
-      request.want = count - filled;
-      Run run;
-      if (Reserve(state(), layout(), request, start_, &run)) {
-        // What an old lease still holds lies below this run: handing it out
-        // after a step of the clock would go back in order.
-        lease.sequence = lease.end;
-        WriteRun(out + filled, run);
-        filled += static_cast<size_t>(run.count);
-      }
-    }
-    issued_ += filled;
-    return filled;
+    *filled = from_lease;
+    if (from_lease == count) return Status::kOk;
+    if (now_tick > layout().max_tick) return Status::kExpired;
+    Request request;
+    request.now_tick = now_tick;
+    request.limit_tick = limit_tick;
+    request.want = count - from_lease;
+    Run run;
+    const Status status = ReserveChecked(&request, &run);
+    if (status != Status::kOk) return status;
+    // What an old lease still holds lies below this run: handing it out after a
+    // step of the clock would go back in order.
+    lease.sequence = lease.end;
+    WriteRun(out + from_lease, run);
+    *filled += static_cast<size_t>(run.count);
+    issued_ += run.count;
+    return *filled == count ? Status::kOk : Status::kAhead;
   }
 
  private:
@@ -139,20 +151,61 @@ class Generator {
   // every Next() two nanoseconds.
   GRAUPEL_NOINLINE Status Refill(uint64_t now_tick) {
     if (now_tick > layout().max_tick) return Status::kExpired;
-    return LeaseUpTo(now_tick, now_tick) ? Status::kOk : Status::kAhead;
+    return LeaseUpTo(now_tick, now_tick);
   }
 
-  // A new lease, anybody's, from the state word; false where that is beyond.
-  bool LeaseUpTo(uint64_t now_tick, uint64_t limit_tick) {
+  // A new lease, anybody's, from the state word.
+  Status LeaseUpTo(uint64_t now_tick, uint64_t limit_tick) {
     Request request;
     request.now_tick = now_tick;
     request.limit_tick = limit_tick;
     request.want = NextSize(now_tick);
     request.one_tick = true;
     Run run;
-    if (!Reserve(state(), layout(), request, start_, &run)) return false;
-    SetLease(run, now_tick, request.want);
+    const Status status = ReserveChecked(&request, &run);
+    if (status == Status::kOk) SetLease(run, now_tick, request.want);
+    return status;
+  }
+
+  // Reserves where others would, and below the ceiling.
+  Status ReserveChecked(Request* request, Run* run) {
+    if (!IsCurrent(request->now_tick)) return Status::kMoved;
+    Ceiling* const ceiling = thread_->ceiling;
+    if (ceiling == nullptr) {
+      return StatusOf(Reserve(state(), layout(), *request, start_, run));
+    }
+    request->ceiling = ceiling->slot();
+    const Reserved reserved = Reserve(state(), layout(), *request, start_, run);
+    if (reserved == Reserved::kCeiling) {
+      ceiling->Ask(request->now_tick, true);
+    } else if (reserved == Reserved::kRun &&
+               run->first + run->count > ceiling->alarm()) {
+      ceiling->Ask(request->now_tick, false);
+    }
+    return StatusOf(reserved);
+  }
+
+  bool IsCurrent(uint64_t now_tick) {
+    if (thread_->whereabouts == nullptr || thread_->checked_tick == now_tick) {
+      return true;
+    }
+    if (!thread_->whereabouts->IsCurrent()) return false;
+    thread_->checked_tick = now_tick;
     return true;
+  }
+
+  static Status StatusOf(Reserved reserved) {
+    switch (reserved) {
+      case Reserved::kRun:
+        return Status::kOk;
+      case Reserved::kAhead:
+        return Status::kAhead;
+      case Reserved::kCeiling:
+        return Status::kCeiling;
+      case Reserved::kMoved:
+        break;
+    }
+    return Status::kMoved;
   }
 
   // Leases double within a tick, so that threads which make many ids seldom
@@ -201,7 +254,7 @@ class Generator {
     for (size_t i = 0; i < count; ++i) out[i] = first + i * step;
   }
 
-  Thread* const thread_;
+  Thread* thread_;
   const uint64_t id_;
   SequenceStart start_;
   uint64_t issued_ = 0;

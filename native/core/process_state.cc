@@ -27,7 +27,7 @@ State* FindOrMake(std::string_view key) {
 // Found by name in the other copies of the module (module_copies.h). The number
 // is the version of State's memory layout: change one, change both, and copies
 // of different versions no longer share their words.
-extern "C" GRAUPEL_EXPORT void* graupel_process_state_v1(const char* key,
+extern "C" GRAUPEL_EXPORT void* graupel_process_state_v2(const char* key,
                                                          size_t length) {
   return graupel::FindOrMake(std::string_view(key, length));
 }
@@ -36,8 +36,8 @@ namespace graupel {
 
 State& ProcessState(std::string_view key) {
   static const auto find = reinterpret_cast<void* (*)(const char*, size_t)>(
-      FirstModuleExporting("graupel_process_state_v1",
-                           reinterpret_cast<void*>(&graupel_process_state_v1)));
+      FirstModuleExporting("graupel_process_state_v2",
+                           reinterpret_cast<void*>(&graupel_process_state_v2)));
   return *static_cast<State*>(find(key.data(), key.size()));
 }
 

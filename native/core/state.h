@@ -10,8 +10,9 @@
 
 namespace graupel {
 
-// What all threads share about one (namespace, layout, node). Zeroed memory is
-// a valid state in which nothing has been issued.
+// What all threads, and with a page in shared memory all processes, share about
+// one (namespace, layout, node). Zeroed memory is a valid state in which nothing
+// has been issued.
 //
 // Every argument about memory order is in docs/memory-order.md; the letters in
 // brackets name its sections.
@@ -23,13 +24,27 @@ struct alignas(64) State {
   // The latest tick the clock has shown to anybody who reserved. A clock that
   // shows less has stepped back; a word ahead of both is an overflow.
   std::atomic<uint64_t> high_tick{0};
-  // High marks of past ticks, for the policy `reuse`; null until somebody
-  // asks for it (EnableHistory).
-  std::atomic<History*> history{nullptr};
+  // Bytes from here to the high marks of past ticks, for the policy `reuse`; 0
+  // until somebody asks for them (EnableHistory). A distance and not an address,
+  // because each process has the page at another one.
+  std::atomic<int64_t> history_at{0};
 };
 
-static_assert(std::atomic<uint64_t>::is_always_lock_free);
-static_assert(std::atomic<History*>::is_always_lock_free);
+// Tells whether a state is still the one that others find. Asked once in each
+// tick, because it costs a call to the system.
+class Whereabouts {
+ public:
+  virtual ~Whereabouts() = default;
+  virtual bool IsCurrent() const = 0;
+};
+
+// In the place of the word: these slots are counted elsewhere now (MoveTo). No
+// layout has as many slots.
+inline constexpr uint64_t kSealed = UINT64_MAX;
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free,
+              "lock-free is address-free, and then good between processes");
+static_assert(std::atomic<int64_t>::is_always_lock_free);
 static_assert(sizeof(State) == 64, "one cache line, shared with no other node");
 
 struct Run {
@@ -37,92 +52,127 @@ struct Run {
   uint64_t count = 0;
 };
 
-struct Request {
-  uint64_t now_tick = 0;
-  uint64_t limit_tick = 0;  // No slot beyond this tick.
-  uint64_t want = 1;        // At least one.
-  bool one_tick = false;    // End the run with its first tick.
+enum class Reserved : uint32_t {
+  kRun,
+  kAhead,    // The next free slot lies beyond the limit.
+  kCeiling,  // It lies above the ceiling.
+  kMoved,    // The word is sealed: somebody else hands these slots out.
 };
 
+struct Request {
+  uint64_t now_tick = 0;
+  uint64_t limit_tick = 0;        // No slot beyond this tick.
+  uint64_t ceiling = UINT64_MAX;  // Nor this slot, nor any above it.
+  uint64_t want = 1;              // At least one.
+  bool one_tick = false;          // End the run with its first tick.
+};
+
+inline History* HistoryOf(State& state) {
+  // [history] Read after the word by whoever reserves. Acquire pairs with the
+  // release of EnableHistory: what the history holds comes with its place.
+  const int64_t at = state.history_at.load(std::memory_order_acquire);
+  if (at == 0) return nullptr;
+  return reinterpret_cast<History*>(reinterpret_cast<char*>(&state) + at);
+}
+
 // Moves the word forward and hands out the slots it passed over: between one
-// and `want` of them, in order. False, and nothing changed, where the next
-// free slot lies beyond `limit_tick`.
-inline bool Reserve(State& state, const Layout& layout, const Request& request,
-                    SequenceStart& start, Run* run) {
+// and `want` of them, in order. Otherwise nothing has changed.
+inline Reserved Reserve(State& state, const Layout& layout, const Request& request,
+                        SequenceStart& start, Run* run) {
   // [high] Only a hint for naming things, so no order is needed.
   RaiseTo(state.high_tick, request.now_tick);
   const uint64_t now_slot = layout.FirstSlot(request.now_tick);
   const uint64_t limit_tick =
       request.limit_tick < layout.max_tick ? request.limit_tick : layout.max_tick;
   // [acquire] pairs with the release of the compare-exchange below and of
-  // EnableHistory's: a word read here brings the history pointer with it.
+  // EnableHistory's: a word read here brings the history's place with it.
   uint64_t word = state.word.load(std::memory_order_acquire);
   for (;;) {
     const uint64_t first =
         word > now_slot ? word : now_slot + start.First(layout, word);
-    if (layout.TickOf(first) > limit_tick) return false;
+    if (layout.TickOf(first) > limit_tick) {
+      return word == kSealed ? Reserved::kMoved : Reserved::kAhead;
+    }
+    if (first >= request.ceiling) return Reserved::kCeiling;
     const uint64_t last_tick = request.one_tick ? layout.TickOf(first) : limit_tick;
+    const uint64_t tick_end = layout.FirstSlot(last_tick) | (layout.Capacity() - 1);
+    const uint64_t end = tick_end < request.ceiling ? tick_end : request.ceiling - 1;
     // Counted from zero, because the room of a 64-bit slot space is 2^64.
-    const uint64_t room_less_one =
-        (layout.FirstSlot(last_tick) | (layout.Capacity() - 1)) - first;
+    const uint64_t room_less_one = end - first;
     const uint64_t count =
         request.want - 1 < room_less_one ? request.want : room_less_one + 1;
     const uint64_t next = first + count;
-    // [history] Read after the word, see above.
-    if (History* history = state.history.load(std::memory_order_acquire)) {
-      history->Leave(layout, word, first, next);
-    }
+    if (History* history = HistoryOf(state)) history->Leave(layout, word, first, next);
     // [reserve] Release: the marks raised above are visible to whoever sees
     // the new word. Acquire on failure: as the load above.
     if (state.word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
       run->first = first;
       run->count = count;
-      return true;
+      return Reserved::kRun;
     }
   }
 }
 
 // Moves the word up to `slot`, so that nothing below it is issued any more: others
-// may have issued it, whom this state has never met.
-inline void RaiseFloor(State& state, uint64_t slot) {
+// may have issued it, whom this state has never met. False where it is sealed.
+inline bool RaiseFloor(State& state, uint64_t slot) {
   // [acquire] As in Reserve.
   uint64_t word = state.word.load(std::memory_order_acquire);
   for (;;) {
-    // [history] Read after the word, as in Reserve; [floor] raised before it.
-    if (History* history = state.history.load(std::memory_order_acquire)) {
-      history->RaiseFloor(slot);
-    }
-    if (word >= slot) return;
+    if (word == kSealed) return false;
+    // [floor] Raised before the word.
+    if (History* history = HistoryOf(state)) history->RaiseFloor(slot);
+    if (word >= slot) return true;
     // [reserve] As in Reserve.
     if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
-      return;
+      return true;
     }
   }
 }
 
-// Gives the state a history, so that from now on every tick that is left
-// behind has its mark. Safe while other threads reserve: they may be between
-// reading "no history" and their compare-exchange, so the word is changed once
-// after the pointer is published, and every exchange that succeeds later was
-// computed from a word that brought the pointer along [history].
-inline void EnableHistory(State& state, const Layout& layout, uint64_t now_tick) {
-  History* history = state.history.load(std::memory_order_acquire);
-  if (history == nullptr) {
-    auto* fresh = new History();
-    if (state.history.compare_exchange_strong(history, fresh, std::memory_order_acq_rel,
-                                              std::memory_order_acquire)) {
-      history = fresh;
-    } else {
-      delete fresh;
+// Lets `to` go on where `from` is, and seals `from`: whoever reserves there is
+// told, and goes to `to` as well. False where `to` is sealed itself; `from` is
+// unchanged then.
+inline bool MoveTo(State& from, State& to) {
+  // [move] Acquire and release as in Reserve.
+  uint64_t word = from.word.load(std::memory_order_acquire);
+  for (;;) {
+    if (word == kSealed) return true;
+    // First raised, then sealed: between the two, nobody may be told to go where
+    // these slots are still free, and whoever dies has lost nothing.
+    if (!RaiseFloor(to, word)) return false;
+    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      break;
     }
   }
-  if (history->Usable()) return;
+  RaiseTo(to.high_tick, from.high_tick.load(std::memory_order_relaxed));
+  return true;
+}
+
+// Gives the state a history, so that from now on every tick that is left
+// behind has its mark. Safe while others reserve: they may be between reading
+// "no history" and their compare-exchange, so the word is changed once after the
+// history's place is published, and every exchange that succeeds later was
+// computed from a word that brought the place along [history].
+//
+// `memory` is zeroed, lies where everybody who has the state has it, and is used
+// from now on if the answer is true.
+inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
+                          History* memory) {
+  int64_t at = 0;
+  const bool is_first = state.history_at.compare_exchange_strong(
+      at, reinterpret_cast<char*>(memory) - reinterpret_cast<char*>(&state),
+      std::memory_order_acq_rel, std::memory_order_acquire);
+  History* const history = HistoryOf(state);
+  if (history->Usable()) return is_first;
   const uint64_t end = layout.FirstSlot(layout.max_tick) | (layout.Capacity() - 1);
   uint64_t word = state.word.load(std::memory_order_acquire);
   uint64_t next;
   do {
+    if (word == kSealed) return is_first;
     const uint64_t now_slot = layout.FirstSlot(now_tick);
     next = word < now_slot ? now_slot : word < end ? word + 1 : word;
     const uint64_t word_tick = layout.TickOf(next - 1);
@@ -133,19 +183,22 @@ inline void EnableHistory(State& state, const Layout& layout, uint64_t now_tick)
   } while (!state.word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                              std::memory_order_acquire));
   history->Open();
+  return is_first;
 }
 
-// Slots of the past tick `now_tick` that nobody was ever given. False where
+// Slots of the past tick `now_tick` that nobody was ever given; kAhead where
 // there are none, or none that are known to be free.
-inline bool ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
-                          uint64_t want, Run* run) {
+inline Reserved ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
+                              uint64_t want, Run* run) {
   // [reuse] Acquire pairs with the release in Reserve: a word that has left
   // `now_tick` brings that tick's final mark with it.
   const uint64_t word = state.word.load(std::memory_order_acquire);
-  if (word == 0 || layout.TickOf(word - 1) <= now_tick) return false;
-  History* history = state.history.load(std::memory_order_acquire);
-  return history != nullptr &&
-         history->Take(layout, now_tick, want, &run->first, &run->count);
+  if (word == kSealed) return Reserved::kMoved;
+  if (word == 0 || layout.TickOf(word - 1) <= now_tick) return Reserved::kAhead;
+  History* const history = HistoryOf(state);
+  const bool is_taken = history != nullptr &&
+                        history->Take(layout, now_tick, want, &run->first, &run->count);
+  return is_taken ? Reserved::kRun : Reserved::kAhead;
 }
 
 }  // namespace graupel

@@ -2,6 +2,7 @@ import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../errors.js'
 import { publish } from '../events.js'
 import type { Core, CoreSpec } from './engine.js'
+import { faultError } from './fault.js'
 import { endLease, JsCore } from './js.js'
 import { type NativeEngine, nativeEngine } from './native.js'
 import { State } from './state.js'
@@ -54,6 +55,11 @@ export function checkEngineOption(value: unknown, name: string): asserts value i
   }
 }
 
+/** Whether the environment asks for the js engine. @internal */
+export function isJsForced(): boolean {
+  return platform.environmentVariable(variable) === 'js'
+}
+
 /** The engine for an option; loads it, or throws `ERR_NATIVE_UNAVAILABLE`. @internal */
 export function resolveEngine(option: EngineOption): EngineKind {
   if (option === 'native') requireNative("engine is 'native'")
@@ -76,7 +82,7 @@ export function requireNative(because: string): NativeEngine {
       { cause: loaded.cause },
     )
   }
-  native = nativeEngine(loaded.binding)
+  native = nativeEngine(loaded.binding, (fault, key) => faultError(fault, key, platform.systemErrorName))
   return native
 }
 
@@ -94,20 +100,28 @@ function choose(): EngineInfo {
   return { kind: 'js', reason: loaded.reason }
 }
 
+let leavesAtExit = false
+
 function openNative(spec: CoreSpec): Core {
-  const core = requireNative('this generator counts natively').open(spec)
+  const { open, binding } = requireNative('this generator counts natively')
+  const core = open(spec)
+  // process.exit() and uncaught errors do not take the environment down, and the files would not get their exact words.
+  if (spec.place === 'file' && !leavesAtExit) {
+    leavesAtExit = true
+    platform.atExit(() => binding.leave())
+  }
   // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
   if (typeof spec.clock !== 'function') takeOver(spec)
   return core
 }
 
-/** The native engine counts this key from now on; the js engine's word, if it has one, is carried over. */
+/** The native engine counts this key from now on, by the generator that was just opened; the js engine's word, if it has one, is carried over. */
 function takeOver(spec: CoreSpec): void {
   const shared = stateTable()
   if (typeof shared === 'string') return
   const { binding } = requireNative('this generator counts natively')
   const state = new State(shared, shared.find(spec.key), spec.sequenceBits, spec.maxTick)
-  state.moveTo((slot) => binding.raise(spec.key, slot))
+  state.moveTo((slot) => binding.raise(slot))
   endLease(spec.key)
 }
 

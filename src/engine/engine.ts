@@ -11,6 +11,10 @@ export const Status = {
   beforeEpoch: 2,
   expired: 3,
   closed: 4,
+  /** The next slot lies above the ceiling: wait for it to rise. */
+  ceiling: 5,
+  /** The state was lost, and no other can be had. */
+  unavailable: 6,
 } as const
 
 /** Where, in a 64-bit element seen as two of 32 bits, the lower half is: 0 on little-endian machines. */
@@ -34,6 +38,17 @@ export interface Observation {
   highTick: number
   /** Ids that this generator made. */
   issued: number
+  /** Tick of the first slot above the ceiling; -1 where there is none. */
+  ceilingTick: number
+}
+
+/** What waiting for a ceiling ended with. */
+export const CeilingOutcome = { raised: 0, failed: 1, timeout: 2 } as const
+
+/** Somebody who waits for a ceiling to rise. */
+export interface CeilingWait {
+  /** Set by the engine: which attempt it is that is waited for; 0 at first. */
+  attempt: number
 }
 
 /** One generator's access to an engine. */
@@ -58,6 +73,13 @@ export interface Core {
   fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number
 
+  /** Blocks until an attempt to raise the ceiling has ended, or for `blockMs`; one of {@link CeilingOutcome}. To be called after `observe()`. */
+  awaitCeiling(wait: CeilingWait, blockMs: number): number
+  /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
+  failure(): Error
+  /** Whether the word is in a page that other processes use, too. */
+  isShared(): boolean
+
   /** Every call after this one ends with `closed`. */
   close(): void
 }
@@ -66,10 +88,21 @@ export interface Core {
 export const startModes = { zero: 0, random: 1, rotate: 2 } as const
 export type SequenceStartMode = keyof typeof startModes
 
+/** Where a state is kept. The numbers are the ones of `native/core/home.h`. */
+export const places = { process: 0, host: 1, file: 2 } as const
+export type Place = keyof typeof places
+
 /** What an engine needs to know, checked and worked out by `src/options.ts`. */
 export interface CoreSpec {
-  /** Names the state: namespace, geometry of the layout, node. Equal keys share one word. */
+  /** Names the state: clock, geometry of the layout, node, namespace. Equal keys share one word. */
   key: string
+  /** The layout with its names, for those who look at a page; JSON. */
+  description: string
+  place: Place
+  /** Of a state that is a file; else empty. */
+  path: string
+  /** How far ahead a ceiling is set. */
+  windowTicks: number
   epochMs: number
   tickMs: number
   maxTick: number
@@ -81,7 +114,9 @@ export interface CoreSpec {
   sequenceStart: SequenceStartMode
   /** For `sequenceStart: 'random'`; 32 bits. */
   seed: number
-  /** Whether the marks of past ticks have to be kept, and the time from which on. */
-  historyFromMs: number | undefined
+  /** Whether the marks of past ticks have to be kept. */
+  history: boolean
+  /** What the clock shows. */
+  nowMs: number
   clock: 'wall' | 'steady' | (() => number)
 }

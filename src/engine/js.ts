@@ -1,4 +1,13 @@
-import { type Core, type CoreSpec, high, type IdArray, low, type Observation, Status } from './engine.js'
+import {
+  type CeilingWait,
+  type Core,
+  type CoreSpec,
+  high,
+  type IdArray,
+  low,
+  type Observation,
+  Status,
+} from './engine.js'
 import type { Lease } from './lease.js'
 import { SequenceStart } from './start.js'
 import { movedAway, type Reserved, State } from './state.js'
@@ -21,6 +30,7 @@ const observation: Observation = {
   lastTick: 0,
   highTick: 0,
   issued: 0,
+  ceilingTick: -1,
 }
 
 const two32 = 2 ** 32
@@ -58,9 +68,7 @@ export class JsCore implements Core {
     this.#nodeHigh = Number(spec.nodeBits >> 32n)
     this.#narrow = spec.sequenceShift + spec.sequenceBits <= 32
     this.#start = SequenceStart.of(spec.sequenceStart, spec.seed, spec.sequenceBits)
-    if (spec.historyFromMs !== undefined) {
-      this.#state.enableHistory(Math.max(0, this.#tickAt(spec.historyFromMs)))
-    }
+    if (spec.history) this.#state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
   }
 
   get id(): bigint {
@@ -185,6 +193,20 @@ export class JsCore implements Core {
     }
     if (reserved !== 'run') return 0
     return this.#drain(array, from, to, nowTick)
+  }
+
+  // The memory of a process has no ceiling, and does not fail: what is asked here is about the core that took over.
+
+  awaitCeiling(wait: CeilingWait, blockMs: number): number {
+    return (this.#elsewhere as Core).awaitCeiling(wait, blockMs)
+  }
+
+  failure(): Error {
+    return (this.#elsewhere as Core).failure()
+  }
+
+  isShared(): boolean {
+    return this.#elsewhere?.isShared() ?? false
   }
 
   close(): void {

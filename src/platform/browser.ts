@@ -21,6 +21,11 @@ export const platform: Platform = {
     return isWorker ? 'this is a worker, which cannot see the page that started it or the other workers' : undefined
   },
 
+  // For the native engine alone.
+  systemErrorName: () => undefined,
+  absolutePath: (path) => path,
+  atExit: () => {},
+
   loadNative: () => ({ ok: false, reason: 'this build of the package, for browsers, has no native engine' }),
   warn: (message) => console.warn(message),
   channel: () => undefined,

@@ -34,6 +34,16 @@ export const platform: Platform = {
       : `NODE_APP_INSTANCE is ${NODE_APP_INSTANCE}, so a process manager runs several of this process`
   },
 
+  systemErrorName(error) {
+    // Windows has numbers of its own.
+    if (process.platform === 'win32' || error <= 0) return undefined
+    return process.getBuiltinModule('node:util').getSystemErrorName(-error)
+  },
+
+  atExit: (callback) => process.once('exit', callback),
+
+  absolutePath: (path) => process.getBuiltinModule('node:path').resolve(path),
+
   loadNative() {
     native ??= loadBinding()
     return native

@@ -21,6 +21,12 @@ export interface Platform {
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
   /** What shows that other processes run the same program, such as `node:cluster`. */
   siblingProcesses(): string | undefined
+  /** The name of a system error, such as `ENOSPC`, where the platform has names. */
+  systemErrorName(error: number): string | undefined
+  /** Calls back when this thread is about to end of itself. */
+  atExit(callback: () => void): void
+  /** A path that does not depend on the current folder. */
+  absolutePath(path: string): string
   /** Tried once; the answer is kept. */
   loadNative(): NativeLoad
   warn(message: string, code: string): void

@@ -1,5 +1,6 @@
 import { platform } from '#platform'
 import { closedError, type Referee, type Task } from './referee.js'
+import type { Rise } from './rise.js'
 
 interface Entry {
   readonly task: Task
@@ -7,6 +8,8 @@ interface Entry {
   readonly reject: (error: unknown) => void
   /** The tick that it waits for, once it does. */
   untilTick: number
+  /** Set while it waits for the ceiling. */
+  rise: Rise | undefined
 }
 
 /** Milliseconds of work after which the event loop gets a turn, whatever is left to do. */
@@ -38,7 +41,7 @@ export class Queue {
 
   add(task: Task): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#entries.push({ task, resolve, reject, untilTick: -1 })
+      this.#entries.push({ task, resolve, reject, untilTick: -1, rise: undefined })
       // Not at once: a call that fills a large array must not do so before it returns.
       if (!this.#isPumping && this.#cancel === undefined) this.#later(0)
     })
@@ -72,6 +75,12 @@ export class Queue {
       const entry = this.#entries[this.#first] as Entry
       try {
         const outcome = this.#referee.round(entry.task)
+        if (outcome === 'ceiling') {
+          entry.rise ??= this.#referee.rise()
+          if (!entry.rise.poll(false)) return 1
+          continue
+        }
+        entry.rise = undefined
         if (typeof outcome === 'object') {
           // A clock that stands still, or fires early, is waited for again: that is one wait.
           if (entry.untilTick !== outcome.untilTick) this.#referee.countWait(outcome)

@@ -6,6 +6,7 @@ import type { Layout } from '../layout/index.js'
 import type { Counters } from '../stats.js'
 import { judge, type Situation, situationOf } from './judge.js'
 import { type OverflowAction, type Policy, type RollbackAction, type RollbackEvent, rollbackActions } from './policy.js'
+import { Rise } from './rise.js'
 
 /** Something to be made: one id, or the rest of an array. Each call makes what it can and says how far that got. */
 export interface Task {
@@ -63,9 +64,15 @@ export class Referee {
   /** Blocks until the task is done. @throws GraupelError as the policy says. */
   run(task: Task): void {
     let inVain = 0
+    let rise: Rise | undefined
     for (;;) {
       const outcome = this.round(task)
       if (outcome === 'done') return
+      if (outcome === 'ceiling') {
+        rise ??= this.rise()
+        rise.poll(true)
+        continue
+      }
       if (outcome === 'again' || this.#block(outcome)) continue
       // A clock that goes to and fro is as good as one that stands still.
       inVain++
@@ -75,9 +82,10 @@ export class Referee {
   }
 
   /** One decision and what follows from it; never blocks. @throws GraupelError as the policy says. */
-  round(task: Task): 'done' | 'again' | Wait {
+  round(task: Task): 'done' | 'again' | 'ceiling' | Wait {
     const { layout } = this.#subject
     const seen = this.#observe()
+    if (seen.status === Status.ceiling) return 'ceiling'
     const situation = situationOf(seen, layout.tickMs)
     if (situation === undefined) return task.proceed() === 'done' ? 'done' : 'again'
     // The observation is reused by the engine, and the policy may be a function of the user's.
@@ -96,13 +104,18 @@ export class Referee {
     throw this.#refusal(situation, now.nowMs, (verdict as { retryAfterMs: number }).retryAfterMs, action)
   }
 
+  /** Begins to wait for the ceiling. */
+  rise(): Rise {
+    return new Rise(this.#core, this.#policy, this.#counters)
+  }
+
   /** For a wait that somebody else does. */
   countWait({ waitMs }: Wait): void {
     this.#counters.waits++
     this.#counters.waitedMs += waitMs
   }
 
-  /** @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED` */
+  /** @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`; what the engine says of a state that is lost */
   #observe(): Observation {
     const { layout } = this.#subject
     const seen = this.#core.observe()
@@ -114,6 +127,7 @@ export class Referee {
       )
     }
     if (seen.status === Status.expired) throw expiredError(layout, seen.nowMs)
+    if (seen.status === Status.unavailable) throw this.#core.failure()
     return seen
   }
 

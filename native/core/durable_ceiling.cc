@@ -1,0 +1,213 @@
+#include "durable_ceiling.h"
+
+#include <chrono>
+#include <utility>
+
+#include "clock.h"
+
+namespace graupel {
+namespace {
+
+// A sync takes some milliseconds; who holds a lock for longer has been stopped,
+// or its disk does not answer.
+constexpr int kLockMs = 1000;
+constexpr std::chrono::milliseconds kCloseTime{2000};
+// After a failure, those who only come near do not ask again for so long.
+constexpr int64_t kQuietNs = 100'000'000;
+
+}  // namespace
+
+DurableCeiling::DurableCeiling(const Options& options, Memory memory)
+    : layout_(options.layout),
+      window_ticks_(options.window_ticks),
+      path_(options.path),
+      file_(new StateFile()),
+      memory_(std::move(memory)),
+      wanted_tick_(options.now_tick) {}
+
+Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
+                           std::shared_ptr<DurableCeiling>* ceiling) {
+  Memory memory;
+  memory.own.lineage = page->lineage();
+  memory.page = std::move(page);
+  std::string boot_id;
+  Fault fault = BootId(&boot_id);
+  if (!fault.IsNone()) return fault;
+  boot_id.copy(memory.own.boot_id, sizeof memory.own.boot_id - 1);
+  memory.former = memory.own;
+
+  const std::shared_ptr<DurableCeiling> made(
+      new DurableCeiling(options, std::move(memory)));
+  fault = made->file_->Open(options.path, options.identity);
+  if (!fault.IsNone()) return fault;
+  made->identity_ = made->file_->identity();
+  if (made->Attach(&fault) == Attached::kMoved) return {};
+  if (!fault.IsNone()) return fault;
+
+  auto* owned = new std::shared_ptr<DurableCeiling>(made);
+  fault = StartThread(
+      [](void* data) {
+        auto* own_share = static_cast<std::shared_ptr<DurableCeiling>*>(data);
+        (*own_share)->Work();
+        delete own_share;
+      },
+      owned);
+  if (!fault.IsNone()) {
+    delete owned;
+    return fault;
+  }
+  // The thread has a share of its own, because a call to a disk that hangs must
+  // not have the ground taken away from under it. What is handed out closes it.
+  *ceiling = std::shared_ptr<DurableCeiling>(
+      made.get(), [made](DurableCeiling*) { made->Close(); });
+  return {};
+}
+
+Attached DurableCeiling::Attach(Fault* fault) {
+  *fault = file_->Lock(kLockMs);
+  if (!fault->IsNone()) return Attached::kFailed;
+  const bool is_alone = file_->TryAlone();
+  // Whoever is alone may be so for as long as the first sync takes.
+  if (!is_alone) *fault = file_->ShareUse(kLockMs);
+  Attached attached = Attached::kFailed;
+  if (fault->IsNone()) {
+    CeilingRecord record;
+    attached = graupel::Attach(*file_, is_alone, memory_.own, memory_.page->state(),
+                               layout_, window_ticks_, wanted_tick_, &record);
+    if (attached == Attached::kOk) {
+      Adopt(record.durable);
+      if (is_alone) *fault = file_->ShareUse(kLockMs);
+    } else if (attached == Attached::kElsewhere) {
+      *fault = Fault::Of(Fault::Kind::kElsewhere, file_->path());
+    } else if (attached == Attached::kFailed) {
+      *fault = file_->fault();
+    }
+  }
+  file_->Unlock();
+  return attached;
+}
+
+void DurableCeiling::Adopt(uint64_t ceiling) {
+  const uint64_t last_tick = layout_.TickOf(ceiling - 1);
+  const uint64_t half = window_ticks_ / 2;
+  Raise(ceiling, layout_.FirstSlot(last_tick > half ? last_tick - half : 0));
+}
+
+void DurableCeiling::Ask(uint64_t now_tick, bool is_urgent) {
+  // Relaxed, both: whoever is late here only asks once more, or a little later.
+  if (is_asked_.load(std::memory_order_relaxed)) return;
+  if (!is_urgent && quiet_until_ns_.load(std::memory_order_relaxed) > MonotonicNs()) {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (wanted_tick_ < now_tick) wanted_tick_ = now_tick;
+  is_asked_.store(true, std::memory_order_relaxed);
+  wake_.notify_one();
+}
+
+DurableCeiling::Outcome DurableCeiling::Await(uint64_t now_tick, uint32_t timeout_ms,
+                                              uint64_t* attempt) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (*attempt == 0) {
+    *attempt = attempt_;
+    if (wanted_tick_ < now_tick) wanted_tick_ = now_tick;
+    is_asked_.store(true, std::memory_order_relaxed);
+    wake_.notify_one();
+  }
+  const bool has_ended = ended_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                                         [&] { return attempt_ != *attempt; });
+  if (!has_ended) return Outcome::kTimeout;
+  return fault_.IsNone() ? Outcome::kRaised : Outcome::kFailed;
+}
+
+Fault DurableCeiling::fault() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return fault_;
+}
+
+bool DurableCeiling::IsCurrent() const { return identity_.IsAt(path_); }
+
+void DurableCeiling::Follow(std::shared_ptr<Page> page) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (memory_.page == page) return;
+  memory_.former = memory_.own;
+  memory_.own.lineage = page->lineage();
+  memory_.page = std::move(page);
+}
+
+void DurableCeiling::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    wake_.wait(
+        lock, [&] { return is_closing_ || is_asked_.load(std::memory_order_relaxed); });
+    if (is_closing_) break;
+    is_asked_.store(false, std::memory_order_relaxed);
+    const uint64_t now_tick = wanted_tick_;
+    const Memory memory = memory_;
+    lock.unlock();
+    Fault fault = Attempt(memory, now_tick);
+    if (!fault.IsNone()) {
+      quiet_until_ns_.store(MonotonicNs() + kQuietNs, std::memory_order_relaxed);
+    }
+    lock.lock();
+    fault_ = std::move(fault);
+    ++attempt_;
+    ended_.notify_all();
+  }
+  const Memory memory = memory_;
+  lock.unlock();
+  LeaveWord(memory);
+  file_.reset();
+  lock.lock();
+  is_closed_ = true;
+  ended_.notify_all();
+}
+
+Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick) {
+  Fault fault = file_->StillThere();
+  if (!fault.IsNone()) return fault;
+  fault = file_->Lock(kLockMs);
+  if (!fault.IsNone()) return fault;
+  CeilingRecord record;
+  bool is_done = file_->Read(&record);
+  const uint64_t word = memory.page->state().word.load(std::memory_order_relaxed);
+  if (is_done && !memory.IsIn(record)) {
+    fault =
+        Fault::Of(Fault::Kind::kLost, file_->path(), "overwritten by somebody else");
+  } else if (is_done && word == kSealed) {
+    // Whoever finds the seal brings another page (Follow).
+    fault = Fault::Of(Fault::Kind::kLost, memory.page->path(), "deleted");
+  } else if (is_done) {
+    // What another process has raised it to is good for half a window at least,
+    // or all of them would write for themselves.
+    const uint64_t enough = CeilingFrom(layout_, word, now_tick, window_ticks_ / 2 + 1);
+    if (!record.IsOf(memory.own) || record.is_clean != 0 || record.durable < enough) {
+      record.TakeFrom(memory.own);
+      is_done = RaiseCeiling(*file_, record,
+                             CeilingFrom(layout_, word, now_tick, window_ticks_));
+    }
+    if (is_done) Adopt(record.durable);
+  }
+  if (fault.IsNone() && !is_done) fault = file_->fault();
+  file_->Unlock();
+  return fault;
+}
+
+void DurableCeiling::LeaveWord(const Memory& memory) {
+  if (!file_->StillThere().IsNone() || !file_->Lock(kLockMs).IsNone()) return;
+  CeilingRecord record;
+  if (file_->TryAlone() && file_->Read(&record) && memory.IsIn(record)) {
+    // Whatever fails here leaves the ceilings, from where it is safe to go on.
+    Detach(*file_, memory.page->state());
+  }
+  file_->Unlock();
+}
+
+void DurableCeiling::Close() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  is_closing_ = true;
+  wake_.notify_one();
+  ended_.wait_for(lock, kCloseTime, [&] { return is_closed_; });
+}
+
+}  // namespace graupel

@@ -1,0 +1,93 @@
+#ifndef GRAUPEL_CORE_DURABLE_CEILING_H_
+#define GRAUPEL_CORE_DURABLE_CEILING_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ceiling.h"
+#include "page.h"
+#include "state_file.h"
+
+namespace graupel {
+
+// A ceiling that a state file remembers, with a thread that raises it. All calls
+// that may wait for the disk are that thread's, but for those of Open().
+class DurableCeiling : public Ceiling {
+ public:
+  struct Options {
+    std::string path;
+    Identity identity;
+    Layout layout;
+    uint64_t window_ticks = 1;
+    uint64_t now_tick = 0;
+  };
+
+  // A null ceiling without a fault means that the page is sealed: take another
+  // one. When its last owner lets go of it, the file gets the exact word, unless
+  // somebody else has it in use.
+  static Fault Open(const Options& options, std::shared_ptr<Page> page,
+                    std::shared_ptr<DurableCeiling>* ceiling);
+
+  void Ask(uint64_t now_tick, bool is_urgent) override;
+
+  // Asks, and blocks until an attempt to raise the ceiling has ended, or for
+  // `timeout_ms`. kFailed says why in fault(). `*attempt` is 0 at first, and what
+  // it was made to be when the same caller goes on waiting.
+  enum class Outcome : uint32_t { kRaised = 0, kFailed = 1, kTimeout = 2 };
+  Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* attempt);
+  Fault fault();
+
+  // Whether the file is the one that its path leads to.
+  bool IsCurrent() const;
+
+  // The word has gone to another page, because the old one was deleted.
+  void Follow(std::shared_ptr<Page> page);
+
+ private:
+  // The memory whose word is the truth, and how the record names it.
+  struct Memory {
+    std::shared_ptr<Page> page;
+    CeilingRecord own{};
+    CeilingRecord former{};  // The one before it, whose word is sealed.
+    bool IsIn(const CeilingRecord& record) const {
+      return record.IsOf(own) || record.IsOf(former);
+    }
+  };
+
+  DurableCeiling(const Options& options, Memory memory);
+
+  Attached Attach(Fault* fault);
+  void Work();
+  Fault Attempt(const Memory& memory, uint64_t now_tick);
+  void LeaveWord(const Memory& memory);
+  void Adopt(uint64_t ceiling);
+  void Close();
+
+  const Layout layout_;
+  const uint64_t window_ticks_;
+  const std::string path_;
+  std::unique_ptr<StateFile> file_;
+  FileIdentity identity_;
+
+  // Read without the mutex, so that those who ask again and again cost nothing.
+  std::atomic<bool> is_asked_{false};
+  std::atomic<int64_t> quiet_until_ns_{0};
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable ended_;
+  Memory memory_;
+  uint64_t wanted_tick_;
+  uint64_t attempt_ = 1;  // The one that ends next.
+  Fault fault_;
+  bool is_closing_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_CORE_DURABLE_CEILING_H_

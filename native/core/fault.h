@@ -1,0 +1,45 @@
+#ifndef GRAUPEL_CORE_FAULT_H_
+#define GRAUPEL_CORE_FAULT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace graupel {
+
+// Why a state that outlives its process cannot be had. The facade makes the
+// errors of it (src/engine/fault.ts, which has the same numbers).
+struct Fault {
+  enum class Kind : uint32_t {
+    kNone = 0,
+    kSystem = 1,     // A call failed: `call`, `error`.
+    kUnsafe = 2,     // Others could change it, or it is no plain local file: `detail`.
+    kCorrupt = 3,    // It is not what this version of its format can be: `detail`.
+    kVersion = 4,    // It has another version of the format: `detail`.
+    kMismatch = 5,   // It belongs to other ids: `detail` is their key.
+    kElsewhere = 6,  // It is in use by somebody with whom no memory is shared.
+    kBusy = 7,       // Somebody has held its lock for long.
+    kLost = 8,       // It was deleted or replaced while it was open.
+    // Only between the parts of the core.
+    kMissing = 9,
+    kExists = 10,
+  };
+
+  Kind kind = Kind::kNone;
+  int error = 0;  // errno; on Windows GetLastError().
+  const char* call = "";
+  std::string path;
+  std::string detail;
+  bool is_page = false;  // Of the memory, and not of a state file.
+
+  bool IsNone() const { return kind == Kind::kNone; }
+  static Fault System(const char* call, int error, const std::string& path) {
+    return {Kind::kSystem, error, call, path, {}, false};
+  }
+  static Fault Of(Kind kind, const std::string& path, std::string detail = {}) {
+    return {kind, 0, "", path, static_cast<std::string&&>(detail), false};
+  }
+};
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_CORE_FAULT_H_

@@ -1,0 +1,49 @@
+#ifndef GRAUPEL_CORE_HOME_H_
+#define GRAUPEL_CORE_HOME_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "durable_ceiling.h"
+#include "fault.h"
+#include "layout.h"
+#include "page.h"
+#include "state.h"
+
+namespace graupel {
+
+// Where a generator's word lives, and how far it may go. Copies share it.
+struct Home {
+  State* state = nullptr;
+  std::shared_ptr<Page> page;               // Null: in the process.
+  std::shared_ptr<DurableCeiling> ceiling;  // Null: no bound.
+};
+
+// The numbers are the ones of src/engine/native.ts.
+enum class Place : uint32_t { kProcess = 0, kHost = 1, kFile = 2 };
+
+struct HomeOptions {
+  Place place = Place::kProcess;
+  Identity identity;
+  Layout layout;
+  std::string path;  // Of kFile; what it is for is the key without its first word.
+  uint64_t window_ticks = 1;
+  uint64_t now_tick = 0;
+};
+
+// There is one word for a key in a process: who asks for kProcess where the word
+// has gone to a page gets the page, and who asks for a page takes the process's
+// word there.
+Fault OpenHome(const HomeOptions& options, Home* home);
+
+// For a home whose word is sealed or whose page is no longer the current one: the
+// one where its slots are counted now, made if need be, with nothing forgotten.
+Fault FollowHome(const Identity& identity, const Layout& layout, Home* home);
+
+// Gives the home's state a history. `now_tick` as in EnableHistory (state.h).
+Fault RememberTicks(const Home& home, const Layout& layout, uint64_t now_tick);
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_CORE_HOME_H_

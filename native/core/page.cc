@@ -1,0 +1,97 @@
+#include "page.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "checksum.h"
+
+namespace graupel {
+namespace {
+
+// Between finding no page and making one, others make and delete theirs.
+constexpr int kMostAttempts = 16;
+
+std::string NameOf(const std::string& key) {
+  const NameHash hash(key.data(), key.size());
+  char name[48];
+  std::snprintf(name, sizeof name, "%016llx%016llx.page",
+                static_cast<unsigned long long>(hash.high),
+                static_cast<unsigned long long>(hash.low));
+  return name;
+}
+
+}  // namespace
+
+Page::~Page() {
+  if (address_ != nullptr) Unmap(address_, kBytes);
+}
+
+Fault Page::Open(const Identity& identity, const Lineage* lineage,
+                 std::shared_ptr<Page>* page) {
+  std::string path;
+  Fault fault = MemoryFolder(&path);
+  std::string boot_id;
+  if (fault.IsNone()) fault = BootId(&boot_id);
+  path.append("/").append(NameOf(identity.key));
+  for (int i = 0; fault.IsNone() && i < kMostAttempts; ++i) {
+    SharedFile file;
+    fault = file.Open(path);
+    if (fault.IsNone()) {
+      std::shared_ptr<Page> found(new Page());
+      found->path_ = path;
+      fault = found->Map(file);
+      if (!fault.IsNone()) return fault;
+      if (found->identity_.key != identity.key) {
+        return Fault::Of(Fault::Kind::kMismatch, path, found->identity_.key);
+      }
+      *page = std::move(found);
+      return {};
+    }
+    if (fault.kind != Fault::Kind::kMissing) return fault;
+    Lineage fresh;
+    RandomBytes(&fresh, sizeof fresh);
+    fault = CreateFileWith(path,
+                           Header::Make(Header::kPage, identity,
+                                        lineage == nullptr ? fresh : *lineage, boot_id),
+                           kBytes, false);
+    if (fault.kind == Fault::Kind::kExists) fault = {};
+  }
+  if (fault.IsNone()) fault = Fault::Of(Fault::Kind::kBusy, path);
+  return fault;
+}
+
+Fault Page::Map(const SharedFile& file) {
+  uint64_t size = 0;
+  Fault fault = file.Size(&size);
+  if (!fault.IsNone()) return fault;
+  // Never mapped if it is short: a mapping that reaches beyond its file ends the
+  // process that touches it.
+  if (size != kBytes) {
+    return Fault::Of(
+        Fault::Kind::kCorrupt, path_,
+        "it has " + std::to_string(size) + " bytes and not " + std::to_string(kBytes));
+  }
+  char bytes[Header::kBytes];
+  fault = file.Read(0, bytes, sizeof bytes);
+  if (!fault.IsNone()) return fault;
+  Header header;
+  std::memcpy(&header, bytes, sizeof header);
+  fault = header.Check(bytes, Header::kPage, path_, &identity_);
+  if (!fault.IsNone()) return fault;
+  lineage_ = header.lineage;
+  file_ = FileIdentity(file);
+  return file.Map(kBytes, &address_);
+}
+
+Fault Page::HistoryMemory(History** history) const {
+  SharedFile file;
+  Fault fault = file.Open(path_);
+  if (fault.kind == Fault::Kind::kMissing) fault.kind = Fault::Kind::kLost;
+  if (fault.IsNone()) fault = file.Allocate(kHistoryAt, kBytes - kHistoryAt);
+  // What was allocated is this page's memory only if the path still leads there.
+  if (fault.IsNone() && !IsCurrent()) fault = Fault::Of(Fault::Kind::kLost, path_);
+  *history = reinterpret_cast<History*>(static_cast<char*>(address_) + kHistoryAt);
+  return fault;
+}
+
+}  // namespace graupel

@@ -1,0 +1,2 @@
+#if defined(_WIN32)
+#endif
