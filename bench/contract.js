@@ -14,6 +14,7 @@
  * JavaScript number.
  * @property {number} node - Another one for each workload, so that none begins in the future that another has used up.
  * @property {string} [namespace] - Lets a node be used again by something that must not meet its first user.
+ * @property {boolean} [isMany] - One of thousands.
  * @property {boolean} [unbounded] - Never wait for the clock: the ids may be stamped ahead of it as far as need be.
  */
 
@@ -35,6 +36,7 @@
  * @property {string} title
  * @property {string} [module] - What `import` has to be given, for the workload that times that.
  * @property {boolean} [isYardstick] - Makes nothing that could be checked for repeats.
+ * @property {readonly string[]} [only] - The workloads that it is there for; all, if not given.
  * @property {() => Promise<(wanted: Wanted) => Source | undefined>} load
  */
 

@@ -36,6 +36,7 @@ for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(
 const results = []
 for (const workload of workloads.filter(({ name }) => name.includes(options.filter ?? ''))) {
   for (const subject of subjects.filter(({ name }) => name.includes(options.subject ?? ''))) {
+    if (subject.only?.includes(workload.name) === false) continue
     const startMs = performance.now()
     const pair = { subject: subject.name, workload: workload.name }
     const flags = options.quick ? ['--quick'] : []

@@ -20,7 +20,7 @@ const kept = []
 /** @param {string} namespace */
 function makeThousand(namespace) {
   for (let node = 0; node < 1000; node++) {
-    const source = open?.({ layout: 'twitter', node, namespace })
+    const source = open?.({ layout: 'twitter', node, namespace, isMany: true })
     source?.next?.()
     kept.push(source)
   }

@@ -1,14 +1,21 @@
 /** @import { Source, Subject } from '../contract.js' */
 
 /**
+ * Of graupel's own, so that nothing that is done here is remembered of a node that somebody uses.
+ */
+const ownNamespace = 'graupel bench'
+
+/**
  * @param {'native' | 'js'} engine
+ * @param {Partial<Subject> & { state?: () => string }} [special] - Where it differs from the engine as it is by default.
  * @returns {Subject}
  */
-export function graupel(engine) {
+export function graupel(engine, { state, ...special } = {}) {
   return {
     name: `graupel-${engine}`,
     title: `graupel ${engine}`,
     module: 'graupel',
+    ...special,
     async load() {
       const { createGenerator, defineLayout, layouts } = await import('graupel')
       const chosen = {
@@ -36,7 +43,7 @@ export function graupel(engine) {
           ],
         }),
       }
-      return ({ layout, node, namespace, unbounded }) => {
+      return ({ layout, node, namespace = ownNamespace, unbounded, isMany }) => {
         const ahead = /** @type {const} */ ({ onOverflow: 'advance', maxAheadMs: Number.MAX_SAFE_INTEGER })
         return /** @type {Source} */ (
           createGenerator({
@@ -44,7 +51,10 @@ export function graupel(engine) {
             engine,
             // The layout for numbers has no room for a node.
             ...(layout === 'number' ? {} : { node }),
-            ...(namespace === undefined ? {} : { namespace }),
+            namespace,
+            ...(state === undefined ? {} : { state: state() }),
+            // Ids of years to come must not be what the host remembers; nor a thousand nodes, of which each takes a page.
+            ...(unbounded || isMany ? { state: 'process' } : {}),
             ...(unbounded ? ahead : {}),
           })
         )

@@ -1,6 +1,8 @@
 import dateNow from './date-now.js'
+import graupelFile from './graupel-file.js'
 import graupelJs from './graupel-js.js'
 import graupelNative from './graupel-native.js'
+import graupelProcess from './graupel-process.js'
 import randomUuid from './random-uuid.js'
 import viewRead from './view-read.js'
 
@@ -9,4 +11,4 @@ import viewRead from './view-read.js'
  *
  * @type {readonly import('../contract.js').Subject[]}
  */
-export const subjects = [graupelNative, graupelJs, dateNow, viewRead, randomUuid]
+export const subjects = [graupelNative, graupelProcess, graupelFile, graupelJs, dateNow, viewRead, randomUuid]

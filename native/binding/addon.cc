@@ -271,9 +271,11 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   return Napi::Value(info.Env(), owner);
 }
 
-// fault(): why the last call could not have a state.
+// fault(): why the last call could not have a state, and the key of the generator
+// in the mailbox, which open() has not put there if it failed.
 Napi::Value FaultOf(const Napi::CallbackInfo& info) {
-  const Fault& fault = static_cast<Environment*>(info.Data())->fault();
+  const auto& environment = *static_cast<Environment*>(info.Data());
+  const Fault& fault = environment.fault();
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("kind", static_cast<uint32_t>(fault.kind));
   result.Set("error", fault.error);
@@ -282,6 +284,9 @@ Napi::Value FaultOf(const Napi::CallbackInfo& info) {
   result.Set("path", fault.path);
   result.Set("detail", fault.detail);
   result.Set("isPage", fault.is_page);
+  const Handle* const handle =
+      environment.HasHandles() ? environment.Current() : nullptr;
+  if (handle != nullptr) result.Set("key", handle->seat->key);
   return result;
 }
 

@@ -17,9 +17,22 @@ Seat* Environment::SeatFor(const HomeOptions& options, bool remembers) {
   if (!fault_.IsNone()) return nullptr;
   const SeatKey key(home.state, home.ceiling.get());
   std::unique_ptr<Seat>& seat = seats_[key];
-  if (seat == nullptr) seat.reset(new Seat(options, home));
+  if (seat == nullptr) {
+    seat.reset(
+        new Seat(options.layout, home, options.identity.key, DescriptionOf(options)));
+  }
   if (remembers && !Remember(*seat, options.now_tick)) return nullptr;
   return seat.get();
+}
+
+Text Environment::DescriptionOf(const HomeOptions& options) {
+  // As many as there are layouts in use.
+  for (const Text& text : descriptions_) {
+    if (*text == options.identity.description) return text;
+  }
+  descriptions_.push_back(
+      std::make_shared<const std::string>(options.identity.description));
+  return descriptions_.back();
 }
 
 bool Environment::Remember(Seat& seat, uint64_t now_tick) {
@@ -31,7 +44,7 @@ bool Environment::Remember(Seat& seat, uint64_t now_tick) {
 }
 
 bool Environment::Follow(Seat& seat, uint64_t now_tick) {
-  fault_ = FollowHome(seat.identity, seat.thread.layout, &seat.home);
+  fault_ = FollowHome({seat.key, *seat.description}, seat.thread.layout, &seat.home);
   if (!fault_.IsNone()) return false;
   // Found by the state that it has from now on. Should there be a seat already,
   // that one is for those who come later.

@@ -41,12 +41,16 @@ static_assert(sizeof(Mailbox) == 88);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 
+// One copy for all who need it: there may be a thousand generators.
+using Text = std::shared_ptr<const std::string>;
+
 // What the generators of this thread on one state, up to one ceiling, share.
 struct Seat {
-  explicit Seat(const HomeOptions& options, const Home& home_in)
-      : thread(home_in.state, options.layout),
-        home(home_in),
-        identity(options.identity) {
+  Seat(const Layout& layout, Home home_in, std::string key_in, Text description_in)
+      : thread(home_in.state, layout),
+        home(std::move(home_in)),
+        key(std::move(key_in)),
+        description(std::move(description_in)) {
     Settle();
   }
   // After the home has changed.
@@ -58,7 +62,8 @@ struct Seat {
 
   Thread thread;
   Home home;
-  const Identity identity;
+  const std::string key;
+  const Text description;
   bool remembers = false;  // Somebody needs a history.
   size_t users = 0;
 };
@@ -91,6 +96,7 @@ class Environment {
 
   // Null when it was closed.
   Handle* Current() const { return handles_[mailbox_->handle].get(); }
+  bool HasHandles() const { return !handles_.empty(); }
 
   // Null with a fault. `remembers`: with a history, from `options.now_tick` on.
   Seat* SeatFor(const HomeOptions& options, bool remembers);
@@ -113,12 +119,14 @@ class Environment {
 
   ~Environment() = default;
   bool Remember(Seat& seat, uint64_t now_tick);
+  Text DescriptionOf(const HomeOptions& options);
 
   Napi::Reference<Napi::ArrayBuffer> mailbox_reference_;
   Mailbox* mailbox_;
   WallClock wall_;
   SteadyClock steady_;
   Fault fault_;
+  std::vector<Text> descriptions_;
   std::map<SeatKey, std::unique_ptr<Seat>> seats_;
   std::vector<std::unique_ptr<Seat>> displaced_;
   std::vector<std::unique_ptr<Handle>> handles_;

@@ -11,6 +11,8 @@ export interface Fault {
   readonly detail: string
   /** Of the memory, and not of a state file. */
   readonly isPage: boolean
+  /** Of the generator that met it; not where it could not be opened. */
+  readonly key?: string
 }
 
 /** The numbers are the ones of `native/core/fault.h`. */
@@ -33,10 +35,14 @@ const partNames = [
 /**
  * The error that a fault is to the user.
  *
- * @param key - Of the generator that met it.
+ * @param key - Of the generator that could not be opened.
  * @param nameOf - The system's name for the number of an error, such as `ENOSPC`.
  */
-export function faultError(fault: Fault, key: string, nameOf: (error: number) => string | undefined): GraupelError {
+export function faultError(
+  fault: Fault,
+  key: string | undefined,
+  nameOf: (error: number) => string | undefined,
+): GraupelError {
   const { kind, path, detail } = fault
   const what = fault.isPage ? `the page ${path}, in which processes share a state,` : `the state file ${path}`
   const make = (code: ErrorCode, message: string, cause?: unknown) =>
@@ -58,7 +64,10 @@ export function faultError(fault: Fault, key: string, nameOf: (error: number) =>
         `${what} has format ${detail}, and this version of graupel reads format ${format}; use one version on all processes of a node`,
       )
     case kinds.mismatch:
-      return make('ERR_STATE_MISMATCH', `${what} is for other ids: ${differences(detail, key)}; use a path for each`)
+      return make(
+        'ERR_STATE_MISMATCH',
+        `${what} is for other ids: ${differences(detail, key ?? fault.key ?? detail)}; use a path for each`,
+      )
     case kinds.elsewhere:
       return make(
         'ERR_STATE_UNREACHABLE',

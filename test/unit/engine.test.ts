@@ -129,10 +129,10 @@ describe('the channels', () => {
 })
 
 describe('other processes', () => {
-  it('make state an explicit choice under a process manager', () => {
+  it('make state an explicit choice on the js engine under a process manager', () => {
     const code = `
-      out.implicit = attempt(() => createGenerator({ node: 1 }))
-      out.explicit = attempt(() => createGenerator({ node: 1, state: 'process' }).stats().state)`
+      out.implicit = attempt(() => createGenerator({ node: 1, engine: 'js' }))
+      out.explicit = attempt(() => createGenerator({ node: 1, engine: 'js', state: 'process' }).stats().state)`
     const { out } = run(code, { NODE_APP_INSTANCE: '1' })
     expect(out.implicit).toMatchObject({
       code: 'ERR_STATE_UNREACHABLE',
@@ -141,14 +141,14 @@ describe('other processes', () => {
     expect(out.explicit).toBe('process')
   })
 
-  it('make state an explicit choice in a worker of node:cluster', () => {
+  it('make state an explicit choice on the js engine in a worker of node:cluster', () => {
     const file = join(temporary, 'cluster.cjs')
     writeFileSync(
       file,
       `const cluster = require('node:cluster')
       if (cluster.isPrimary) cluster.fork().on('exit', (code) => process.exit(code))
       else import(process.argv[2]).then(({ createGenerator }) => {
-        try { createGenerator({ node: 1 }); process.exit(3) }
+        try { createGenerator({ node: 1, engine: 'js' }); process.exit(3) }
         catch (error) { console.log(error.code); process.exit(0) }
       })`,
     )

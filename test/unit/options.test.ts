@@ -51,7 +51,13 @@ describe('options', () => {
     ],
     ['an engine that does not exist', { node: 1, engine: 'wasm' }, TypeError, 'ERR_OPTION_INVALID'],
     ['an engine named as a property', { node: 1, engine: 'toString' }, TypeError, 'ERR_OPTION_INVALID'],
-    ['an empty state', { node: 1, state: '' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['a state that is no text', { node: 1, state: 7 }, TypeError, 'ERR_OPTION_INVALID'],
+    ['an empty state', { node: 1, state: '' }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a state that is neither a word of ours nor a path', { node: 1, state: 'hosts' }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a path with a zero in it', { node: 1, state: './a\0b' }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a window of nothing', { node: 1, windowMs: 0 }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a window of more than a day', { node: 1, windowMs: 86_400_001 }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a window in words', { node: 1, windowMs: '3s' }, TypeError, 'ERR_OPTION_INVALID'],
     [
       'a state on the js engine that only native keeps',
       { node: 1, state: 'host', engine: 'js' },
@@ -65,12 +71,21 @@ describe('options', () => {
     expect(error.message.length).toBeGreaterThan(30)
   })
 
-  it.runIf(engines.includes('native'))('refuse a state that this version cannot keep, naming the one it can', () => {
-    for (const state of ['host', '/var/lib/app/ids.state']) {
-      const error = make({ node: 1, state, engine: 'native' })
-      expect(error.code).toBe('ERR_STATE_UNSUPPORTED')
-      expect(error.message).toContain("state: 'process'")
-    }
+  it.runIf(engines.includes('native'))('say where the state is kept', () => {
+    const namespace = freshNamespace()
+    expect(createGenerator({ node: 1, namespace, engine: 'native' }).stats().state).toBe('host')
+    expect(createGenerator({ node: 2, namespace, engine: 'native', state: 'process' }).stats().state).toBe('process')
+    expect(createGenerator({ node: 3, namespace, engine: 'js' }).stats().state).toBe('process')
+    // What a simulation leaves must not be found by the next run of it.
+    expect(createGenerator({ node: 4, namespace, clock: Date.now }).stats().state).toBe('process')
+    expect(createGenerator({ node: 5, namespace, clock: Date.now, state: 'host' }).stats().state).toBe('host')
+  })
+
+  it.runIf(engines.includes('native'))('refuse a folder that is not there, and keep what the system said', () => {
+    const error = make({ node: 1, state: '/nowhere/at/all/ids.state' }) as Caught & { cause?: { code?: string } }
+    expect(error.code).toBe('ERR_STATE_UNAVAILABLE')
+    expect(error.cause?.code).toBe('ENOENT')
+    expect(error.message).toContain('/nowhere/at/all/ids.state')
   })
 
   it('take every node of a layout, in both forms', () => {
