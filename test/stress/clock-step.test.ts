@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decode, type EngineKind, layouts } from 'graupel'
 import { afterAll, describe, expect, test } from 'vitest'
-import { engines } from '../engines.ts'
+import { engines, freshNamespace } from '../engines.ts'
 
 // The other tests inject a clock. Here the system's own clock steps, as the real code sees it: libfaketime stands between
 // a process and the C library. What is not faked is the monotonic clock, which no step moves in reality either.
@@ -147,7 +147,7 @@ function make(engine: EngineKind, options: object, clocks: string[]): Outcome[] 
   const file = join(folder, 'clock')
   writeFileSync(file, clocks[0] ?? '')
   const steps = clocks.map((clock) => ({ clock, count: idsPerStep }))
-  const order = JSON.stringify({ options: { node: 7, engine, ...options }, steps })
+  const order = JSON.stringify({ options: { node: 7, engine, namespace: freshNamespace(), ...options }, steps })
   const done = spawnSync(process.execPath, [program, order], {
     encoding: 'utf8',
     timeout: 90_000,
