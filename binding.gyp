@@ -4,6 +4,7 @@
       "target_name": "graupel",
       "sources": [
         "native/binding/addon.cc",
+        "native/binding/calls.cc",
         "native/binding/environment.cc",
         "native/core/clock.cc",
         "native/core/durable_ceiling.cc",

@@ -94,7 +94,7 @@ const optionNames: readonly string[] = [
 const nodeVariable = 'GRAUPEL_NODE'
 const mostNamespace = 255
 const mostWindowMs = 86_400_000
-/** Bytes; with the longest key it still fits a page (`native/core/header.h`). */
+/** Bytes in UTF-8; with the longest key it fits a page (`native/core/header.h`). Longer names are not shown, that is all. */
 const mostDescription = 2048
 
 /** Options with their defaults, checked. @internal */
@@ -200,14 +200,11 @@ function descriptionOf(layout: Layout): string {
   if (description === undefined) {
     const { name, epochMs, tickMs, fields, unsigned } = layout
     description = JSON.stringify({ name, epochMs, tickMs, fields, unsigned })
-    // Pages have room for so much, and need it only to show names.
-    if (description.length > mostDescription)
-      description = JSON.stringify({
-        epochMs,
-        tickMs,
-        fields: fields.map(([, bits], i) => [`field${i}`, bits]),
-        unsigned,
-      })
+    if (new TextEncoder().encode(description).length > mostDescription) {
+      const isOwn = (field: string) => field === 'timestamp' || field === 'sequence'
+      const short = fields.map(([field, bits], i) => [isOwn(field) ? field : `field${i}`, bits])
+      description = JSON.stringify({ name: '', epochMs, tickMs, fields: short, unsigned })
+    }
     descriptions.set(layout, description)
   }
   return description

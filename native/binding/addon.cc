@@ -1,12 +1,13 @@
 // The module: converts arguments, calls the core, and holds nothing but the
 // environment's data. Every function that JavaScript calls per id is a plain
-// Node-API callback bound to that data, without arguments or result.
+// Node-API callback bound to that data, without arguments or result (calls.h).
 
 #include <napi.h>
 
 #include <string>
 #include <system_error>
 
+#include "calls.h"
 #include "environment.h"
 
 namespace graupel {
@@ -20,194 +21,6 @@ napi_value Invoke(napi_env env, napi_callback_info info) {
   napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data);
   call(*static_cast<Environment*>(data));
   return nullptr;
-}
-
-void SetStatus(Environment& environment, Status status) {
-  environment.mailbox().status = static_cast<uint32_t>(status);
-}
-
-// `fresh` reads the clock whatever the counter says.
-int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
-  switch (handle.clock) {
-    case ClockKind::kWall:
-      return fresh ? environment.wall().ReadMs() : environment.wall().NowMs();
-    case ClockKind::kSteady:
-      return fresh ? environment.steady().ReadMs() : environment.steady().NowMs();
-    case ClockKind::kInjected:
-      break;
-  }
-  return static_cast<int64_t>(environment.mailbox().now);
-}
-
-// Sets the status and answers null unless there is a generator and the clock's
-// time can be said in its layout.
-Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) {
-    SetStatus(environment, Status::kClosed);
-    return nullptr;
-  }
-  const int64_t now_ms = NowMs(environment, *handle, false);
-  if (!handle->generator.layout().ToTick(now_ms, now_tick)) {
-    SetStatus(environment, Status::kBeforeEpoch);
-    return nullptr;
-  }
-  return handle;
-}
-
-// Follows the state to where it is now, as often as it moves meanwhile.
-template <typename Attempt>
-Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
-                Status status, Attempt attempt) {
-  constexpr int kMostMoves = 16;
-  for (int i = 0; status == Status::kMoved && i < kMostMoves; ++i) {
-    if (!environment.Follow(*handle.seat, now_tick)) return Status::kUnavailable;
-    status = attempt();
-  }
-  if (status != Status::kMoved) return status;
-  environment.set_fault(
-      Fault::Of(Fault::Kind::kLost, handle.seat->home.page->path(), "again and again"));
-  return Status::kUnavailable;
-}
-
-void Next(Environment& environment) {
-  uint64_t now_tick;
-  Handle* const handle = CurrentAtNow(environment, &now_tick);
-  if (handle == nullptr) return;
-  uint64_t* const id = &environment.mailbox().id;
-  Status status = handle->generator.Next(now_tick, id);
-  if (status == Status::kMoved) [[unlikely]] {
-    status = Followed(environment, *handle, now_tick, status,
-                      [&] { return handle->generator.Next(now_tick, id); });
-  }
-  SetStatus(environment, status);
-}
-
-// Neither sealed nor deleted.
-bool IsHere(const Handle& handle) {
-  const Page* const page = handle.seat->home.page.get();
-  return handle.generator.state().word.load(std::memory_order_relaxed) != kSealed &&
-         (page == nullptr || page->IsCurrent());
-}
-
-// Where the state word stands against a fresh reading of the clock.
-void Observe(Environment& environment) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return SetStatus(environment, Status::kClosed);
-  const Layout& layout = handle->generator.layout();
-  Mailbox& mailbox = environment.mailbox();
-  const int64_t now_ms = NowMs(environment, *handle, true);
-  uint64_t now_tick = 0;
-  const bool after_epoch = layout.ToTick(now_ms, &now_tick);
-  const bool is_found = IsHere(*handle) || environment.Follow(*handle->seat, now_tick);
-  State& state = handle->generator.state();
-  // [observe] What the policy decides from may be old at once; the
-  // reservation that follows checks again.
-  uint64_t word = state.word.load(std::memory_order_relaxed);
-  if (word == kSealed) word = 0;
-  mailbox.now_ms = static_cast<double>(now_ms);
-  mailbox.now = after_epoch ? static_cast<double>(now_tick) : -1;
-  mailbox.head_tick = static_cast<double>(layout.TickOf(word));
-  mailbox.last_tick = word == 0 ? -1 : static_cast<double>(layout.TickOf(word - 1));
-  mailbox.high_tick =
-      static_cast<double>(state.high_tick.load(std::memory_order_relaxed));
-  mailbox.issued = static_cast<double>(handle->generator.issued());
-  const Ceiling* const ceiling = handle->seat->home.ceiling.get();
-  const uint64_t ceiling_slot = ceiling == nullptr ? 0 : ceiling->slot();
-  mailbox.ceiling =
-      ceiling == nullptr ? -1 : static_cast<double>(layout.TickOf(ceiling_slot));
-  const uint64_t now_slot = layout.FirstSlot(now_tick);
-  const bool is_at_ceiling =
-      ceiling != nullptr && (word > now_slot ? word : now_slot) >= ceiling_slot;
-  SetStatus(environment, !after_epoch                 ? Status::kBeforeEpoch
-                         : now_tick > layout.max_tick ? Status::kExpired
-                         : !is_found                  ? Status::kUnavailable
-                         : is_at_ceiling              ? Status::kCeiling
-                                                      : Status::kOk);
-}
-
-// Blocks until somebody has tried to raise the ceiling, `want` milliseconds at the
-// most; the status is the outcome. `limit` is 0 at first, and is then left alone
-// until the outcome is another one than a timeout.
-void AwaitCeiling(Environment& environment) {
-  Handle* const handle = environment.Current();
-  Mailbox& mailbox = environment.mailbox();
-  DurableCeiling& ceiling = *handle->seat->home.ceiling;
-  auto attempt = static_cast<uint64_t>(mailbox.limit);
-  const auto outcome = ceiling.Await(static_cast<uint64_t>(mailbox.now),
-                                     static_cast<uint32_t>(mailbox.want), &attempt);
-  mailbox.limit = static_cast<double>(attempt);
-  if (outcome == DurableCeiling::Outcome::kFailed)
-    environment.set_fault(ceiling.fault());
-  mailbox.status = static_cast<uint32_t>(outcome);
-}
-
-// The next id under a permission: up to `limit`, or from what is unused; with
-// `want` only the lease for so many, which fill() then empties.
-template <bool unused>
-void NextGranted(Environment& environment) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return SetStatus(environment, Status::kClosed);
-  Mailbox& mailbox = environment.mailbox();
-  const auto now_tick = static_cast<uint64_t>(mailbox.now);
-  Generator& generator = handle->generator;
-  const auto attempt = [&] {
-    return unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
-                  : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
-  };
-  Status status = Followed(environment, *handle, now_tick, attempt(), attempt);
-  if (status == Status::kOk && mailbox.want == 0) {
-    status = generator.Next(now_tick, &mailbox.id);
-  }
-  SetStatus(environment, status);
-}
-
-// fill(address of the first element, count): how many were filled. With a
-// limit of -1 no further than the clock, which is then read.
-napi_value Fill(napi_env env, napi_callback_info info) {
-  size_t argc = 3;
-  napi_value argv[3];
-  void* data;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, &data);
-  Environment& environment = *static_cast<Environment*>(data);
-  Mailbox& mailbox = environment.mailbox();
-
-  void* elements = nullptr;
-  size_t length = 0;
-  napi_get_typedarray_info(env, argv[0], nullptr, &length, &elements, nullptr, nullptr);
-  uint32_t from = 0;
-  uint32_t to = 0;
-  napi_get_value_uint32(env, argv[1], &from);
-  napi_get_value_uint32(env, argv[2], &to);
-
-  size_t filled = 0;
-  uint64_t now_tick = 0;
-  Handle* handle;
-  if (mailbox.limit < 0) {
-    handle = CurrentAtNow(environment, &now_tick);
-  } else {
-    handle = environment.Current();
-    now_tick = static_cast<uint64_t>(mailbox.now);
-    if (handle == nullptr) SetStatus(environment, Status::kClosed);
-  }
-  if (handle != nullptr && from <= to && to <= length) {
-    Generator& generator = handle->generator;
-    const uint64_t limit_tick =
-        mailbox.limit < 0 ? now_tick : static_cast<uint64_t>(mailbox.limit);
-    auto* const out = static_cast<uint64_t*>(elements);
-    const auto attempt = [&] {
-      size_t more = 0;
-      const Status status = generator.Fill(now_tick, limit_tick, out + from + filled,
-                                           to - from - filled, &more);
-      filled += more;
-      return status;
-    };
-    SetStatus(environment,
-              Followed(environment, *handle, now_tick, attempt(), attempt));
-  }
-  napi_value result;
-  napi_create_uint32(env, static_cast<uint32_t>(filled), &result);
-  return result;
 }
 
 uint64_t BigIntOption(const Napi::Object& options, const char* name) {
@@ -271,11 +84,9 @@ Napi::Value Open(const Napi::CallbackInfo& info) {
   return Napi::Value(info.Env(), owner);
 }
 
-// fault(): why the last call could not have a state, and the key of the generator
-// in the mailbox, which open() has not put there if it failed.
+// fault(): why the last call could not have a state.
 Napi::Value FaultOf(const Napi::CallbackInfo& info) {
-  const auto& environment = *static_cast<Environment*>(info.Data());
-  const Fault& fault = environment.fault();
+  const Fault& fault = static_cast<Environment*>(info.Data())->fault();
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("kind", static_cast<uint32_t>(fault.kind));
   result.Set("error", fault.error);
@@ -284,14 +95,8 @@ Napi::Value FaultOf(const Napi::CallbackInfo& info) {
   result.Set("path", fault.path);
   result.Set("detail", fault.detail);
   result.Set("isPage", fault.is_page);
-  const Handle* const handle =
-      environment.HasHandles() ? environment.Current() : nullptr;
-  if (handle != nullptr) result.Set("key", handle->seat->key);
   return result;
 }
-
-// leave(): this environment is about to end without being taken down.
-void Leave(Environment& environment) { environment.Leave(); }
 
 // isShared(): whether the generator counts in a page.
 Napi::Value IsShared(const Napi::CallbackInfo& info) {
@@ -300,20 +105,11 @@ Napi::Value IsShared(const Napi::CallbackInfo& info) {
                             handle != nullptr && handle->seat->home.page != nullptr);
 }
 
-void Close(Environment& environment) {
-  environment.Remove(environment.mailbox().handle);
-}
-
 // raise(slot): nothing below the slot is issued on the generator's state any more.
 void Raise(const Napi::CallbackInfo& info) {
-  auto& environment = *static_cast<Environment*>(info.Data());
-  Handle* const handle = environment.Current();
   bool lossless;
-  const uint64_t slot = info[0].As<Napi::BigInt>().Uint64Value(&lossless);
-  const auto attempt = [&] {
-    return RaiseFloor(handle->generator.state(), slot) ? Status::kOk : Status::kMoved;
-  };
-  SetStatus(environment, Followed(environment, *handle, 0, attempt(), attempt));
+  RaiseFloorOf(*static_cast<Environment*>(info.Data()),
+               info[0].As<Napi::BigInt>().Uint64Value(&lossless));
 }
 
 void Export(Napi::Env env, Napi::Object exports, const char* name, napi_callback call,
@@ -331,8 +127,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       nullptr);
   Export(env, exports, "next", Invoke<Next>, environment);
   Export(env, exports, "observe", Invoke<Observe>, environment);
-  Export(env, exports, "grant", Invoke<NextGranted<false>>, environment);
-  Export(env, exports, "grantUnused", Invoke<NextGranted<true>>, environment);
+  Export(env, exports, "grant", Invoke<Grant>, environment);
+  Export(env, exports, "grantUnused", Invoke<GrantUnused>, environment);
   Export(env, exports, "close", Invoke<Close>, environment);
   Export(env, exports, "leave", Invoke<Leave>, environment);
   Export(env, exports, "awaitCeiling", Invoke<AwaitCeiling>, environment);

@@ -96,7 +96,6 @@ class Environment {
 
   // Null when it was closed.
   Handle* Current() const { return handles_[mailbox_->handle].get(); }
-  bool HasHandles() const { return !handles_.empty(); }
 
   // Null with a fault. `remembers`: with a history, from `options.now_tick` on.
   Seat* SeatFor(const HomeOptions& options, bool remembers);

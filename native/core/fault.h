@@ -15,7 +15,7 @@ struct Fault {
     kUnsafe = 2,     // Others could change it, or it is no plain local file: `detail`.
     kCorrupt = 3,    // It is not what this version of its format can be: `detail`.
     kVersion = 4,    // It has another version of the format: `detail`.
-    kMismatch = 5,   // It belongs to other ids: `detail` is their key.
+    kMismatch = 5,   // It belongs to other ids: `detail` is their identity.
     kElsewhere = 6,  // It is in use by somebody with whom no memory is shared.
     kBusy = 7,       // Somebody has held its lock for long.
     kLost = 8,       // It was deleted or replaced while it was open.

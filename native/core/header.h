@@ -19,6 +19,8 @@ struct Identity {
   std::string key;
   // The layout with its names, for whoever looks at the state; JSON.
   std::string description;
+
+  std::string ToText() const { return key + '\n' + description; }
 };
 
 // The number that all processes that share one memory agree on.

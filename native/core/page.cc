@@ -42,7 +42,7 @@ Fault Page::Open(const Identity& identity, const Lineage* lineage,
       fault = found->Map(file);
       if (!fault.IsNone()) return fault;
       if (found->identity_.key != identity.key) {
-        return Fault::Of(Fault::Kind::kMismatch, path, found->identity_.key);
+        return Fault::Of(Fault::Kind::kMismatch, path, found->identity_.ToText());
       }
       *page = std::move(found);
       return {};

@@ -57,7 +57,7 @@ Fault StateFile::CheckHeader(const Identity& identity) {
   fault = header.Check(bytes, Header::kStateFile, file_.path(), &found);
   if (!fault.IsNone()) return fault;
   if (found.key != identity.key) {
-    return Fault::Of(Kind::kMismatch, file_.path(), found.key);
+    return Fault::Of(Kind::kMismatch, file_.path(), found.ToText());
   }
   return {};
 }

@@ -82,7 +82,7 @@ export function requireNative(because: string): NativeEngine {
       { cause: loaded.cause },
     )
   }
-  native = nativeEngine(loaded.binding, (fault, key) => faultError(fault, key, platform.systemErrorName))
+  native = nativeEngine(loaded.binding, (fault, opened) => faultError(fault, opened, platform.systemErrorName))
   return native
 }
 

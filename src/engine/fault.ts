@@ -1,4 +1,4 @@
-import { type ErrorCode, GraupelError } from '../errors.js'
+import { type ErrorCode, GraupelError, show } from '../errors.js'
 
 /** What the native engine says of a state that cannot be had (`native/core/fault.h`). */
 export interface Fault {
@@ -11,8 +11,6 @@ export interface Fault {
   readonly detail: string
   /** Of the memory, and not of a state file. */
   readonly isPage: boolean
-  /** Of the generator that met it; not where it could not be opened. */
-  readonly key?: string
 }
 
 /** The numbers are the ones of `native/core/fault.h`. */
@@ -21,26 +19,21 @@ const kinds = { system: 1, unsafe: 2, corrupt: 3, version: 4, mismatch: 5, elsew
 /** The format that this version of the package reads and writes. */
 const format = 1
 
-/** The words of a key (`src/options.ts`), but for the first, which says whose clock it is. */
-const partNames = [
-  'epoch',
-  'tickMs',
-  'timestamp bits',
-  'timestamp shift',
-  'sequence bits',
-  'sequence shift',
-  'bits of the node',
-]
+/** Which ids a state is for; `Identity` of `native/core/header.h`. */
+export interface Identity {
+  readonly key: string
+  readonly description: string
+}
 
 /**
  * The error that a fault is to the user.
  *
- * @param key - Of the generator that could not be opened.
+ * @param opened - What was to be opened, where the fault is that it could not be.
  * @param nameOf - The system's name for the number of an error, such as `ENOSPC`.
  */
 export function faultError(
   fault: Fault,
-  key: string | undefined,
+  opened: Identity | undefined,
   nameOf: (error: number) => string | undefined,
 ): GraupelError {
   const { kind, path, detail } = fault
@@ -66,7 +59,7 @@ export function faultError(
     case kinds.mismatch:
       return make(
         'ERR_STATE_MISMATCH',
-        `${what} is for other ids: ${differences(detail, key ?? fault.key ?? detail)}; use a path for each`,
+        `${what} is for ${idsOf(detail)}${opened === undefined ? '' : `, and this generator makes ids of ${idsOf(`${opened.key}\n${opened.description}`)}`}; use a path for each`,
       )
     case kinds.elsewhere:
       return make(
@@ -96,27 +89,36 @@ export function faultError(
         'ERR_STATE_UNAVAILABLE',
         fault.isPage
           ? `${what} cannot be had: ${because}; make the folder writable, or pass state: 'process' if this process is the only one that uses this node`
-          : `${what} cannot be written: ${because}; ids are made up to its ceiling, and again when the disk lets it be written`,
+          : opened === undefined
+            ? `${what} cannot be written: ${because}; ids are made up to its ceiling, and again when the disk lets it be written`
+            : `${what} cannot be had: ${because}; it has to lie in a folder that is there, with room and leave to write`,
         cause,
       )
     }
   }
 }
 
-/** What two keys differ in, in words. */
-function differences(found: string, own: string): string {
-  const foundParts = partsOf(found)
-  const parts = partsOf(own).map(([name, value], i) => {
-    const other = foundParts[i]?.[1]
-    return other === value ? undefined : `its ${name} is ${other}, and this generator's is ${value}`
-  })
-  return parts.filter((part) => part !== undefined).join('; ')
+/** Which ids an identity stands for, in words. */
+function idsOf(identity: string): string {
+  const at = identity.indexOf('\n')
+  const words = identity.slice(0, at).split(' ')
+  // Pages have a word in front that state files do not have: whose clock it is.
+  if (Number.isNaN(Number(words[0]))) words.shift()
+  const [epochMs, tickMs, , , , , nodeBits, ...namespace] = words
+  const { name, fields } = JSON.parse(identity.slice(at + 1)) as { name?: string; fields: [string, number][] }
+  const bits = fields.map(([field, width]) => `${field} ${width}`).join(', ')
+  const node = nodeOf(BigInt(nodeBits as string), fields)
+  return `layout ${show(name)} (${bits}; epoch ${epochMs}, tick ${tickMs} ms), node ${node}, namespace ${show(namespace.join(' '))}`
 }
 
-function partsOf(key: string): [string, string | undefined][] {
-  const words = key.split(' ')
-  // Pages have a word in front that state files do not have.
-  if (Number.isNaN(Number(words[0]))) words.shift()
-  const namespace = words.splice(partNames.length).join(' ')
-  return [...partNames.map((name, i): [string, string | undefined] => [name, words[i]]), ['namespace', namespace]]
+/** The number over all node fields, from their bits in an id. */
+function nodeOf(nodeBits: bigint, fields: readonly [string, number][]): bigint {
+  let shift = BigInt(fields.reduce((sum, [, width]) => sum + width, 0))
+  let node = 0n
+  for (const [field, width] of fields) {
+    shift -= BigInt(width)
+    if (field === 'timestamp' || field === 'sequence') continue
+    node = (node << BigInt(width)) | BigInt.asUintN(width, nodeBits >> shift)
+  }
+  return node
 }

@@ -10,9 +10,9 @@ import {
   Status,
   startModes,
 } from './engine.js'
-import type { Fault } from './fault.js'
+import type { Fault, Identity } from './fault.js'
 
-/** The functions of the addon (`native/binding/addon.cc`). What they need and are not given, they take from the mailbox. */
+/** The functions of the addon (`native/binding/addon.cc`, `calls.h`). What they need and are not given, they take from the mailbox. */
 export interface Binding {
   readonly mailbox: ArrayBuffer
   next(): void
@@ -61,7 +61,7 @@ const injectedClock = 2
  * them: `next()` takes 25.8 ns instead of 28.0 with the same in fields (Node 20), and each generator is five fields
  * smaller.
  */
-export function nativeEngine(binding: Binding, errorOf: (fault: Fault, key?: string) => Error): NativeEngine {
+export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: Identity) => Error): NativeEngine {
   const { mailbox, next } = binding
   const id64 = new BigUint64Array(mailbox)
   const words32 = new Uint32Array(mailbox)
@@ -94,7 +94,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, key?: str
         place: places[spec.place],
         clock: typeof spec.clock === 'function' ? injectedClock : clockKinds[spec.clock],
       })
-      if (this.owner === undefined) throw errorOf(binding.fault(), spec.key)
+      if (this.owner === undefined) throw errorOf(binding.fault(), spec)
       this.#handle = words32[handleAt] as number
     }
 
@@ -172,7 +172,6 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, key?: str
     }
 
     failure(): Error {
-      words32[handleAt] = this.#handle
       return errorOf(binding.fault())
     }
 
