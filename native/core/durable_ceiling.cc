@@ -130,6 +130,8 @@ bool DurableCeiling::IsCurrent() const { return identity_.IsAt(path_); }
 void DurableCeiling::Follow(std::shared_ptr<Page> page) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (memory_.page == page) return;
+  // Brought by a thread that was overtaken: others are already further.
+  if (page->state().word.load(std::memory_order_relaxed) == kSealed) return;
   memory_.former = memory_.own;
   memory_.own.lineage = page->lineage();
   memory_.page = std::move(page);
