@@ -12,6 +12,7 @@
         "native/core/home.cc",
         "native/core/module_copies_posix.cc",
         "native/core/module_copies_win.cc",
+        "native/core/own_files_win.cc",
         "native/core/page.cc",
         "native/core/process_state.cc",
         "native/core/shared_state_posix.cc",
@@ -34,7 +35,7 @@
         "VCCLCompilerTool": { "AdditionalOptions": ["/std:c++20", "/O2"] }
       },
       "conditions": [
-        ["OS=='win'", { "libraries": ["-lpsapi.lib"] }],
+        ["OS=='win'", { "libraries": ["-lpsapi.lib", "-luserenv.lib"] }],
         ["OS=='linux'", { "ldflags": ["-static-libstdc++", "-static-libgcc"] }]
       ]
     }

@@ -7,5 +7,6 @@ export default defineConfig({
     fileParallelism: false,
     pool: 'forks',
     testTimeout: 120_000,
+    globalSetup: 'test/host/clean-pages.ts',
   },
 })

@@ -1,5 +1,7 @@
+import { printable } from './paint.js'
+
 /** Options of the library that have another form as flags. */
-const flagged = ['onRollback', 'onOverflow', 'maxAheadMs', 'maxWaitMs', 'sequenceStart']
+const flagged = ['onRollback', 'onOverflow', 'maxAheadMs', 'maxWaitMs', 'sequenceStart', 'windowMs']
 
 /**
  * An error as one line for somebody who typed flags; `undefined` for one without a code: a defect, which should be
@@ -20,16 +22,11 @@ export function warningLine({ message, name, code }: Error & { code?: string }):
 function inFlags(message: string): string {
   return message
     .replace(/\b(state|engine): '(\w+)'/g, '--$1 $2')
+    .replace(/\b(state|engine) is (?=')/g, '--$1 is ')
     .replace(new RegExp(`\\b(${flagged.join('|')})\\b`, 'g'), (name) => `--${kebab(name)}`)
     .replace(/^(namespace|state|engine)\b/, '--$1')
 }
 
 function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-}
-
-/** What was typed may stand in a message: no control character of it reaches the terminal, and the line stays one. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -7,8 +7,12 @@ import { inspect, inspectManual } from './inspect.js'
 import { layouts, layoutsManual } from './layouts.js'
 import { next, nextManual } from './next.js'
 import { Output } from './output.js'
+import { state, stateManual } from './state.js'
 
-type Values = Parameters<typeof next>[0] & Parameters<typeof inspect>[0] & Parameters<typeof layouts>[0]
+type Values = Parameters<typeof next>[0] &
+  Parameters<typeof inspect>[0] &
+  Parameters<typeof layouts>[0] &
+  Parameters<typeof state>[0]
 
 interface Command {
   readonly manual: Manual
@@ -19,6 +23,7 @@ const commands: readonly Command[] = [
   { manual: nextManual, run: next },
   { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
   { manual: layoutsManual, run: layouts },
+  { manual: stateManual, run: state },
 ]
 const manuals = commands.map(({ manual }) => manual)
 const ownFlags = { help: helpFlag, version: { short: 'v', help: 'show the version' } } satisfies Flags

@@ -36,7 +36,8 @@ const flags = {
   'max-wait-ms': { value: 'MS', help: 'how long one wait may take (50, or two ticks if that is more)' },
   'sequence-start': { value: 'START', choices: sequenceStarts, help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
-  state: { value: 'STATE', help: 'where the last id is remembered (process)' },
+  state: { value: 'STATE', help: 'where the last id is remembered: host, process, or the path of a file (host)' },
+  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (3000)' },
   engine: { value: 'ENGINE', choices: engines, help: 'which engine (auto)' },
   help: helpFlag,
 } as const
@@ -48,7 +49,8 @@ export const nextManual: Manual = {
   flags,
   notes: [
     'bytes are written without line ends, 8 for each id. json is one object a line.',
-    'Commands that run at the same time need a node of their own each.',
+    'With --state process, which is the default of the js engine, commands that run',
+    'at the same time need a node of their own each.',
   ],
 }
 
@@ -96,12 +98,12 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
 }
 
 /**
- * Waits until the last tick is over. Nothing remembers what this process issued, and the same command, run again within
+ * Waits until the last tick is over where nothing remembers what this process issued: the same command, run again within
  * the same tick, would begin with the same id.
  */
 async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
-  const { issued, aheadMs } = generator.stats()
-  if (issued === 0) return
+  const { issued, aheadMs, state } = generator.stats()
+  if (issued === 0 || state !== 'process') return
   const inTickMs = (Date.now() - epochMs) % tickMs
   await sleep(aheadMs + tickMs - inTickMs)
 }
@@ -113,7 +115,7 @@ function countOf(text = '1'): number {
 }
 
 function open(values: NextArguments['values'], layout: Layout): IdGenerator {
-  const milliseconds = (name: 'max-ahead-ms' | 'max-wait-ms') => {
+  const milliseconds = (name: 'max-ahead-ms' | 'max-wait-ms' | 'window-ms') => {
     const text = values[name]
     return text === undefined ? undefined : wholeNumber(`--${name}`, text)
   }
@@ -129,6 +131,7 @@ function open(values: NextArguments['values'], layout: Layout): IdGenerator {
     sequenceStart: values['sequence-start'],
     clock: values.clock,
     state: values.state,
+    windowMs: milliseconds('window-ms'),
     engine: values.engine,
   }
   try {

@@ -27,3 +27,14 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
       .trimEnd(),
   )
 }
+
+/**
+ * Text that somebody else has chosen: no control character of it reaches the terminal, nothing changes the direction of
+ * what stands beside it, and a line stays one.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, (c) => {
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

@@ -1,38 +1,30 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync } from 'node:fs'
-import { copyFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, type ExpectStatic, it } from 'vitest'
 import { SteadyTime } from '../../src/engine/steady.js'
+import {
+  build,
+  type Configuration,
+  core,
+  coreSources,
+  isGcc,
+  plain,
+  removeFolder,
+  run,
+  timeout,
+  whyNot,
+} from './compile.js'
 
 // Builds the programs beside this file with the real headers and sources of native/core, and runs them.
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const core = join(here, '../../native/core')
-const coreSources = readdirSync(core)
-  .filter((file) => file.endsWith('.cc'))
-  .map((file) => join(core, file))
-const compiler = process.env['CXX'] ?? 'c++'
-const folder = mkdtempSync(join(tmpdir(), 'graupel-native-'))
-const timeout = 300_000
+const sanitized: Configuration[] = [
+  ...(['address and undefined behaviour sanitizers', 'thread sanitizer'] as const),
+  plain,
+]
 
-const configurations = {
-  'address and undefined behaviour sanitizers': [
-    ...['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
-  ],
-  'thread sanitizer': ['-O1', '-g', '-fsanitize=thread'],
-  'all warnings, neither exceptions nor RTTI': [
-    ...['-O3', '-Wall', '-Wextra', '-Werror', '-fno-exceptions', '-fno-rtti'],
-  ],
-} as const
-type Configuration = keyof typeof configurations
-const plain = 'all warnings, neither exceptions nor RTTI'
+afterAll(removeFolder)
 
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-describe.each(Object.keys(configurations) as Configuration[])('native/core with %s', (configuration) => {
+describe.each(sanitized)('native/core with %s', (configuration) => {
   const isPlain = configuration === plain
   const isThread = configuration === 'thread sanitizer'
 
@@ -52,6 +44,10 @@ describe.each(Object.keys(configurations) as Configuration[])('native/core with 
     await run(await build('reserve_test', configuration))
   })
 
+  proves('ends at ceilings, sealed words and pages that are gone', async () => {
+    await run(await build('bounds_test', configuration))
+  })
+
   proves('agrees with a model of it on random operations', async () => {
     await run(await build('fuzz_test', configuration), ['--iterations', isPlain ? '3000' : isThread ? '20' : '400'])
   })
@@ -64,6 +60,22 @@ describe.each(Object.keys(configurations) as Configuration[])('native/core with 
   proves('never makes an id twice in any interleaving with few preemptions', async () => {
     const program = await build('interleave_test', configuration)
     await run(program, ['--preemptions', isPlain ? '2' : '1'])
+  })
+
+  proves(
+    'issues no slot that a loss of the memory would bring again, wherever a process dies or power fails',
+    async () => {
+      const program = await build('ceiling_model_test', configuration)
+      await run(program, ['--preemptions', isPlain ? '1' : '0'])
+    },
+  )
+
+  proves('opens one page for all who come at once, and refuses files that are damaged or unsafe', async () => {
+    await run(await build('shared_state_test', configuration, coreSources))
+  })
+
+  proves('repeats nothing where pages and files are deleted or replaced, and processes killed', async () => {
+    await run(await build('home_test', configuration, coreSources))
   })
 
   proves('has clocks that do not go back', async () => {
@@ -112,83 +124,4 @@ function steadyScript(seed: number, count: number): number[] {
     if (xorShift() % 50 === 0) wallMs += (xorShift() % 20_001) - 10_000
     return time.read(wallMs, monotonicMs) * 16
   })
-}
-
-const builds = new Map<string, Promise<string>>()
-
-/** Compiles one program, once; its path. */
-function build(name: string, configuration: Configuration, more: readonly string[] = []): Promise<string> {
-  const program = join(folder, `${name}-${Object.keys(configurations).indexOf(configuration)}`)
-  const flags = ['-std=c++20', '-pthread', ...configurations[configuration]]
-  let built = builds.get(program)
-  if (built === undefined) {
-    built = job(compiler, [...flags, join(here, `${name}.cc`), ...more, '-o', program]).then(() => program)
-    builds.set(program, built)
-  }
-  return built
-}
-
-/** Runs a program; its output. @throws Error with all output unless it exits with 0. */
-async function run(program: string, args: readonly string[] = []): Promise<string> {
-  try {
-    return await job(program, args)
-  } catch (error) {
-    // Kernels that scatter memory more widely than the sanitizer knows: https://github.com/google/sanitizers/issues/1614
-    if (!`${error}`.includes('unexpected memory mapping')) throw error
-    return await job('setarch', ['-R', program, ...args])
-  }
-}
-
-const probes = new Map<Configuration, Promise<string | undefined>>()
-
-/** Why a configuration cannot be built here, if so. */
-function whyNot(configuration: Configuration): Promise<string | undefined> {
-  let probe = probes.get(configuration)
-  if (probe === undefined) {
-    probe = tryCompiler(configuration)
-    probes.set(configuration, probe)
-  }
-  return probe
-}
-
-async function tryCompiler(configuration: Configuration): Promise<string | undefined> {
-  if (process.platform === 'win32') return 'these tests need a compiler with the options of GCC and Clang'
-  const source = join(folder, `probe-${Object.keys(configurations).indexOf(configuration)}.cc`)
-  await writeFile(source, 'int main() {}\n')
-  try {
-    await job(compiler, ['-std=c++20', ...configurations[configuration], source, '-o', `${source}.out`])
-    return undefined
-  } catch (error) {
-    const reason = `${compiler} cannot build with ${configuration}; install g++, or set CXX: ${error}`
-    // The usual reporter only counts what is skipped.
-    console.warn(reason)
-    return reason
-  }
-}
-
-async function isGcc(): Promise<boolean> {
-  return !(await job(compiler, ['--version'])).includes('clang')
-}
-
-const mostJobs = 2
-let jobs = 0
-const waiting: (() => void)[] = []
-
-/** Runs a command when there is room for it; its standard output. @throws Error with all output unless it exits with 0. */
-async function job(command: string, args: readonly string[]): Promise<string> {
-  if (jobs === mostJobs) await new Promise<void>((resolve) => waiting.push(resolve))
-  else jobs++
-  try {
-    return await new Promise((resolve, reject) => {
-      const env = { ...process.env, ASAN_OPTIONS: 'detect_stack_use_after_return=1', TSAN_OPTIONS: 'halt_on_error=1' }
-      execFile(command, args, { env, timeout, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-        if (error === null) resolve(stdout)
-        else reject(new Error(`${[command, ...args].join(' ')}: ${error.code ?? error.signal}\n${stdout}${stderr}`))
-      })
-    })
-  } finally {
-    const next = waiting.shift()
-    if (next === undefined) jobs--
-    else next()
-  }
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "../../native/core/state.h"
+#include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
 
@@ -27,9 +27,9 @@ class Model {
   void Issue(uint64_t slot) { CHECK(issued_.insert(slot).second, slot, TickOf(slot)); }
 
   // A reservation of the slots from `first` on; returns one past the last.
-  uint64_t Reserve(uint64_t now, uint64_t limit, uint64_t want, bool one_tick,
-                   Mode mode, uint64_t first) {
-    CHECK(CanReserve(now, limit), now, limit, word);
+  uint64_t Reserve(uint64_t now, uint64_t limit, uint64_t ceiling, uint64_t want,
+                   bool one_tick, Mode mode, uint64_t first) {
+    CHECK(CanReserve(now, limit) && first < ceiling, now, limit, word, ceiling);
     const uint64_t now_slot = now * capacity_;
     if (word > now_slot) {
       CHECK(first == word, first, word);
@@ -42,12 +42,29 @@ class Model {
       if (mode == Mode::kRotate) CHECK(skipped == (next < half ? next : 0), skipped);
     }
     const uint64_t last_tick = one_tick ? TickOf(first) : std::min(limit, max_tick_);
-    const uint64_t room = (last_tick + 1) * capacity_ - first;
+    const uint64_t room = std::min((last_tick + 1) * capacity_, ceiling) - first;
     Pass(first, first + std::min(want, room));
     return word;
   }
   bool CanReserve(uint64_t now, uint64_t limit) const {
     return std::max(word / capacity_, now) <= std::min(limit, max_tick_);
+  }
+
+  // What there is to say to a caller who gets nothing. Where a new tick begins in
+  // its middle, the ceiling may be met or not.
+  bool MayRefuse(Status status, uint64_t now, uint64_t limit, uint64_t ceiling,
+                 Mode mode) const {
+    if (status == Status::kAhead) return !CanReserve(now, limit);
+    if (status != Status::kCeiling || !CanReserve(now, limit)) return false;
+    const uint64_t now_slot = now * capacity_;
+    const uint64_t skipped = word > now_slot || mode == Mode::kZero ? 0 : capacity_ - 1;
+    return std::max(word, now_slot) + skipped >= ceiling;
+  }
+
+  // All goes on in another state, which knows nothing of the past ticks.
+  void Move() {
+    has_history = false;
+    marked_.clear();
   }
 
   // How many slots of a past tick may be given out, and the first of them.

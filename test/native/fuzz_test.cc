@@ -20,17 +20,33 @@
 namespace graupel {
 namespace {
 
+// Counts how often it is asked.
+class FuzzCeiling : public Ceiling {
+ public:
+  void Ask(uint64_t now_tick, bool is_urgent) override {
+    now = now_tick;
+    ++(is_urgent ? urgent : early);
+  }
+  void Set(uint64_t slot, uint64_t alarm) { Raise(slot, alarm); }
+
+  uint64_t now = 0;
+  uint64_t urgent = 0;
+  uint64_t early = 0;
+};
+
 // One state, its threads and generators, and a clock that goes both ways.
 class World {
  public:
   explicit World(uint64_t seed)
       : random_(seed),
         layout_(RandomLayout()),
+        state_(states_.emplace_back(std::make_unique<OwnState>()).get()),
         model_(layout_),
         now_(random_.Below(40)) {
     if (random_.OneIn(8)) now_ = layout_.max_tick - std::min(layout_.max_tick, now_);
     for (uint64_t i = 0, count = 1 + random_.Below(3); i < count; ++i) {
-      auto& thread = threads_.emplace_back(std::make_unique<Thread>(&state_, layout_));
+      auto& thread = threads_.emplace_back(std::make_unique<Thread>(state_, layout_));
+      if (random_.OneIn(2)) thread->ceiling = &ceiling_;
       for (uint64_t id = 1, last = 1 + random_.Below(2); id <= last; ++id) {
         const auto mode = static_cast<Mode>(random_.Below(3));
         const SequenceStart start(mode, static_cast<uint32_t>(random_.Next()));
@@ -44,8 +60,8 @@ class World {
     for (int i = 0; i < steps; ++i) {
       MoveClock();
       Step(callers_[random_.Below(callers_.size())]);
-      CHECK(state_.word == model_.word, state_.word.load(), model_.word, now_);
-      CHECK(state_.high_tick == model_.high_tick, state_.high_tick.load());
+      CHECK(state_->word == model_.word, state_->word.load(), model_.word, now_);
+      CHECK(state_->high_tick == model_.high_tick, state_->high_tick.load());
     }
     for (const Caller& caller : callers_) {
       CHECK(caller.generator.issued() == caller.issued, caller.issued);
@@ -74,6 +90,14 @@ class World {
                       random_.OneIn(2));
   }
 
+  // Mostly near the word, and at times far below it.
+  void MoveCeiling() {
+    const uint64_t base = std::max(model_.word, now_ * layout_.Capacity());
+    const uint64_t slot = base + random_.Below(12 * layout_.Capacity()) + 1;
+    const uint64_t less = random_.Below(6 * layout_.Capacity());
+    ceiling_.Set(random_.OneIn(9) ? slot / 2 : slot, slot - std::min(slot, less));
+  }
+
   void MoveClock() {
     if (random_.Below(2 + std::min<uint64_t>(layout_.Capacity(), 60)) < 2) now_ += 1;
     if (random_.OneIn(50)) now_ += random_.Below(5);
@@ -84,6 +108,9 @@ class World {
   }
 
   void Step(Caller& caller) {
+    if (random_.OneIn(20)) MoveCeiling();
+    if (random_.OneIn(700)) Move();
+    if (caller.thread->state != state_) return MeetSeal(caller);
     switch (random_.Below(12)) {
       case 0:
         return Fill(caller);
@@ -120,21 +147,44 @@ class World {
     ++caller.issued;
   }
 
+  static uint64_t CeilingOf(const Caller& caller) {
+    return caller.thread->ceiling == nullptr ? UINT64_MAX
+                                             : caller.thread->ceiling->slot();
+  }
+
+  // What the state was asked for came to nothing, and the ceiling was told if it
+  // was for its sake.
+  void Refused(const Caller& caller, Status status, uint64_t limit) {
+    model_.high_tick = std::max(model_.high_tick, now_);
+    CHECK(model_.MayRefuse(status, now_, limit, CeilingOf(caller), caller.mode), status,
+          now_, limit, model_.word, CeilingOf(caller));
+    CheckAsked(status == Status::kCeiling ? 1 : 0, 0);
+  }
+
+  uint64_t Pass(const Caller& caller, uint64_t limit, uint64_t want, bool one_tick,
+                uint64_t first) {
+    model_.high_tick = std::max(model_.high_tick, now_);
+    const uint64_t next = model_.Reserve(now_, limit, CeilingOf(caller), want, one_tick,
+                                         caller.mode, first);
+    CheckAsked(0, caller.thread->ceiling != nullptr && next > ceiling_.alarm() ? 1 : 0);
+    return next;
+  }
+
+  void CheckAsked(uint64_t urgent, uint64_t early) {
+    CHECK(ceiling_.urgent == urgent && ceiling_.early == early, ceiling_.urgent, urgent,
+          ceiling_.early, early);
+    CHECK(urgent + early == 0 || ceiling_.now == now_, ceiling_.now, now_);
+    ceiling_.urgent = ceiling_.early = 0;
+  }
+
   void Next(Caller& caller) {
     const bool reused = caller.thread->lease.reused;
     uint64_t id;
     const Status status = caller.generator.Next(now_, &id);
-    if (status == Status::kOk && SlotOf(id) < model_.word) {
-      return Take(caller, SlotOf(id), reused);
-    }
-    model_.high_tick = std::max(model_.high_tick, now_);
-    if (status != Status::kOk) {
-      CHECK(status == Status::kAhead && !model_.CanReserve(now_, now_), status);
-      return;
-    }
+    if (status != Status::kOk) return Refused(caller, status, now_);
+    if (SlotOf(id) < model_.word) return Take(caller, SlotOf(id), reused);
     CheckSize(caller);
-    model_.Reserve(now_, now_, caller.thread->lease.size, true, caller.mode,
-                   SlotOf(id));
+    Pass(caller, now_, caller.thread->lease.size, true, SlotOf(id));
     Take(caller, SlotOf(id), false);
   }
 
@@ -146,14 +196,13 @@ class World {
       caller.may_ahead = std::max(caller.may_ahead, limit - now_);
       CHECK(lease.tick <= limit, lease.tick, limit);
     }
-    if (status == Status::kOk && state_.word == model_.word) {
+    if (status != Status::kOk) return Refused(caller, status, limit);
+    if (state_->word == model_.word) {
       CHECK(lease.sequence < lease.end && !lease.reused);
     } else {
-      model_.high_tick = std::max(model_.high_tick, now_);
-      if (status != Status::kOk) return CHECK(!model_.CanReserve(now_, limit), limit);
       CheckSize(caller);
       const uint64_t first = lease.tick * layout_.Capacity() + lease.sequence;
-      model_.Reserve(now_, limit, lease.size, true, caller.mode, first);
+      Pass(caller, limit, lease.size, true, first);
     }
     uint64_t id;
     CHECK(caller.generator.Next(now_, &id) == Status::kOk);
@@ -190,18 +239,20 @@ class World {
         caller.is_timid ? 0 : random_.Below(random_.OneIn(9) ? 3000 : 6);
     const uint64_t limit = now_ + ahead;
     std::vector<uint64_t> ids(random_.Below(random_.OneIn(60) ? 20'000 : 40));
-    const size_t filled = caller.generator.Fill(now_, limit, ids.data(), ids.size());
+    size_t filled;
+    const Status status =
+        caller.generator.Fill(now_, limit, ids.data(), ids.size(), &filled);
+    CHECK((status == Status::kOk) == (filled == ids.size()), status, filled);
     size_t i = 0;
     for (; i < filled && SlotOf(ids[i]) < model_.word; ++i) {
       Take(caller, SlotOf(ids[i]), lease.reused);
     }
     CHECK(i <= lease.end - lease.sequence, i);
     if (i == ids.size()) return;
-    model_.high_tick = std::max(model_.high_tick, now_);
-    if (i == filled) return CHECK(!model_.CanReserve(now_, limit), limit);
+    if (i == filled) return Refused(caller, status, limit);
+    CHECK(status == Status::kOk || status == Status::kAhead, status);
     uint64_t slot = SlotOf(ids[i]);
-    const uint64_t next =
-        model_.Reserve(now_, limit, ids.size() - i, false, caller.mode, slot);
+    const uint64_t next = Pass(caller, limit, ids.size() - i, false, slot);
     CHECK(next - slot == filled - i, next, slot, filled);
     const uint64_t had = std::exchange(caller.may_ahead, ahead);
     for (; i < filled; ++i, ++slot) {
@@ -212,7 +263,7 @@ class World {
   }
 
   void EnableHistory() {
-    graupel::EnableHistory(state_, layout_, now_);
+    state_->Remember(layout_, now_);
     if (model_.has_history) return;
     const uint64_t now_slot = now_ * layout_.Capacity();
     const uint64_t end = (layout_.max_tick + 1) * layout_.Capacity() - 1;
@@ -229,14 +280,47 @@ class World {
   void RaiseFloor() {
     const uint64_t slot =
         std::min(model_.word + random_.Below(60), layout_.FirstSlot(layout_.max_tick));
-    graupel::RaiseFloor(state_, slot);
+    CHECK(graupel::RaiseFloor(*state_, slot));
     if (model_.has_history) model_.floor = std::max(model_.floor, slot);
     if (slot > model_.word) model_.Pass(model_.word, slot);
   }
 
+  // The state's slots are counted in a new one from now on.
+  void Move() {
+    const OwnState* const former = state_;
+    states_.push_back(std::make_unique<OwnState>());
+    state_ = states_.back().get();
+    for (const auto& state : states_)
+      CHECK(state.get() == state_ || MoveTo(*state, *state_));
+    CHECK(former->word == kSealed && former->high_tick == state_->high_tick);
+    model_.Move();
+  }
+
+  // Of a sealed state, what was leased is left, and nothing else.
+  void MeetSeal(Caller& caller) {
+    const Lease lease = caller.thread->lease;
+    const bool grants = !caller.is_timid && random_.OneIn(3);
+    const Status status = grants ? caller.generator.Grant(now_, now_ + random_.Below(9))
+                                 : caller.generator.GrantUnused(now_, 1);
+    if (status == Status::kMoved) {
+      size_t filled;
+      std::vector<uint64_t> ids(4096);
+      CHECK(caller.generator.Fill(now_, now_, ids.data(), ids.size(), &filled) ==
+            Status::kMoved);
+      for (size_t i = 0; i < filled; ++i) Take(caller, SlotOf(ids[i]), lease.reused);
+      caller.thread->state = state_;
+    } else {
+      CHECK(grants && status == Status::kOk && lease.sequence < lease.end, status);
+      caller.may_ahead = std::max(caller.may_ahead, lease.span);
+    }
+    CheckAsked(0, 0);
+  }
+
   Random random_;
   const Layout layout_;
-  OwnState state_;
+  std::vector<std::unique_ptr<OwnState>> states_;
+  OwnState* state_;
+  FuzzCeiling ceiling_;
   Model model_;
   uint64_t now_;
   std::vector<std::unique_ptr<Thread>> threads_;

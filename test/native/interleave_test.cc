@@ -13,21 +13,39 @@
 namespace graupel {
 namespace {
 
-// One thread of a scene: a generator, and what it made.
+// One thread of a scene: a generator, and what it made. It begins on the first of
+// two states, and goes to the second one when it is told that the slots moved.
 class Actor {
  public:
-  Actor(State* state, const Layout& layout)
-      : layout_(layout), thread_(state, layout), generator_(&thread_, 1, {}) {}
+  Actor(OwnState* states, size_t index, const Layout& layout)
+      : states_(states),
+        index_(index),
+        layout_(layout),
+        thread_(states, layout),
+        generator_(&thread_, 1, {}) {}
 
   // A number of ids, in a run that may go on up to `limit`.
   void Fill(uint64_t now, uint64_t limit, size_t count) {
     uint64_t ids[64];
-    count = generator_.Fill(now, limit, ids, count);
-    for (size_t i = 0; i < count; ++i) Take(ids[i]);
+    size_t filled;
+    Status status = generator_.Fill(now, limit, ids, count, &filled);
+    if (status == Status::kMoved) {
+      CHECK(filled == 0, filled);
+      Follow();
+      status = generator_.Fill(now, limit, ids, count, &filled);
+    }
+    CHECK(status == Status::kOk || status == Status::kAhead, status);
+    for (size_t i = 0; i < filled; ++i) Take(ids[i]);
   }
   void Next(uint64_t now) {
     uint64_t id;
-    if (generator_.Next(now, &id) == Status::kOk) Take(id);
+    Status status = generator_.Next(now, &id);
+    if (status == Status::kMoved) {
+      Follow();
+      status = generator_.Next(now, &id);
+    }
+    CHECK(status == Status::kOk || status == Status::kAhead, status);
+    if (status == Status::kOk) Take(id);
   }
   // Whether it may or not: the clock stepped back.
   void Unused(uint64_t now, int count = 1) {
@@ -35,19 +53,32 @@ class Actor {
       if (generator_.GrantUnused(now, 1) == Status::kOk) Next(now);
     }
   }
-  void Enable(uint64_t now) { EnableHistory(*thread_.state, layout_, now); }
+  void Enable(uint64_t now) { state().Remember(layout_, now, index_ % 2); }
   // Another owner of the node has issued all below tick `floor`.
-  void Raise(uint64_t floor) { RaiseFloor(*thread_.state, layout_.FirstSlot(floor)); }
+  void Raise(uint64_t floor) {
+    while (!RaiseFloor(state(), layout_.FirstSlot(floor))) Follow();
+  }
+  // Somebody found another page at the path.
+  void Follow() {
+    CHECK(MoveTo(states_[0], states_[1]));
+    Go();
+  }
+  // Somebody who has that page alone.
+  void Go() { thread_.state = &states_[1]; }
 
   std::vector<uint64_t> slots;
 
  private:
+  OwnState& state() { return static_cast<OwnState&>(*thread_.state); }
+
   void Take(uint64_t id) {
     bool is_own;
     slots.push_back(SlotOfId(layout_, id, &is_own));
     CHECK(is_own, id);
   }
 
+  OwnState* const states_;
+  const size_t index_;
   const Layout layout_;
   Thread thread_;
   Generator generator_;
@@ -65,13 +96,13 @@ struct Scene {
 
 size_t Explore(const Scene& scene, int preemptions) {
   const Layout layout = MakeLayout(20, 0, 2);
-  std::unique_ptr<OwnState> state;
+  std::unique_ptr<OwnState[]> states;
   std::vector<std::unique_ptr<Actor>> actors;
   const auto prepare = [&] {
-    state = std::make_unique<OwnState>();
+    states = std::make_unique<OwnState[]>(2);
     actors.clear();
     for (size_t i = 0; i <= scene.plays.size(); ++i) {
-      actors.push_back(std::make_unique<Actor>(state.get(), layout));
+      actors.push_back(std::make_unique<Actor>(states.get(), i, layout));
     }
     scene.before(*actors.back());
     std::vector<Scheduler::Body> bodies;
@@ -81,9 +112,19 @@ size_t Explore(const Scene& scene, int preemptions) {
     return bodies;
   };
   const auto check = [&] {
+    Actor& last = *actors.back();
+    const size_t count_before = last.slots.size();
+    const bool is_moved = states[0].word.load() == kSealed;
     // What has never been issued is issued afterwards: of each tick the rest, if
-    // the marks are too low a slot that somebody has.
-    for (uint64_t tick = 0; tick < 40; ++tick) actors.back()->Unused(tick, 5);
+    // the marks are too low a slot that somebody has. Of both states, as there is
+    // always somebody who has not heard yet that the slots have moved.
+    for (uint64_t tick = 0; tick < 40; ++tick) last.Unused(tick, 5);
+    if (is_moved) {
+      CHECK(last.slots.size() == count_before);
+      last.Go();
+      for (uint64_t tick = 0; tick < 40; ++tick) last.Unused(tick, 5);
+      last.Fill(0, 60, 10);
+    }
     std::vector<uint64_t> slots;
     for (const auto& actor : actors) {
       slots.insert(slots.end(), actor->slots.begin(), actor->slots.end());
@@ -94,11 +135,11 @@ size_t Explore(const Scene& scene, int preemptions) {
       std::fprintf(stderr, "scene: %s\n", scene.name);
       CHECK(false && "a slot was issued twice", layout.TickOf(*twice), *twice);
     }
-    for (const uint64_t slot : actors.back()->slots) {
+    for (const uint64_t slot : last.slots) {
       CHECK(layout.TickOf(slot) >= scene.foreign_below, slot);
     }
   };
-  return Scheduler::Explore(preemptions, prepare, check);
+  return Scheduler::Explore({prepare, check}, preemptions);
 }
 
 const Play kNothing = [](Actor&) {};
@@ -155,6 +196,42 @@ const Scene kScenes[] = {
      {[](Actor& actor) { actor.Enable(4), actor.Next(30); },
       [](Actor& actor) { actor.Raise(20); },
       [](Actor& actor) { actor.Fill(5, 6, 6); }}},
+    {"the slots move while others reserve",
+     0,
+     kNothing,
+     {[](Actor& actor) { actor.Fill(5, 6, 3), actor.Next(6); },
+      [](Actor& actor) { actor.Follow(), actor.Fill(5, 6, 3); },
+      [](Actor& actor) { actor.Next(5), actor.Next(5); }}},
+    {"two find the new page at once",
+     0,
+     [](Actor& actor) { actor.Fill(4, 5, 3); },
+     {[](Actor& actor) { actor.Follow(), actor.Next(5), actor.Next(5); },
+      [](Actor& actor) { actor.Follow(), actor.Fill(4, 6, 3); },
+      [](Actor& actor) { actor.Next(4), actor.Next(5); }}},
+    {"the slots move while the floor of the new page rises",
+     20,
+     kNothing,
+     {[](Actor& actor) { actor.Follow(), actor.Next(30); },
+      [](Actor& actor) { actor.Go(), actor.Raise(20); },
+      [](Actor& actor) { actor.Fill(5, 6, 5); }}},
+    {"the slots move while their floor rises",
+     20,
+     kHistory,
+     {[](Actor& actor) { actor.Follow(), actor.Enable(3), actor.Next(30); },
+      [](Actor& actor) { actor.Raise(20); },
+      [](Actor& actor) { actor.Fill(5, 6, 5); }}},
+    {"the slots move while the history begins in both pages",
+     0,
+     [](Actor& actor) { actor.Next(2); },
+     {[](Actor& actor) { actor.Enable(4), actor.Next(6), actor.Unused(5); },
+      [](Actor& actor) { actor.Follow(), actor.Enable(5), actor.Unused(6); },
+      [](Actor& actor) { actor.Fill(5, 7, 6), actor.Next(8); }}},
+    {"the slots move into a page with a history, and past ticks are reused",
+     0,
+     [](Actor& actor) { actor.Enable(1), actor.Next(5), actor.Next(8); },
+     {[](Actor& actor) { actor.Unused(5, 2), actor.Unused(6, 2); },
+      [](Actor& actor) { actor.Go(), actor.Enable(2), actor.Follow(), actor.Next(9); },
+      [](Actor& actor) { actor.Unused(6), actor.Next(8), actor.Unused(6); }}},
 };
 
 }  // namespace

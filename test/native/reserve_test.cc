@@ -12,10 +12,7 @@ namespace graupel {
 namespace {
 
 using Mode = SequenceStart::Mode;
-
-Request Want(uint64_t now, uint64_t limit, uint64_t want, bool one_tick = false) {
-  return Request{now, limit, want, one_tick};
-}
+using enum Reserved;
 
 void LayoutsPlaceTheirParts() {
   Layout layout = MakeLayout(39, 16, 8, 0xabcd, true);
@@ -38,21 +35,21 @@ void RunsBeginAtTheClockOrAtTheWord() {
   OwnState state;
   SequenceStart start;
   Run run;
-  CHECK(Reserve(state, layout, Want(4, 4, 5), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(4, 4, 5), start, &run));
   CHECK(run.first == 32 && run.count == 5, run.first, run.count);
   // The rest of the tick, and no more than that.
-  CHECK(Reserve(state, layout, Want(4, 4, 5), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(4, 4, 5), start, &run));
   CHECK(run.first == 37 && run.count == 3, run.first, run.count);
-  CHECK(!Reserve(state, layout, Want(4, 4, 1), start, &run));
+  CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &run));
   CHECK(state.word == 40, state.word.load());
   // Stepped back: not without permission.
-  CHECK(!Reserve(state, layout, Want(1, 4, 1), start, &run));
+  CHECK(kAhead == Reserve(state, layout, Want(1, 4, 1), start, &run));
   CHECK(state.word == 40 && state.high_tick == 4, state.word.load());
-  CHECK(Reserve(state, layout, Want(1, 5, 100, true), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(1, 5, 100, true), start, &run));
   CHECK(run.first == 40 && run.count == 8, run.first, run.count);
-  CHECK(Reserve(state, layout, Want(1, 8, 100), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(1, 8, 100), start, &run));
   CHECK(run.first == 48 && run.count == 24, run.first, run.count);
-  CHECK(Reserve(state, layout, Want(20, 20, 1), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(20, 20, 1), start, &run));
   CHECK(run.first == 160 && state.high_tick == 20, run.first);
 }
 
@@ -61,25 +58,26 @@ void NothingIsIssuedBelowTheFloor() {
   OwnState state;
   SequenceStart start;
   Run run;
-  CHECK(Reserve(state, layout, Want(4, 4, 1), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(4, 4, 1), start, &run));
   RaiseFloor(state, 20);
   CHECK(state.word == 33, state.word.load());
-  EnableHistory(state, layout, 4);
-  CHECK(Reserve(state, layout, Want(6, 6, 1), start, &run));
+  state.Remember(layout, 4);
+  CHECK(kRun == Reserve(state, layout, Want(6, 6, 1), start, &run));
   RaiseFloor(state, layout.FirstSlot(9) + 2);
-  CHECK(!Reserve(state, layout, Want(8, 8, 1), start, &run));
+  CHECK(kAhead == Reserve(state, layout, Want(8, 8, 1), start, &run));
   // Neither what this state had issued nor what it only passed over.
   for (uint64_t tick = 0; tick <= 9; ++tick) {
-    CHECK(!ReserveUnused(state, layout, tick, 1, &run), tick, run.first);
+    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &run), tick, run.first);
   }
-  CHECK(Reserve(state, layout, Want(9, 9, 1), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(9, 9, 1), start, &run));
   CHECK(run.first == 74, run.first);
   // What came after the floor is known again.
-  CHECK(Reserve(state, layout, Want(11, 11, 1), start, &run));
-  CHECK(!ReserveUnused(state, layout, 9, 1, &run));
-  CHECK(ReserveUnused(state, layout, 10, 3, &run) && run.first == 80, run.first);
+  CHECK(kRun == Reserve(state, layout, Want(11, 11, 1), start, &run));
+  CHECK(kAhead == ReserveUnused(state, layout, 9, 1, &run));
+  CHECK(kRun == ReserveUnused(state, layout, 10, 3, &run) && run.first == 80,
+        run.first);
   RaiseFloor(state, layout.FirstSlot(10) + 5);
-  CHECK(!ReserveUnused(state, layout, 10, 1, &run), run.first);
+  CHECK(kAhead == ReserveUnused(state, layout, 10, 1, &run), run.first);
 }
 
 void ExhaustedLayoutsStayExhausted() {
@@ -97,13 +95,15 @@ void ExhaustedLayoutsStayExhausted() {
     SequenceStart start;
     Run run;
     const uint64_t last = layout.max_tick;
-    CHECK(Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &run));
+    CHECK(kRun == Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &run));
     CHECK(run.first == layout.FirstSlot(last) && run.count == 1, run.first);
-    CHECK(Reserve(state, layout, Want(last, UINT64_MAX, UINT64_MAX), start, &run));
+    CHECK(kRun ==
+          Reserve(state, layout, Want(last, UINT64_MAX, UINT64_MAX), start, &run));
     CHECK(run.count == layout.Capacity() - 1, run.count, timestamp, sequence);
-    EnableHistory(state, layout, last);
+    state.Remember(layout, last);
     for (const uint64_t now : {uint64_t{0}, last - 1, last}) {
-      CHECK(!Reserve(state, layout, Want(now, UINT64_MAX, 1), start, &run), now);
+      CHECK(kAhead == Reserve(state, layout, Want(now, UINT64_MAX, 1), start, &run),
+            now);
     }
     CHECK(state.word == layout.FirstSlot(last) + layout.Capacity(), state.word.load());
   }
@@ -112,7 +112,7 @@ void ExhaustedLayoutsStayExhausted() {
   OwnState state;
   SequenceStart start;
   Run run;
-  CHECK(Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &run));
+  CHECK(kRun == Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &run));
   CHECK(run.first == 0 && run.count == UINT64_MAX - 0xffff, run.count);
 }
 
@@ -140,7 +140,7 @@ void SequencesStartAsAsked() {
   Run run;
   for (const auto& [now, first] :
        {std::array<uint64_t, 2>{5, 40}, {5, 41}, {6, 50}, {7, 59}, {8, 64}, {8, 65}}) {
-    CHECK(Reserve(state, layout, Want(now, now, 1), again, &run));
+    CHECK(kRun == Reserve(state, layout, Want(now, now, 1), again, &run));
     CHECK(run.first == first, now, first, run.first);
   }
 }
@@ -165,7 +165,10 @@ void LeasesDoubleUpToA64th() {
   CHECK(generator.issued() == 1024, generator.issued());
   CHECK(generator.Next(8, &id) == Status::kOk && thread.lease.size == 1);
   CHECK(generator.Next(layout.max_tick + 1, &id) == Status::kExpired);
-  CHECK(generator.Fill(layout.max_tick + 1, UINT64_MAX, &id, 1) == 0);
+  size_t filled;
+  CHECK(generator.Fill(layout.max_tick + 1, UINT64_MAX, &id, 1, &filled) ==
+            Status::kExpired &&
+        filled == 0);
   // Where a 64th is less than one, one at a time.
   OwnState small;
   Thread other(&small, MakeLayout(41, 10, 3));
@@ -223,7 +226,8 @@ void LeasesOutliveStepsOfTheClock() {
   // fill() leaves the lease behind, or the next id would be less than its last.
   std::array<uint64_t, 3> array;
   CHECK(generator.Next(12, &id) == Status::kOk && thread.lease.sequence == 2);
-  CHECK(generator.Fill(13, 13, array.data(), 3) == 3 &&
+  size_t filled;
+  CHECK(generator.Fill(13, 13, array.data(), 3, &filled) == Status::kOk &&
         array[2] == layout.BaseId(13) + 2);
   CHECK(generator.Next(12, &id) == Status::kAhead);
 }
@@ -240,17 +244,21 @@ void FillGoesAcrossTicks() {
     CHECK(thread.lease.end - thread.lease.sequence == 1);
     Run other;
     SequenceStart start;
-    CHECK(Reserve(state, layout, Want(4, 4, 5), start, &other) && other.count == 5);
+    CHECK(kRun == Reserve(state, layout, Want(4, 4, 5), start, &other) &&
+          other.count == 5);
     // What is left of the lease, then what another thread left of tick 4, then
     // ticks 5 and 6 and no further.
-    CHECK(generator.Fill(4, 6, array.data(), 400) == 377, generator.issued());
+    size_t filled;
+    CHECK(generator.Fill(4, 6, array.data(), 400, &filled) == Status::kAhead);
+    CHECK(filled == 377, filled);
     for (uint64_t i = 0; i < 377; ++i) {
       bool is_own;
       const uint64_t slot = SlotOfId(layout, array[i], &is_own);
       CHECK(is_own && slot == layout.FirstSlot(4) + 2 + i + (i > 0 ? 5 : 0), i, slot);
     }
-    CHECK(generator.issued() == 379 && generator.Fill(4, 6, array.data(), 400) == 0);
-    CHECK(generator.Fill(4, 7, array.data(), 0) == 0);
+    CHECK(generator.Fill(4, 6, array.data(), 400, &filled) == Status::kAhead);
+    CHECK(generator.issued() == 379 && filled == 0, generator.issued(), filled);
+    CHECK(generator.Fill(4, 7, array.data(), 0, &filled) == Status::kOk && filled == 0);
     CHECK(state.word == layout.FirstSlot(7), state.word.load());
   }
 }
@@ -260,32 +268,35 @@ void UnusedSlotsAreGivenOnce() {
   OwnState state;
   SequenceStart start;
   Run run;
-  CHECK(!ReserveUnused(state, layout, 0, 1, &run));
-  CHECK(Reserve(state, layout, Want(5, 5, 2), start, &run));
-  EnableHistory(state, layout, 5);
+  CHECK(kAhead == ReserveUnused(state, layout, 0, 1, &run));
+  CHECK(kRun == Reserve(state, layout, Want(5, 5, 2), start, &run));
+  state.Remember(layout, 5);
   const uint64_t word = state.word;
-  EnableHistory(state, layout, 5);
-  CHECK(state.word == word && state.history.load()->Usable());
-  CHECK(Reserve(state, layout, Want(7, 7, 2), start, &run));
-  CHECK(Reserve(state, layout, Want(9, 11, 20), start, &run));
-  CHECK(!ReserveUnused(state, layout, 5, 1, &run));
+  state.Remember(layout, 5);
+  CHECK(state.word == word && HistoryOf(state)->Usable());
+  CHECK(kRun == Reserve(state, layout, Want(7, 7, 2), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(9, 11, 20), start, &run));
+  CHECK(kAhead == ReserveUnused(state, layout, 5, 1, &run));
   // Tick 6 was skipped, 7 used in part, 9 and 10 are full, 11 is not over.
-  CHECK(ReserveUnused(state, layout, 6, 3, &run) && run.first == 48 && run.count == 3);
-  CHECK(ReserveUnused(state, layout, 6, 9, &run) && run.first == 51 && run.count == 5);
-  CHECK(!ReserveUnused(state, layout, 6, 1, &run));
-  CHECK(ReserveUnused(state, layout, 7, 1, &run) && run.first == 58 && run.count == 1);
+  CHECK(kRun == ReserveUnused(state, layout, 6, 3, &run) && run.first == 48 &&
+        run.count == 3);
+  CHECK(kRun == ReserveUnused(state, layout, 6, 9, &run) && run.first == 51 &&
+        run.count == 5);
+  CHECK(kAhead == ReserveUnused(state, layout, 6, 1, &run));
+  CHECK(kRun == ReserveUnused(state, layout, 7, 1, &run) && run.first == 58 &&
+        run.count == 1);
   for (const uint64_t tick : {9, 10, 11}) {
-    CHECK(!ReserveUnused(state, layout, tick, 1, &run), tick);
+    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &run), tick);
   }
   // A run longer than the ring leaves nothing known but what it skipped.
   const uint64_t far = 11 + 3 * History::kTicks;
-  CHECK(Reserve(state, layout, Want(12, far, far * 8), start, &run));
+  CHECK(kRun == Reserve(state, layout, Want(12, far, far * 8), start, &run));
   CHECK(state.word == layout.FirstSlot(far + 1), state.word.load());
   for (uint64_t tick = 0; tick <= far; ++tick) {
-    CHECK(!ReserveUnused(state, layout, tick, 1, &run), tick);
+    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &run), tick);
   }
-  CHECK(Reserve(state, layout, Want(far + 2, far + 2, 1), start, &run));
-  CHECK(ReserveUnused(state, layout, far + 1, 1, &run));
+  CHECK(kRun == Reserve(state, layout, Want(far + 2, far + 2, 1), start, &run));
+  CHECK(kRun == ReserveUnused(state, layout, far + 1, 1, &run));
 }
 
 }  // namespace

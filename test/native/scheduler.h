@@ -1,114 +1,291 @@
 #ifndef GRAUPEL_TEST_SCHEDULER_H_
 #define GRAUPEL_TEST_SCHEDULER_H_
 
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <semaphore>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include "check.h"
 
 namespace graupel {
 
 // Runs threads one at a time, and in every order: after CHESS (Musuvathi and
 // others, OSDI 2008), all schedules that take the turn from a thread which could
-// have gone on at most `preemptions` times. Most races need one or two.
+// have gone on at most `preemptions` times. Most races need one or two. To end a
+// process, all of whose threads then do nothing more, counts as one of them.
 class Scheduler {
  public:
   using Body = std::function<void()>;
 
-  // Calls `prepare` for the bodies of each schedule, runs them, and then `check`.
+  struct Scene {
+    // Makes the bodies of a schedule; each is a process of its own.
+    std::function<std::vector<Body>()> prepare;
+    // After it.
+    Body check;
+    // Before each of its steps.
+    Body observe = {};
+    // A process was ended in the middle of what it did.
+    std::function<void(size_t process)> died = {};
+    // How many processes may end so, in one schedule.
+    int deaths = 0;
+  };
+
   // Returns how many schedules there were.
-  static size_t Explore(int preemptions,
-                        const std::function<std::vector<Body>()>& prepare,
-                        const Body& check) {
+  static size_t Explore(const Scene& scene, int preemptions) {
+    StayOnOneProcessor();
+    Pool pool;
     std::vector<Choices> open{{}};
     size_t count = 0;
     for (; !open.empty(); ++count) {
-      Scheduler schedule(std::move(open.back()), preemptions);
+      Scheduler schedule(scene, pool, std::move(open.back()), preemptions);
       open.pop_back();
-      schedule.Run(prepare());
-      check();
+      schedule.Run(scene.prepare());
+      scene.check();
       for (Choices& choices : schedule.branches_) open.push_back(std::move(choices));
     }
     return count;
   }
 
-  // Before every atomic operation. Outside of a schedule it does nothing.
+  // Before every atomic operation, and every call to what stands for the system.
+  // Outside of a schedule it does nothing.
   static void Point() {
-    if (current_ != nullptr) current_->Decide(true);
+    Scheduler* const schedule = current_;
+    if (schedule == nullptr) return;
+    if (schedule->scene_.observe) Quietly(schedule->scene_.observe);
+    schedule->Decide(true);
+  }
+
+  // Goes on when `is_ready` says so.
+  static void Await(const std::function<bool()>& is_ready) {
+    Scheduler* const schedule = current_;
+    if (schedule == nullptr) return CHECK(is_ready());
+    Seat& seat = *schedule->seats_[schedule->running_];
+    seat.is_ready = &is_ready;
+    Point();
+    seat.is_ready = nullptr;
+  }
+
+  // A thread of the same process. It may be waiting when the schedule ends.
+  static void Spawn(Body body) {
+    Scheduler* const schedule = current_;
+    schedule->Start(std::move(body), Process(), true);
+  }
+
+  // The one that has the turn.
+  static size_t Process() {
+    return current_ == nullptr ? SIZE_MAX
+                               : current_->seats_[current_->running_]->process;
   }
 
  private:
-  // Which thread has the turn, decision by decision.
+  // Which thread has the turn, decision by decision; or that the process of the
+  // one that has it dies.
   using Choices = std::vector<uint8_t>;
+  static constexpr uint8_t kDeath = UINT8_MAX;
 
   struct Seat {
-    std::binary_semaphore turn{0};
+    Body body;
+    size_t process = 0;
+    bool is_servant = false;
     bool is_done = false;
+    bool is_dead = false;
+    const std::function<bool()>* is_ready = nullptr;
+    std::jmp_buf end;
+    std::binary_semaphore turn{0};
   };
 
-  Scheduler(Choices choices, int preemptions)
-      : choices_(std::move(choices)), fixed_(choices_.size()), left_(preemptions) {}
-
-  void Run(const std::vector<Body>& bodies) {
-    for (size_t i = 0; i < bodies.size(); ++i)
-      seats_.push_back(std::make_unique<Seat>());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < bodies.size(); ++i) {
-      threads.emplace_back([this, i, &bodies] {
-        seats_[i]->turn.acquire();
-        current_ = this;
-        bodies[i]();
-        current_ = nullptr;
-        seats_[i]->is_done = true;
-        Decide(false);
-      });
+  // Threads that outlast a schedule: to make them costs more than all the rest.
+  class Pool {
+   public:
+    ~Pool() {
+      for (auto& worker : workers_) {
+        worker->task = nullptr;
+        worker->has_task.release();
+        worker->thread.join();
+      }
     }
+    void Give(size_t index, Body task) {
+      if (index == workers_.size()) workers_.push_back(std::make_unique<Worker>());
+      workers_[index]->task = std::move(task);
+      workers_[index]->has_task.release();
+    }
+    void Join(size_t count) {
+      for (size_t i = 0; i < count; ++i) workers_[i]->is_free.acquire();
+    }
+
+   private:
+    struct Worker {
+      void Work() {
+        for (;;) {
+          has_task.acquire();
+          if (!task) return;
+          task();
+          is_free.release();
+        }
+      }
+      Body task;
+      std::binary_semaphore has_task{0};
+      std::binary_semaphore is_free{0};
+      std::thread thread{&Worker::Work, this};
+    };
+    std::vector<std::unique_ptr<Worker>> workers_;
+  };
+
+  Scheduler(const Scene& scene, Pool& pool, Choices choices, int preemptions)
+      : scene_(scene),
+        pool_(pool),
+        choices_(std::move(choices)),
+        fixed_(choices_.size()),
+        preemptions_(preemptions),
+        deaths_(scene.deaths) {}
+
+  // Threads that take turns only lose time by going from one to another.
+  static void StayOnOneProcessor() {
+#if defined(__linux__)
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &set);
+    sched_setaffinity(0, sizeof set, &set);
+#endif
+  }
+
+  static bool Quietly(const auto& call) {
+    Scheduler* const schedule = std::exchange(current_, nullptr);
+    bool result = true;
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+    } else {
+      result = call();
+    }
+    current_ = schedule;
+    return result;
+  }
+
+  void Start(Body body, size_t process, bool is_servant) {
+    seats_.push_back(std::make_unique<Seat>());
+    Seat* const seat = seats_.back().get();
+    seat->body = std::move(body);
+    seat->process = process;
+    seat->is_servant = is_servant;
+    pool_.Give(seats_.size() - 1, [this, seat] { Sit(*seat); });
+  }
+
+  void Run(std::vector<Body> bodies) {
+    for (size_t i = 0; i < bodies.size(); ++i) Start(std::move(bodies[i]), i, false);
     Decide(false);
-    for (std::thread& thread : threads) thread.join();
+    has_ended_.acquire();
+    pool_.Join(seats_.size());
+  }
+
+  void Sit(Seat& seat) {
+    seat.turn.acquire();
+    if (seat.is_dead) return;
+    current_ = this;
+    // What a dead process leaves behind is not cleaned up, so nothing is unwound.
+    if (setjmp(seat.end) == 0) seat.body();
+    current_ = nullptr;
+    if (seat.is_dead) return;
+    seat.is_done = true;
+    Decide(false);
+  }
+
+  bool CanRun(const Seat& seat) {
+    return !seat.is_done && !seat.is_dead &&
+           (seat.is_ready == nullptr || Quietly(*seat.is_ready));
   }
 
   // Called by the thread that has the turn; `can_go_on` unless it has ended.
   void Decide(bool can_go_on) {
     const size_t me = running_;
-    size_t next = me;
-    if (step_ < fixed_) {
-      next = choices_[step_];
-      if (can_go_on && next != me) --left_;
-    } else {
-      bool found = can_go_on;
-      for (size_t i = 0; i < seats_.size(); ++i) {
-        if (seats_[i]->is_done || (can_go_on && i == me)) continue;
-        if (!found) {
-          found = true;
-          next = i;
-        } else if (!can_go_on || left_ > 0) {
-          Choices branch(choices_);
-          branch.push_back(static_cast<uint8_t>(i));
-          branches_.push_back(std::move(branch));
-        }
+    Seat& seat = *seats_[me];
+    size_t next = Choose(me, can_go_on && CanRun(seat));
+    if (next == kDeath) {
+      --deaths_;
+      --preemptions_;
+      for (const auto& other : seats_) {
+        if (other->process == seat.process) other->is_dead = true;
       }
-      if (!found) return;
-      choices_.push_back(static_cast<uint8_t>(next));
+      Quietly([&] { scene_.died(seat.process); });
+      next = Choose(me, false);
     }
+    if (next == me && can_go_on && !seat.is_dead) return;
+    const bool was_dead = seat.is_dead;
+    if (next == SIZE_MAX) {
+      End();
+    } else {
+      running_ = next;
+      seats_[next]->turn.release();
+    }
+    if (!can_go_on) return;
+    if (!was_dead) seat.turn.acquire();
+    if (seat.is_dead) std::longjmp(seat.end, 1);
+  }
+
+  // The seat that has the turn next, kDeath, or SIZE_MAX if there is none.
+  size_t Choose(size_t me, bool can_go_on) {
+    if (step_ < fixed_) {
+      const uint8_t next = choices_[step_++];
+      if (can_go_on && next != me && next != kDeath) --preemptions_;
+      return next;
+    }
+    const bool may_interrupt = can_go_on && preemptions_ > 0;
+    size_t next = can_go_on ? me : SIZE_MAX;
+    for (size_t i = 0; i < seats_.size(); ++i) {
+      if (i == next || !CanRun(*seats_[i])) continue;
+      if (next == SIZE_MAX) {
+        next = i;
+      } else if (may_interrupt || !can_go_on) {
+        Branch(static_cast<uint8_t>(i));
+      }
+    }
+    if (may_interrupt && deaths_ > 0) Branch(kDeath);
+    if (next == SIZE_MAX) return next;
+    choices_.push_back(static_cast<uint8_t>(next));
     ++step_;
-    running_ = next;
-    if (can_go_on && next == me) return;
-    seats_[next]->turn.release();
-    if (can_go_on) seats_[me]->turn.acquire();
+    return next;
+  }
+
+  void Branch(uint8_t next) {
+    branches_.push_back(choices_);
+    branches_.back().push_back(next);
+  }
+
+  // Nobody can go on: but for servants that wait, everybody must be through.
+  void End() {
+    for (const auto& seat : seats_) {
+      CHECK(seat->is_done || seat->is_dead || seat->is_servant);
+    }
+    for (const auto& seat : seats_) {
+      if (seat->is_done) continue;
+      seat->is_dead = true;
+      seat->turn.release();
+    }
+    has_ended_.release();
   }
 
   static inline thread_local Scheduler* current_ = nullptr;
 
+  const Scene& scene_;
+  Pool& pool_;
   Choices choices_;
   const size_t fixed_;
-  int left_;
+  int preemptions_;
+  int deaths_;
   size_t step_ = 0;
   size_t running_ = 0;
   std::vector<std::unique_ptr<Seat>> seats_;
+  std::binary_semaphore has_ended_{0};
   std::vector<Choices> branches_;
 };
 

@@ -1,6 +1,7 @@
 #ifndef GRAUPEL_TEST_SETUP_H_
 #define GRAUPEL_TEST_SETUP_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "../../native/core/state.h"
@@ -37,9 +38,24 @@ inline uint64_t SlotOfId(const Layout& layout, uint64_t id, bool* is_own) {
   return tick * (LowBits(layout.sequence_bits) + 1) + sequence;
 }
 
-// A State in the library is never freed.
+inline Request Want(uint64_t now, uint64_t limit, uint64_t want,
+                    bool one_tick = false) {
+  Request request;
+  request.now_tick = now;
+  request.limit_tick = limit;
+  request.want = want;
+  request.one_tick = one_tick;
+  return request;
+}
+
+// A State with memory for its history behind it, as in a page. Twice, because in
+// process memory those who ask at the same time bring one each.
 struct OwnState : State {
-  ~OwnState() { delete history.load(); }
+  void Remember(const Layout& layout, uint64_t now_tick, size_t which = 0) {
+    EnableHistory(*this, layout, now_tick, &histories[which]);
+  }
+
+  History histories[2];
 };
 
 }  // namespace graupel

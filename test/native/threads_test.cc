@@ -62,7 +62,7 @@ class Worker {
         round_.remembering == Remembering::kMidway ? round_.steps / 3 : index_;
     for (uint64_t i = 0; i < round_.steps; ++i) {
       const uint64_t now = Now();
-      if (remembers && i == when) EnableHistory(stage_.state, round_.layout, now);
+      if (remembers && i == when) stage_.state.Remember(round_.layout, now, index_ % 2);
       Step(now);
     }
   }
@@ -104,8 +104,11 @@ class Worker {
   void Fill(uint64_t now) {
     uint64_t ids[40];
     const Lease lease = thread_.lease;
-    const size_t count = generator_.Fill(now, now + random_.Below(4), ids,
-                                         static_cast<size_t>(random_.Below(41)));
+    const auto wanted = static_cast<size_t>(random_.Below(41));
+    size_t count;
+    const Status status =
+        generator_.Fill(now, now + random_.Below(4), ids, wanted, &count);
+    CHECK((status == Status::kOk) == (count == wanted), status, count, wanted);
     // Only the front can come from a lease, and only a lease can be reused.
     for (size_t i = 0; i < count; ++i) {
       Take(ids[i], lease.reused && i < lease.end - lease.sequence &&
@@ -140,7 +143,7 @@ class Worker {
 size_t Play(const Round& round, uint64_t seed) {
   Stage stage(round);
   if (round.remembering == Remembering::kBefore) {
-    EnableHistory(stage.state, round.layout, 0);
+    stage.state.Remember(round.layout, 0);
   }
   std::vector<std::unique_ptr<Worker>> workers;
   for (uint64_t i = 0; i < round.threads; ++i) {

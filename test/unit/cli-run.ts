@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** The command line as it is shipped. */
@@ -44,4 +45,15 @@ export function lines(words: readonly string[], variables: Variables = {}, input
   const { status, stdout, stderr } = graupel(words, variables, input)
   if (status !== 0 || stderr !== '') throw new Error(`graupel ${words.join(' ')}: ${status}, ${stderr}`)
   return stdout.split('\n').slice(0, -1)
+}
+
+/** What `graupel state --json` says of the pages of a namespace. */
+export function pagesOf(namespace: string): { path: string; [property: string]: unknown }[] {
+  return lines(['state', '--json'])
+    .map((line) => JSON.parse(line))
+    .filter((page) => page.namespace === namespace)
+}
+
+export function removePages(namespace: string): void {
+  for (const { path } of pagesOf(namespace)) rmSync(path)
 }

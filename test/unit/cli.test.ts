@@ -1,19 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, openSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { decode, encodings, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
 import { describe, expect, it } from 'vitest'
+import { failureLine } from '../../dist/cli/failure.js'
 import { next } from '../../dist/cli/next.js'
 import { Output } from '../../dist/cli/output.js'
 import { Progress } from '../../dist/cli/progress.js'
-import { engines } from '../engines.js'
-import { graupel, lines, program, start } from './cli-run.js'
+import { engines, freshNamespace } from '../engines.js'
+import { graupel, lines, program, removePages, start } from './cli-run.js'
 
 const isWindows = process.platform === 'win32'
+const isNative = engines.includes('native')
 const textEncodings = encodings.filter((encoding): encoding is TextEncoding => encoding !== 'bytes')
 
 describe.each(engines)('graupel next on the %s engine', (engine) => {
@@ -96,12 +100,49 @@ describe('graupel next', () => {
     expect(new Set(ids).size).toBe(8200)
   })
 
-  it('ends only when its last tick is over, so that the next run cannot repeat it', () => {
-    const words = ['next', '--node', '7', '--layout', 'baidu', '--epoch', String(Date.now() - 1_000_000)]
+  it('ends only when its last tick is over where nothing remembers it, so that the next run cannot repeat it', () => {
+    const alone = ['--node', '7', '--state', 'process']
+    const words = ['next', ...alone, '--layout', 'baidu', '--epoch', String(Date.now() - 1_000_000)]
     expect(lines(words)).not.toEqual(lines(words))
     // These are 780 ms ahead of the clock when they have been made.
-    const ahead = ['next', '-n', '20000', '--node', '7', '--layout', 'sonyflake', '--on-overflow', 'advance']
+    const ahead = ['next', '-n', '20000', ...alone, '--layout', 'sonyflake', '--on-overflow', 'advance']
     expect(new Set([...lines(ahead), ...lines(ahead)]).size).toBe(40_000)
+  })
+
+  it.runIf(isNative)('remembers where it is told to, and then ends at once', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'graupel-'))
+    const namespace = freshNamespace()
+    const words = ['next', '-n', '250000', '--node', '7', '--namespace', namespace, '--layout', 'baidu']
+    // Half a minute ahead of the clock each time, for which it would wait if nothing remembered that.
+    const ahead = ['--epoch', '1600000000000', '--on-overflow', 'advance', '--max-ahead-ms', '600000']
+    try {
+      const states = ['host', join(folder, 'ids.state')].flatMap((state) => [state, state])
+      const startMs = performance.now()
+      const ids = states.flatMap((state) => lines([...words, ...ahead, '--state', state, '--window-ms', '90000']))
+      expect(performance.now() - startMs).toBeLessThan(60_000)
+      expect(new Set(ids).size).toBe(1_000_000)
+    } finally {
+      rmSync(folder, { recursive: true })
+      removePages(namespace)
+    }
+  })
+
+  it.runIf(isNative)('makes ids of one node by many commands at once, no two of them equal', async () => {
+    const namespace = freshNamespace()
+    const words = ['next', '-n', '100000', '--node', '7', '--layout', 'wide', '--namespace', namespace]
+    const outputs = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const child = start(words)
+        let stdout = ''
+        child.stdout.on('data', (text) => {
+          stdout += text
+        })
+        expect(await once(child, 'close')).toEqual([0, null])
+        return stdout.split('\n').slice(0, -1)
+      }),
+    )
+    removePages(namespace)
+    expect(new Set(outputs.flat()).size).toBe(400_000)
   })
 
   it('passes the policies on, and speaks of them as flags', () => {
@@ -266,6 +307,14 @@ describe('what is refused', () => {
     ['ERR_OPTION_INVALID', ['--clock', 'sundial'], /--clock is 'sundial'/],
     ['ERR_OPTION_INVALID', ['--engine', 'rust'], /--engine is 'rust'/],
     ['ERR_OPTION_INVALID', ['--max-wait-ms', '-4'], /^graupel: --max-wait-ms is -4/],
+    ['ERR_OPTION_INVALID', ['--window-ms', '0'], /^graupel: --window-ms is 0; pass milliseconds from 1 to/],
+    ['ERR_OPTION_INVALID', ['--window-ms', '3s'], /^graupel: --window-ms is '3s'/],
+    ['ERR_OPTION_INVALID', ['--state', 'hosts'], /^graupel: --state is 'hosts'; pass 'host', 'process', or a path/],
+    [
+      'ERR_NATIVE_UNAVAILABLE',
+      ['--state', 'host', '--engine', 'js'],
+      /^graupel: --state is 'host', .* and --engine is 'js'; pass --state process if no other process/,
+    ],
     ['ERR_OPTION_INVALID', ['--max-ahead-ms', '1s'], /--max-ahead-ms is '1s'/],
   ])('%s for graupel next %j', (code, words, message) => {
     const { status, stdout, stderr } = graupel(['next', ...words], { GRAUPEL_NODE: '7' })
@@ -283,18 +332,33 @@ describe('what is refused', () => {
     )
   })
 
+  it.each([
+    [
+      "which is what onOverflow 'throw' allows; choose a larger windowMs",
+      "which is what --on-overflow 'throw' allows; choose a larger --window-ms",
+    ],
+    ['which is what maxWaitMs (50) allows', 'which is what --max-wait-ms (50) allows'],
+    ["make the folder writable, or pass state: 'process' if", 'make the folder writable, or pass --state process if'],
+    ["engine is 'native', but allow engine: 'auto'", "--engine is 'native', but allow --engine auto"],
+    ['the state file /a/state is on NFS', 'the state file /a/state is on NFS'],
+  ])('is explained in flags where the library says %j', (message, line) => {
+    expect(failureLine({ code: 'ERR_X', message })).toBe(`graupel: ${line} (ERR_X)`)
+  })
+
   it('is one process of several, until it is told that it counts alone', () => {
-    const { status, stderr } = graupel(['next', '--node', '7'], { NODE_APP_INSTANCE: '1' })
+    const words = ['next', '--node', '7', '--engine', 'js']
+    const { status, stderr } = graupel(words, { NODE_APP_INSTANCE: '1' })
     expect(status).toBe(2)
     expect(stderr).toMatch(/pass --state process to say so \(ERR_STATE_UNREACHABLE\)\n$/)
-    expect(lines(['next', '--node', '7', '--state', 'process'], { NODE_APP_INSTANCE: '1' }).length).toBe(1)
+    expect(lines([...words, '--state', 'process'], { NODE_APP_INSTANCE: '1' }).length).toBe(1)
   })
 
   it.each([
-    [['inspcet'], /no command 'inspcet'; the commands are next, inspect, layouts, help \(ERR_OPTION_UNKNOWN\)/],
+    [['inspcet'], /no command 'inspcet'; the commands are next, inspect, layouts, state, help \(ERR_OPTION_UNKNOWN\)/],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],
     [['layouts', 'twitter'], /layouts takes no 'twitter'/],
+    [['state', 'a', 'b'], /state takes one path, and 'b' is a second one/],
   ])('is graupel %j', (words, message) => {
     const { status, stdout, stderr } = graupel(words)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -307,12 +371,13 @@ describe('help', () => {
   it('is shown by --help, -h and help, and on stderr with exit code 2 where nothing was asked', () => {
     const { stdout } = graupel(['--help'])
     expect(stdout).toMatch(/graupel <command>/)
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(graupel(['-h'])).toEqual({ status: 0, stdout, stderr: '' })
     expect(graupel(['help'])).toEqual({ status: 0, stdout, stderr: '' })
     expect(graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
   })
 
-  it.each(['next', 'inspect', 'layouts'])('of graupel %s names its flags and fits 80 columns', (command) => {
+  it.each(['next', 'inspect', 'layouts', 'state'])('of graupel %s names its flags and fits 80 columns', (command) => {
     const { stdout } = graupel([command, '--help'])
     expect(graupel(['help', command]).stdout).toBe(stdout)
     expect(stdout).toMatch(new RegExp(`graupel ${command} [^]*--help`))

@@ -1,6 +1,6 @@
 import { createGenerator, layouts } from 'graupel'
 import { afterEach, describe, expect, it } from 'vitest'
-import { caught, engines, freshNamespace } from '../engines.js'
+import { type Caught, caught, engines, freshNamespace } from '../engines.js'
 
 const make = (options: object) => caught(() => createGenerator(options as never))
 
@@ -53,7 +53,12 @@ describe('options', () => {
     ['an engine named as a property', { node: 1, engine: 'toString' }, TypeError, 'ERR_OPTION_INVALID'],
     ['a state that is no text', { node: 1, state: 7 }, TypeError, 'ERR_OPTION_INVALID'],
     ['an empty state', { node: 1, state: '' }, RangeError, 'ERR_OPTION_INVALID'],
-    ['a state that is neither a word of ours nor a path', { node: 1, state: 'hosts' }, RangeError, 'ERR_OPTION_INVALID'],
+    [
+      'a state that is neither a word of ours nor a path',
+      { node: 1, state: 'hosts' },
+      RangeError,
+      'ERR_OPTION_INVALID',
+    ],
     ['a path with a zero in it', { node: 1, state: './a\0b' }, RangeError, 'ERR_OPTION_INVALID'],
     ['a window of nothing', { node: 1, windowMs: 0 }, RangeError, 'ERR_OPTION_INVALID'],
     ['a window of more than a day', { node: 1, windowMs: 86_400_001 }, RangeError, 'ERR_OPTION_INVALID'],

@@ -14,6 +14,7 @@ const seen = (now: number, head: number, last = head, high = now, tickMs = 1): O
   lastTick: last,
   highTick: high,
   issued: 0,
+  ceilingTick: -1,
 })
 
 describe('what is a rollback, and what an overflow', () => {

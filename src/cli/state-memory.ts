@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { GraupelError } from '../index.js'
+import { readState, type State, unreadable } from './state-read.js'
+
+/** Where the pages of a user are; as in `native/core/shared_state_posix.cc` and `shared_state_win.cc`. */
+export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
+  if (process.platform === 'win32') return join(userInfo().homedir, 'AppData', 'Local', 'Temp', 'graupel')
+  const parents: Partial<Record<NodeJS.Platform, () => string>> = {
+    linux: () => '/dev/shm',
+    darwin: () => ask('/usr/bin/getconf', 'DARWIN_USER_TEMP_DIR') ?? tmpdir(),
+  }
+  return join(parents[process.platform]?.() ?? '/tmp', `graupel-${uid}`)
+}
+
+/** A page, or what is wrong with it. */
+export type Found = State | { readonly path: string; readonly error: GraupelError }
+
+/** The pages in a folder; none where there is no folder. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
+export async function pagesIn(folder: string): Promise<Found[]> {
+  let names: string[]
+  try {
+    names = readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw unreadable(folder, error)
+  }
+  const found: Found[] = []
+  // What begins with a dot is being made.
+  for (const name of names.filter((name) => /^[^.].*\.page$/s.test(name)).sort()) {
+    const path = join(folder, name)
+    try {
+      found.push(await readState(path))
+    } catch (error) {
+      // Deleted since its name was read.
+      const { cause } = error as { cause?: { code?: string } }
+      if (cause?.code !== 'ENOENT') found.push({ path, error: error as GraupelError })
+    }
+  }
+  return found
+}
+
+/** Where the memory is that a state file speaks of. */
+export interface Memory {
+  /** Whether the page there has the last id; `undefined` where that cannot be told. */
+  readonly isLive: boolean | undefined
+  /** Whether the file was used last since the system was started; `undefined` where that cannot be told. */
+  readonly isSameBoot: boolean | undefined
+  readonly page: State | undefined
+  readonly folder: string
+}
+
+/** Looks for the page whose word is the truth, in place of a state file's ceilings. */
+export async function memoryOf({ stored, stats }: State): Promise<Memory> {
+  // Only its owner can use a file.
+  const folder = pagesFolder(process.platform === 'win32' ? undefined : stats.uid)
+  const boot = bootId()
+  // Made, and never used.
+  if (stored.bootId === '') return { isLive: false, isSameBoot: false, page: undefined, folder }
+  if (boot === undefined) return { isLive: undefined, isSameBoot: undefined, page: undefined, folder }
+  if (stored.bootId !== boot) return { isLive: false, isSameBoot: false, page: undefined, folder }
+  try {
+    const page = (await pagesIn(folder)).find((found): found is State => 'stored' in found && isOf(found, stored))
+    return { isLive: page !== undefined, isSameBoot: true, page, folder }
+  } catch {
+    return { isLive: undefined, isSameBoot: true, page: undefined, folder }
+  }
+}
+
+/** Whether a page counts what a file remembers. A page may have an earlier start's identity where its folder outlives that. */
+function isOf({ stored: page }: State, file: { readonly lineage: string; readonly key: string }): boolean {
+  if (page.kind !== 'page' || page.isSealed || page.lineage !== file.lineage) return false
+  return page.key.slice(page.key.indexOf(' ') + 1) === file.key
+}
+
+/** Of this start of the system. Windows has one that only the native engine can read. */
+function bootId(): string | undefined {
+  if (process.platform === 'darwin') return ask('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')
+  if (process.platform !== 'linux') return undefined
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+function ask(program: string, ...words: string[]): string | undefined {
+  try {
+    return execFileSync(program, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return undefined
+  }
+}

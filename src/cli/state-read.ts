@@ -1,0 +1,81 @@
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GraupelError } from '../index.js'
+import { mostBytes, parseState, type Stored } from './state-format.js'
+import { type Ids, idsOf } from './state-ids.js'
+
+/** A page or a state file that was read. */
+export interface State {
+  readonly path: string
+  readonly stored: Stored
+  readonly ids: Ids
+  readonly stats: BigIntStats
+}
+
+export interface Contents {
+  readonly bytes: Buffer
+  readonly stats: BigIntStats
+}
+
+const mostAttempts = 5
+
+/**
+ * Reads without a lock, which Node does not have, so it may meet a record that is just being written: what seems to be
+ * damaged is looked at again.
+ *
+ * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
+ */
+export async function readState(path: string, read: (path: string) => Contents = contentsOf): Promise<State> {
+  for (let attempt = 1; ; attempt++) {
+    const { bytes, stats } = read(path)
+    try {
+      const stored = parseState(path, bytes)
+      return { path, stored, ids: idsOf(path, stored), stats }
+    } catch (error) {
+      if ((error as GraupelError).code !== 'ERR_STATE_CORRUPT' || attempt === mostAttempts) throw error
+    }
+    await sleep(2)
+  }
+}
+
+/** `ERR_STATE_UNAVAILABLE` with the system's reason. */
+export function unreadable(path: string, cause: unknown): GraupelError {
+  // The path stands behind the reason once more.
+  const [reason] = (cause as Error).message.split(', ')
+  return new GraupelError(
+    'ERR_STATE_UNAVAILABLE',
+    `${path} cannot be read: ${reason}; give the path of a page or a state file that you may read, or none for a list of your pages`,
+    { cause },
+  )
+}
+
+function contentsOf(path: string): Contents {
+  let file: number
+  try {
+    // Without waiting for somebody at the other end of a pipe. Windows does not have the flag, nor pipes in folders.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+  try {
+    const stats = fstatSync(file, { bigint: true })
+    if (!stats.isFile()) {
+      const what = stats.isDirectory() ? 'a folder' : 'not a plain file'
+      throw new GraupelError('ERR_STATE_UNSAFE', `${path} is ${what}; give the path of a page or a state file`)
+    }
+    const bytes = Buffer.alloc(mostBytes)
+    return { bytes: bytes.subarray(0, readAll(file, bytes)), stats }
+  } catch (error) {
+    throw error instanceof GraupelError ? error : unreadable(path, error)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readAll(file: number, bytes: Buffer): number {
+  let length = 0
+  for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+    count = readSync(file, bytes, length, bytes.length - length, length)
+  }
+  return length
+}

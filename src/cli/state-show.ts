@@ -1,0 +1,161 @@
+import { type Paint, printable, table } from './paint.js'
+import type { Page, StateFile } from './state-format.js'
+import type { Memory } from './state-memory.js'
+import type { State } from './state-read.js'
+import type { User } from './state-users.js'
+import { howLongAgo, localTime } from './time.js'
+
+/** All that is known of a page or a state file. */
+export interface Account {
+  readonly state: State
+  /** Of a state file. */
+  readonly memory: Memory | undefined
+  /** Whose word is the truth: the page, or the one that a state file speaks of. */
+  readonly page: State | undefined
+  /** The last slot that was given out; `undefined` if there is none, or it is not known. */
+  readonly lastSlot: bigint | undefined
+  readonly users: readonly User[] | undefined
+}
+
+export function accountOf(state: State, memory: Memory | undefined, users: readonly User[] | undefined): Account {
+  const page = state.stored.kind === 'page' ? state : memory?.page
+  return { state, memory, page, lastSlot: lastSlotOf(state, page, memory), users }
+}
+
+function lastSlotOf({ stored }: State, page: State | undefined, memory: Memory | undefined): bigint | undefined {
+  const source = page?.stored ?? stored
+  if (source.kind === 'page' ? source.isSealed : memory?.isLive === undefined || !source.isClean) return undefined
+  return source.word === 0n ? undefined : source.word - 1n
+}
+
+/** As an object for `--json`. */
+export function plainState({ state, memory, lastSlot, users }: Account) {
+  const { path, stored, ids } = state
+  const { layout, layoutName, node, fields, namespace } = ids
+  const moment = (slot: bigint | undefined) => {
+    if (slot === undefined) return { timestamp: null, timestampMs: null }
+    return { timestamp: new Date(ids.timeMs(slot)), timestampMs: ids.timeMs(slot) }
+  }
+  const { tickMs, epochMs, unsigned } = layout
+  return {
+    path,
+    kind: stored.kind,
+    format: 1,
+    layout: {
+      name: layoutName,
+      fields: layout.fields.map(([name, bits]) => ({ name, bits })),
+      unsigned,
+      tickMs,
+      epochMs,
+      epoch: new Date(epochMs),
+    },
+    node,
+    fields,
+    namespace,
+    lastId: lastSlot === undefined ? null : String(ids.at(lastSlot)),
+    ...moment(lastSlot),
+    ...(stored.kind === 'page'
+      ? { clock: ids.clock, isSealed: stored.isSealed, hasHistory: stored.hasHistory }
+      : {
+          intended: stored.intended === 0n ? null : moment(stored.intended),
+          durable: stored.durable === 0n ? null : moment(stored.durable),
+          isClean: stored.isClean,
+          isLive: memory?.isLive ?? null,
+          isSameBoot: memory?.isSameBoot ?? null,
+          page: memory?.page?.path ?? null,
+        }),
+    lineage: stored.lineage,
+    bootId: stored.bootId,
+    openBy: users ?? null,
+  }
+}
+
+/** As lines for people. Layouts and namespaces have the names that somebody gave them, and commands all kinds of words. */
+export function stateLines(account: Account, paint: Paint): string[] {
+  const { state, memory, users } = account
+  const { path, stored, ids } = state
+  const { layout, layoutName, namespace } = ids
+  const tick = layout.tickMs === 1 ? '' : `, tick ${layout.tickMs} ms`
+  const upTo = (bits: number) => paint('dim', `(0 to ${(2 ** bits - 1).toLocaleString('en')})`)
+  const names = layout.nodeFields.map(({ name, bits }) => [`  ${name}`, `${ids.fields[name]} ${upTo(bits)}`])
+  return table([
+    [stored.kind === 'page' ? 'page' : 'file', printable(path)],
+    ['format', '1'],
+    [
+      'layout',
+      `${paint('bold', layoutName === '' ? 'of a very long name' : printable(layoutName))} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()}${tick})`)}`,
+    ],
+    ['fields', layout.fields.map(([name, bits]) => `${name} ${bits}`).join(', ')],
+    ['node', `${ids.node} ${upTo(layout.nodeBits)}`],
+    ...(names.length > 1 ? names : []),
+    ['namespace', printable(namespace)],
+    ...lastIdRows(account),
+    ...(stored.kind === 'page' ? pageRows(stored, state) : fileRows(stored, state, memory as Memory)),
+    ...userRows(users),
+  ])
+}
+
+function lastIdRows({ state, memory, lastSlot }: Account): string[][] {
+  const { stored, ids } = state
+  if (lastSlot !== undefined) {
+    const timeMs = ids.timeMs(lastSlot)
+    return [
+      ['last id', String(ids.at(lastSlot))],
+      ['time', ago(timeMs)],
+      ['local time', localTime(new Date(timeMs))],
+    ]
+  }
+  if (stored.kind === 'page') return [['last id', stored.isSealed ? 'not here: the page is sealed' : 'none yet']]
+  const isKnown = memory?.isLive === true || (stored.isClean && memory?.isLive === false)
+  return [['last id', isKnown ? 'none yet' : 'not known']]
+}
+
+function pageRows({ isSealed, hasHistory }: Page, { ids }: State): string[][] {
+  return [
+    ['clock', ids.clock === 'real' ? 'real' : 'injected, by a test or a simulation'],
+    ['history', hasHistory ? "yes, for onRollback 'reuse'" : 'no'],
+    ...(isSealed ? [['sealed', 'yes: its ids are counted in another page, or in the page that is made next']] : []),
+  ]
+}
+
+function fileRows(file: StateFile, state: State, memory: Memory): string[][] {
+  const { intended, durable, isClean } = file
+  const before = (slot: bigint) => (slot === 0n ? 'none yet' : `ids before ${ago(state.ids.timeMs(slot))}`)
+  return [
+    ...(isClean
+      ? []
+      : [
+          ['intended', before(intended)],
+          ['durable', before(durable)],
+        ]),
+    ['closed', isClean ? 'cleanly, with the exact last id' : 'no: in use, or ended without'],
+    ['memory', file.bootId === '' ? 'none yet' : memoryText(memory)],
+    ['next start', nextStart(file, state, memory)],
+  ]
+}
+
+function memoryText({ isLive, isSameBoot, page, folder }: Memory): string {
+  if (page !== undefined) return `there, and has the last id: ${printable(page.path)}`
+  if (isLive === undefined)
+    return `not known: ${isSameBoot ? `${folder} cannot be read` : 'only the native engine can tell here'}`
+  return isSameBoot
+    ? `not in ${folder}: deleted, or another container's`
+    : 'gone: the system was restarted since, or it is another one'
+}
+
+function nextStart({ intended, isClean }: StateFile, { ids }: State, { isLive }: Memory): string {
+  if (isLive || isClean) return 'after the last id'
+  const ceiling = `not before ${ago(ids.timeMs(intended))}`
+  return isLive === false ? ceiling : `after the last id; if the memory is gone, ${ceiling}`
+}
+
+function userRows(users: readonly User[] | undefined): string[][] {
+  if (users === undefined) return [['open by', 'unknown: this system does not tell']]
+  if (users.length === 0) return [['open by', 'nobody']]
+  return users.map(({ pid, command }, i) => [i === 0 ? 'open by' : '', `${pid} ${printable(command)}`])
+}
+
+/** A time, and how far it is from now. */
+export function ago(timeMs: number): string {
+  return `${new Date(timeMs).toISOString()}, ${howLongAgo(timeMs, Date.now())}`
+}

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+
+// Pages outlive the processes that made them, which is what they are for; those of the tests would stay until the host is
+// restarted. docs/state-file.md has the format.
+
+const keyLengthAt = 72
+const textAt = 96
+/** The words of a key before the namespace: whose clock it is, and the bits of the layout and the node. */
+const wordsBeforeNamespace = 8
+
+/** Where the pages of this user are, or undefined where they are no files. */
+export function pageFolder(): string | undefined {
+  if (process.platform === 'win32') return undefined
+  const parent = process.platform === 'linux' ? '/dev/shm' : tmpdir()
+  return join(parent, `graupel-${userInfo().uid}`)
+}
+
+/** The pages whose namespace begins so, by their paths. */
+export function pagesOf(namespace: string): string[] {
+  const folder = pageFolder()
+  if (folder === undefined) return []
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.page'))
+    .map((name) => join(folder, name))
+    .filter((path) => namespaceOf(path)?.startsWith(namespace))
+}
+
+/** Deletes them. Whoever has one open goes on with it for a tick at the most, and makes another one. */
+export function deletePages(namespace: string): number {
+  const paths = pagesOf(namespace)
+  for (const path of paths) rmSync(path, { force: true })
+  return paths.length
+}
+
+/** Vitest's global set-up: when all tests are over, nothing of them is left in memory. */
+export default function setUp(): () => void {
+  return () => {
+    deletePages('test ')
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // Nobody has made a page yet.
+    return []
+  }
+}
+
+function namespaceOf(path: string): string | undefined {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch {
+    // Deleted by somebody else meanwhile, or not to be read by us: then it is none of ours.
+    return undefined
+  }
+  if (bytes.length < textAt) return undefined
+  const key = bytes.toString('utf8', textAt, textAt + bytes.readUInt32LE(keyLengthAt))
+  return key.split(' ').slice(wordsBeforeNamespace).join(' ')
+}

@@ -1,0 +1,226 @@
+import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decode, layouts } from 'graupel'
+import { afterEach, expect, it } from 'vitest'
+import { freshNamespace } from '../engines.ts'
+import { deletePages } from './clean-pages.ts'
+import { descentsIn } from './ids.ts'
+import { describeWith, withMounts, withoutRootsRights } from './needs.ts'
+import { cleanUp, type Failure, failure, type Issued, Obedient, opened, type Plan, stateFolder } from './processes.ts'
+
+// What happens to a generator whose state file cannot be written any more: it goes on to the ceiling, says why it stops
+// there, and goes on by itself when the file can be written again.
+
+afterEach(cleanUp)
+
+const windowMs = 300
+const plan = (state: string): Plan => ({ node: 1, namespace: freshNamespace(), state, windowMs, maxWaitMs: 2000 })
+
+/** Lets a process run into trouble and out of it again. */
+async function through(process: Obedient, trouble: () => unknown, mend: () => unknown, expected: Partial<Failure>) {
+  const before = await process.issue(20, 1)
+  await trouble()
+  const during = await process.issue(5000, 1)
+  expect(during.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
+  // All that the ceiling allowed, and nothing above it.
+  expect(during.ids.length).toBeGreaterThan(10)
+  expectBelowCeiling(during)
+  // Each call says so, and makes nothing.
+  expect((await process.issue(100, 10)).error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
+  await mend()
+  const after = await process.issue(windowMs * 2, 1)
+  expect(after.error).toBeUndefined()
+  expect(after.ids.length).toBeGreaterThan(10)
+  expect(descentsIn(BigUint64Array.from([...before.ids, ...during.ids, ...after.ids]))).toBe(0)
+  await process.close()
+}
+
+function expectBelowCeiling({ ids, ceilingMs }: Issued): void {
+  const last = decode(ids.at(-1) ?? 0n, layouts.twitter).timestampMs
+  expect(last).toBeLessThan(ceilingMs ?? 0)
+}
+
+describeWith(['native', 'linux', 'shim'], 'a running generator whose state file', () => {
+  it.each([
+    ['cannot be written, as the disk is full', 'pwrite 28', 'ENOSPC'],
+    ['cannot be written, as the disk has become read-only', 'pwrite 30', 'EROFS'],
+    ['cannot be synced, as the disk fails', 'fdatasync 5', 'EIO'],
+    ['cannot be synced, as the disk is full', 'fdatasync 28', 'ENOSPC'],
+  ])('%s goes on to its ceiling, and again when it can be', async (_, order, causeCode) => {
+    const disk = stateFolder()
+    const process = await opened(plan(disk.state), disk)
+    await through(
+      process,
+      () => disk.order(order),
+      () => disk.order(),
+      { causeCode },
+    )
+  })
+
+  it('is synced slowly waits for it, for maxWaitMs at the most', async () => {
+    const disk = stateFolder()
+    const own = { ...plan(disk.state), windowMs: 600 }
+    const process = await opened({ ...own, maxWaitMs: 30_000 }, disk)
+    disk.order('slow 400')
+    const waited = await process.issue(1200, 1)
+    expect(waited.error).toBeUndefined()
+    expect(waited.slowestMs).toBeGreaterThan(30)
+    disk.order()
+    await process.close()
+    await process.open({ ...own, maxWaitMs: 300 })
+    disk.order('slow 2500')
+    const refused = await process.issue(10_000, 1)
+    expect(refused.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: undefined })
+    expect(refused.error?.message).toMatch(/maxWaitMs \(300\)/)
+    expectBelowCeiling(refused)
+    disk.order()
+    // The sync that takes so long has to end first.
+    await expect.poll(async () => (await process.issue(50, 1)).error, { timeout: 20_000 }).toBeUndefined()
+  })
+
+  it('cannot be made, as the disk fails, is not opened, and leaves nothing behind', async () => {
+    const disk = stateFolder()
+    disk.order('fdatasync 5')
+    const process = new Obedient(disk)
+    const own = plan(disk.state)
+    expect(await failure(process.open(own))).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EIO' })
+    expect((await process.shell(`ls -A ${disk.folder}`)).split('\n')).toEqual(['watch', ''])
+    disk.order()
+    await process.open(own)
+    expect((await process.issue(20, 1)).error).toBeUndefined()
+  })
+})
+
+describeWith(['native', 'linux'], 'a running generator whose state file', () => {
+  const file = () => {
+    const { folder, state } = stateFolder()
+    return { state, aside: join(folder, 'aside'), copy: join(folder, 'copy') }
+  }
+
+  it('was deleted goes on to its ceiling, and again when it is put back', async () => {
+    const { state, aside } = file()
+    const process = await opened(plan(state))
+    await through(
+      process,
+      () => renameSync(state, aside),
+      () => renameSync(aside, state),
+      { message: expect.stringMatching(/was deleted while it was in use/) as unknown as string },
+    )
+  })
+
+  it('was replaced goes on to its ceiling, and again when it is put back', async () => {
+    const { state, aside } = file()
+    const process = await opened(plan(state))
+    await through(
+      process,
+      () => {
+        renameSync(state, aside)
+        copyFileSync(aside, state)
+      },
+      () => renameSync(aside, state),
+      { message: expect.stringMatching(/was replaced by another file while/) as unknown as string },
+    )
+  })
+
+  it('was overwritten by that of another memory goes on to its ceiling, and not beyond', async () => {
+    const { state, copy } = file()
+    const own = plan(state)
+    // Of the same ids, but of a page that is gone.
+    const former = await opened(own)
+    await former.take(1)
+    await former.kill()
+    copyFileSync(state, copy)
+    deletePages(own.namespace ?? '')
+    const process = await opened(own)
+    await process.issue(20, 1)
+    copyFileSync(copy, state)
+    const during = await process.issue(5000, 1)
+    expect(during.error?.message).toMatch(/overwritten by somebody else/)
+    expectBelowCeiling(during)
+  })
+
+  it.each([
+    ['truncated', (state: string) => truncateSync(state, 0)],
+    ['overwritten with something else', (state: string) => writeFileSync(state, 'x'.repeat(8192))],
+  ])('was %s goes on to its ceiling, and says that it is damaged', async (_, damage) => {
+    const { state } = file()
+    const process = await opened(plan(state))
+    await process.issue(20, 1)
+    damage(state)
+    const during = await process.issue(5000, 1)
+    expect(during.error?.code).toBe('ERR_STATE_CORRUPT')
+    expectBelowCeiling(during)
+  })
+
+  it('two that were deleted and made anew by a restart are one state, if the page is there', async () => {
+    const { state } = file()
+    const own = { ...plan(state), clockOffsetMs: 0, maxAheadMs: 100_000 }
+    const one = await opened(own)
+    const [last = 0n] = await one.take(1)
+    await one.kill()
+    rmSync(state)
+    const two = await opened({ ...own, clockOffsetMs: -50_000 })
+    const [next = 0n] = await two.take(1)
+    expect(next).toBeGreaterThan(last)
+  })
+})
+
+describeWith(['native', 'linux', 'setpriv'], 'a generator whose folder', () => {
+  it('lets nobody in any more goes on to its ceiling, and again when it does', async () => {
+    const { folder, state } = stateFolder()
+    const process = await opened(plan(state), { within: withoutRootsRights })
+    await through(
+      process,
+      () => process.shell(`chmod 0 ${folder}`),
+      () => process.shell(`chmod 700 ${folder}`),
+      { causeCode: 'EACCES' },
+    )
+  })
+
+  it('or whose file may not be written is refused, until it may', async () => {
+    const { folder, state } = stateFolder()
+    const own = plan(state)
+    const process = new Obedient({ within: withoutRootsRights })
+    await process.shell(`chmod 500 ${folder}`)
+    expect(await failure(process.open(own))).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EACCES' })
+    await process.shell(`chmod 700 ${folder}`)
+    await process.open(own)
+    await process.close()
+    await process.shell(`chmod 400 ${state}`)
+    expect(await failure(process.open(own))).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EACCES' })
+    await process.shell(`chmod 600 ${state}`)
+    await process.open(own)
+  })
+})
+
+describeWith(['native', 'linux', 'mounts'], 'a state file on a file system', () => {
+  it('that is full is not made, leaves nothing behind, and is made when there is room', async () => {
+    const { folder } = stateFolder()
+    const within = (command: readonly string[]) => withMounts(`mount -t tmpfs -o size=64k none ${folder}`, command)
+    const process = new Obedient({ within })
+    const own = plan(join(folder, 'ids.state'))
+    await process.shell(`head -c 65536 /dev/zero > ${folder}/filler`)
+    expect(await failure(process.open(own))).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'ENOSPC' })
+    expect((await process.shell(`ls -A ${folder}`)).split('\n')).toEqual(['filler', ''])
+    await process.shell(`rm ${folder}/filler`)
+    await process.open(own)
+    // Once it is there, it needs no more room.
+    await process.shell(`head -c 65536 /dev/zero > ${folder}/filler || true`)
+    expect((await process.issue(windowMs * 2, 1)).error).toBeUndefined()
+  })
+
+  it('that is read-only is refused, until it may be written', async () => {
+    const { folder } = stateFolder()
+    const within = (command: readonly string[]) => withMounts(`mount -t tmpfs none ${folder}`, command)
+    const process = new Obedient({ within })
+    const own = plan(join(folder, 'ids.state'))
+    await process.open(own)
+    const [last = 0n] = await process.take(1)
+    await process.close()
+    await process.shell(`mount -o remount,ro ${folder}`)
+    expect(await failure(process.open(own))).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
+    await process.shell(`mount -o remount,rw ${folder}`)
+    await process.open(own)
+    expect((await process.take(1))[0]).toBeGreaterThan(last)
+  })
+})

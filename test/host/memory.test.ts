@@ -1,0 +1,175 @@
+import { copyFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { freshNamespace } from '../engines.ts'
+import { deletePages, pagesOf } from './clean-pages.ts'
+import { descentsIn, duplicatesAmong, recordsOf, total } from './ids.ts'
+import { describeWith, withMounts } from './needs.ts'
+import { cleanUp, failure, Obedient, opened, type Plan, said, sleep, start, stateFolder } from './processes.ts'
+
+// The memory that processes share: what happens where there is none, and when somebody meddles with it.
+
+afterEach(cleanUp)
+
+/** A process with its own /dev/shm. */
+const inMemory = (script: string) =>
+  new Obedient({ within: (command) => withMounts(`mount -t tmpfs none /dev/shm\n${script}`, command) })
+const pages = '/dev/shm/graupel-$(id -u)'
+const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
+
+/** It is refused, the error says what to do, and that helps. */
+async function expectAdvice(process: Obedient, causeCode: string): Promise<void> {
+  for (const own of [plan(), { ...plan(), state: 'host' }, { ...plan(), state: stateFolder().state }]) {
+    const error = await failure(process.open(own))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode })
+    expect(error.message).toContain("pass state: 'process' if this process is the only one")
+  }
+  await process.open({ ...plan(), state: 'process' })
+  expect(await process.take(3)).toHaveLength(3)
+  expect((await process.stats()).state).toBe('process')
+}
+
+describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
+  it('as /dev/shm is read-only, nothing is opened but state process', async () => {
+    await expectAdvice(inMemory('mount -o remount,ro /dev/shm'), 'EROFS')
+  })
+
+  it('as there is no /dev/shm, nothing is opened but state process', async () => {
+    const { folder } = stateFolder()
+    const devices = ['null', 'zero', 'random', 'urandom'].map(
+      (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
+    )
+    const script = `mkdir ${folder}/dev; cd ${folder}/dev; ${devices.join('; ')}; mount --rbind ${folder}/dev /dev; cd /`
+    const process = new Obedient({ within: (command) => withMounts(script, command) })
+    await expectAdvice(process, 'ENOENT')
+  })
+
+  it('as /dev/shm is full, nothing is opened but state process', async () => {
+    const process = inMemory('mount -o remount,size=64k /dev/shm; head -c 65536 /dev/zero > /dev/shm/filler || true')
+    await expectAdvice(process, 'ENOSPC')
+    await process.shell('rm /dev/shm/filler')
+    await process.open(plan())
+    expect((await process.stats()).state).toBe('host')
+  })
+
+  it('as /dev/shm has no room for the marks of reuse, that is refused, and nobody is ended by it', async () => {
+    const process = inMemory('mount -o remount,size=8k /dev/shm')
+    const own = plan()
+    await process.open(own)
+    await process.shell('head -c 65536 /dev/zero > /dev/shm/filler || true')
+    expect(await failure(process.open({ ...own, onRollback: 'reuse' }))).toMatchObject({
+      code: 'ERR_STATE_UNAVAILABLE',
+      causeCode: 'ENOSPC',
+    })
+    expect(await process.take(3)).toHaveLength(3)
+  })
+})
+
+describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
+  it.each([
+    ['lets others in', `mkdir -m 755 ${pages}`, /by its mode 0755/],
+    ['is a symbolic link', `mkdir -m 700 /dev/shm/real; ln -s /dev/shm/real ${pages}`, /a symbolic link/],
+    ['is a file', `touch ${pages}`, /not a folder/],
+  ])('is refused if it %s', async (_, script, message) => {
+    const error = await failure(inMemory(script).open(plan()))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(message) })
+  })
+})
+
+describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of the pages', () => {
+  it('is refused if it belongs to another user', async () => {
+    const error = await failure(inMemory(`mkdir -m 700 ${pages}; chown 65534 ${pages}`).open(plan()))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(/owned by user 65534/) })
+  })
+})
+
+describeWith(['native', 'linux', 'mounts'], 'a page', () => {
+  it.each([
+    ['is short', 'truncate -s 4096 *.page', 'ERR_STATE_CORRUPT', /has 4096 bytes and not 16384/],
+    ['is empty', 'truncate -s 0 *.page', 'ERR_STATE_CORRUPT', /has 0 bytes/],
+    [
+      'is something else',
+      'for p in *.page; do head -c 16384 /dev/zero > $p; done',
+      'ERR_STATE_CORRUPT',
+      /not begin as one/,
+    ],
+    [
+      'has a word that cannot be',
+      "printf '\\376\\377\\377\\377\\377\\377\\377\\377' | dd of=$(echo *.page) bs=1 seek=3968 conv=notrunc status=none",
+      'ERR_STATE_CORRUPT',
+      /not one that the layout can have/,
+    ],
+    ['lets others in', 'chmod 644 *.page', 'ERR_STATE_UNSAFE', /by its mode 0644/],
+    ['has a second name', 'ln *.page other', 'ERR_STATE_UNSAFE', /a hard link/],
+    [
+      'is a symbolic link',
+      'for p in *.page; do mv $p other; ln -s other $p; done',
+      'ERR_STATE_UNSAFE',
+      /symbolic link/,
+    ],
+  ])('is refused if it %s', async (_, script, code, message) => {
+    // Made by one process and met by another, in the same memory.
+    const first = inMemory('')
+    const own = plan()
+    await first.open(own)
+    await first.shell(`cd ${pages}; ${script}`)
+    const second = new Obedient({
+      within: (command) => ['nsenter', '--mount', '--target', String(first.started.child.pid), ...command],
+    })
+    expect(await failure(second.open(own))).toMatchObject({ code, message: expect.stringMatching(message) })
+  })
+})
+
+describeWith(['native', 'linux'], 'while processes issue', () => {
+  it.each(['is deleted', 'is deleted and put back by an older one'])(
+    'a page that %s leads to no duplicate, with processes that come and go meanwhile',
+    async (what) => {
+      const { folder } = stateFolder()
+      const file = join(folder, 'record')
+      const own = plan()
+      const startOne = () => start('record.js', { plan: own, file, batch: 128, pauseMs: 1 })
+      const alive = [startOne(), startOne(), startOne()]
+      await Promise.all(alive.map((one) => said(one, 'i')))
+      for (let i = 0; i < 60; i++) {
+        // Not in the very tick in which the page is deleted: who makes one then cannot know what was counted in the
+        // tick, and those who issue look once in a tick.
+        if (i % 4 === 0) {
+          const next = startOne()
+          await said(next, 'i')
+          await alive.shift()?.kill()
+          alive.push(next)
+        }
+        for (const page of pagesOf(own.namespace ?? '')) {
+          if (what === 'is deleted') {
+            deletePages(own.namespace ?? '')
+          } else {
+            // At once, or somebody would meet half of a page.
+            copyFileSync(page, `${page}.older`)
+            await sleep(3)
+            renameSync(`${page}.older`, page)
+          }
+        }
+        await sleep(10)
+      }
+      await Promise.all(alive.map(({ kill }) => kill()))
+      for (const { ended } of alive) expect(await ended).toMatchObject({ signal: 'SIGKILL', errors: '' })
+      const records = recordsOf(file)
+      expect(total(records)).toBeGreaterThan(100_000)
+      expect(records.map(descentsIn)).toEqual(Array(records.length).fill(0))
+      expect(duplicatesAmong(records)).toBe(0)
+    },
+  )
+
+  it('a deleted page is made anew with what was counted in it, so an order of ids goes on', async () => {
+    const own = { ...plan(), layout: 'js53', onOverflow: 'advance', maxAheadMs: 60_000 }
+    const one = await opened(own)
+    const ahead = await one.take(200_000)
+    expect((await one.stats()).aheadMs).toBeGreaterThan(200)
+    expect(deletePages(own.namespace ?? '')).toBe(1)
+    const [next = 0n] = await one.take(1)
+    const two = await opened(own)
+    const [last = 0n] = await two.take(1)
+    expect(next).toBeGreaterThan(ahead.at(-1) ?? 0n)
+    expect(last).toBeGreaterThan(next)
+  })
+})

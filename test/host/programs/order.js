@@ -1,0 +1,25 @@
+// How the programs in this folder are told what to do: as JSON, which has neither layouts nor functions.
+import { createGenerator, layouts } from 'graupel'
+
+/**
+ * @typedef {import('graupel').GeneratorOptions} Options
+ * @typedef {Omit<Options, 'clock' | 'layout'> & { layout?: keyof typeof layouts, epochMs?: number, clock?: 'wall' | 'steady', clockOffsetMs?: number }} Plan
+ *   `clockOffsetMs`: beside the true time.
+ */
+
+/** @param {Plan} plan */
+export function generatorOf({ layout, epochMs, clockOffsetMs, ...rest }) {
+  return createGenerator(
+    /** @type {Options} */ ({
+      ...rest,
+      ...(layout !== undefined && { layout: layouts[layout] }),
+      ...(epochMs !== undefined && { epoch: epochMs }),
+      ...(clockOffsetMs !== undefined && { clock: () => Date.now() + clockOffsetMs }),
+    }),
+  )
+}
+
+/** What this process was told, from its command line. */
+export function order() {
+  return JSON.parse(process.argv[2] ?? '')
+}

@@ -1,0 +1,63 @@
+// Makes ids, in several threads if it is told to, and appends each batch to a file of the thread's own as soon as it is
+// made: what is in the file has been seen by somebody, even if this process is killed at once.
+import cluster from 'node:cluster'
+import { openSync, writeSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { isMainThread, threadId, Worker, workerData } from 'node:worker_threads'
+import { generatorOf, order } from './order.js'
+
+/**
+ * @typedef {object} Order
+ * @property {import('./order.js').Plan} plan
+ * @property {string} file - The threads' files are it with `.<pid>.<thread>`, unless it is `exact`.
+ * @property {boolean} [exact]
+ * @property {number} [threads]
+ * @property {number} [forks] - Workers of node:cluster instead of this process.
+ * @property {number} [count] - Of each thread; without end if there is none.
+ * @property {number} [batch]
+ * @property {number} [pauseMs] - After each batch: how slow this process is.
+ */
+
+/** @type {Order} */
+const given = isMainThread ? order() : workerData
+
+if (given.forks !== undefined && cluster.isPrimary) {
+  cluster.setupPrimary({ exec: fileURLToPath(import.meta.url), args: [JSON.stringify(given)] })
+  for (let i = 0; i < given.forks; i++) {
+    cluster.fork().on('exit', (code) => {
+      if (code !== 0) process.exitCode = 1
+    })
+  }
+} else if (isMainThread && given.threads !== undefined) {
+  for (let i = 0; i < given.threads; i++) new Worker(new URL(import.meta.url), { workerData: given })
+} else {
+  record(given)
+  // A worker of node:cluster has a channel to its parent, which would keep it alive.
+  if (cluster.isWorker) process.disconnect()
+}
+
+/** @param {Order} order */
+function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, batch = 4096, pauseMs = 0 }) {
+  // 'o' before anything is opened, 'i' after the first ids: the moments that somebody may want to kill this at.
+  if (isMainThread) writeSync(1, 'o')
+  const ids = generatorOf(plan)
+  const out = openSync(exact ? file : `${file}.${process.pid}.${threadId}`, 'a')
+  // Of this thread: those who start, and who kills them, go first, or this would take all of their time.
+  setPriority(constants.priority.PRIORITY_LOW)
+  const own = new BigUint64Array(batch)
+  const still = new Int32Array(new SharedArrayBuffer(4))
+  for (let made = 0; made < count; made += batch) {
+    const part = own.subarray(0, Math.min(batch, count - made))
+    // One way and the other, in turns.
+    if (made % (batch * 4) === 0) {
+      for (let i = 0; i < part.length; i++) part[i] = ids.next()
+    } else {
+      ids.fill(part)
+    }
+    writeSync(out, part)
+    if (made === 0) writeSync(1, 'i')
+    if (pauseMs > 0) Atomics.wait(still, 0, 0, pauseMs)
+  }
+  ids.close()
+}

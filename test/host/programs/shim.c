@@ -1,0 +1,143 @@
+/*
+ * Stands between a process and the C library (LD_PRELOAD), at the calls by which a
+ * state file reaches the disk. Linux.
+ *
+ * SHIM_FILE is the state file, SHIM_FOLDER where this program's own files are:
+ *   events    a line for each write and each sync of the state file: nanoseconds of
+ * CLOCK_MONOTONIC, process, 'w' or 's'. A write's time is before it began, a sync's
+ * when it was complete. copies/   if there is such a folder: the state file as it was
+ * after the nth event, named n. Whoever writes a state file holds its lock, so there is
+ * nobody in between. order     if there is such a file: 'fdatasync 5' or 'pwrite 28'
+ * lets that call fail with that errno; 'stop' stops the process (SIGSTOP) once, in the
+ * middle of a sync; 'slow 300' lets syncs take so many milliseconds.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+static void PathIn(char* path, const char* name) {
+  const char* folder = getenv("SHIM_FOLDER");
+  snprintf(path, PATH_MAX, "%s/%s", folder == NULL ? "." : folder, name);
+}
+
+/* 1: the state file; 2: one that is being made, and has its name in the middle. */
+static int Kind(int fd) {
+  const char* file = getenv("SHIM_FILE");
+  char link[64];
+  char path[PATH_MAX];
+  if (file == NULL) return 0;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = '\0';
+  if (strcmp(path, file) == 0) return 1;
+  const char* name = strrchr(file, '/');
+  return name != NULL && strstr(path, name + 1) != NULL && strstr(path, ".new") != NULL
+             ? 2
+             : 0;
+}
+
+static long long NowNs(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void CopyTo(const char* path) {
+  char bytes[8192];
+  const int from = open(getenv("SHIM_FILE"), O_RDONLY | O_CLOEXEC);
+  const int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (from < 0 || to < 0) abort();
+  const ssize_t length = read(from, bytes, sizeof bytes);
+  if (length < 0 || write(to, bytes, (size_t)length) != length) abort();
+  close(from);
+  close(to);
+}
+
+static void Note(long long at_ns, char kind) {
+  char path[PATH_MAX];
+  char line[64];
+  PathIn(path, "events");
+  const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (fd < 0) abort();
+  /* Lines have one length, so the end tells how many there are. */
+  snprintf(line, sizeof line, "%020lld %010d %c\n", at_ns, (int)getpid(), kind);
+  const size_t length = strlen(line);
+  if (write(fd, line, length) != (ssize_t)length) abort();
+  const off_t count = lseek(fd, 0, SEEK_END) / (off_t)length;
+  close(fd);
+  PathIn(path, "copies");
+  if (access(path, F_OK) != 0) return;
+  char name[32];
+  snprintf(name, sizeof name, "copies/%ld", (long)(count - 1));
+  PathIn(path, name);
+  CopyTo(path);
+}
+
+/* The number behind a word of the order; -1 where it was not given. */
+static int Ordered(const char* word) {
+  char path[PATH_MAX];
+  char text[64];
+  PathIn(path, "order");
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const ssize_t length = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[length < 0 ? 0 : length] = '\0';
+  const size_t word_length = strlen(word);
+  if (strncmp(text, word, word_length) != 0) return -1;
+  return atoi(text + word_length);
+}
+
+static ssize_t Write(const char* name, int fd, const void* bytes, size_t count,
+                     off_t offset) {
+  ssize_t (*const real)(int, const void*, size_t, off_t) =
+      (ssize_t(*)(int, const void*, size_t, off_t))dlsym(RTLD_NEXT, name);
+  const int kind = Kind(fd);
+  if (kind == 0) return real(fd, bytes, count, offset);
+  const int error = Ordered("pwrite");
+  if (error > 0) return errno = error, -1;
+  const long long at_ns = NowNs();
+  const ssize_t written = real(fd, bytes, count, offset);
+  if (kind == 1) Note(at_ns, 'w');
+  return written;
+}
+
+ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
+  return Write("pwrite", fd, bytes, count, offset);
+}
+
+ssize_t pwrite64(int fd, const void* bytes, size_t count, off_t offset) {
+  return Write("pwrite64", fd, bytes, count, offset);
+}
+
+static int Sync(const char* name, int fd) {
+  int (*const real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+  const int kind = Kind(fd);
+  if (kind == 0) return real(fd);
+  const int error = Ordered("fdatasync");
+  if (error > 0) return errno = error, -1;
+  const int slow_ms = Ordered("slow");
+  if (slow_ms > 0) usleep((useconds_t)slow_ms * 1000);
+  if (Ordered("stop") >= 0) {
+    char path[PATH_MAX];
+    PathIn(path, "order");
+    unlink(path);
+    kill(getpid(), SIGSTOP);
+  }
+  const int result = real(fd);
+  if (kind == 1 && result == 0) Note(NowNs(), 's');
+  return result;
+}
+
+int fdatasync(int fd) { return Sync("fdatasync", fd); }
+int fsync(int fd) { return Sync("fsync", fd); }

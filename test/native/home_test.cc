@@ -1,0 +1,395 @@
+// Homes with real pages and real state files: what many threads and processes make
+// of them, while pages and files are deleted, replaced and processes killed.
+
+#include "../../native/core/home.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "../../native/core/generator.h"
+#include "random.h"
+#include "scratch.h"
+#include "setup.h"
+
+namespace graupel {
+namespace {
+
+using Kind = Fault::Kind;
+using Outcome = DurableCeiling::Outcome;
+
+constexpr uint64_t kWindow = 16;
+// Ticks have eight slots: a window is soon over.
+const Layout kLayout = MakeLayout(41, 10, 3, 5);
+
+HomeOptions OptionsFor(Scratch& scratch, Place place) {
+  HomeOptions options;
+  options.place = place;
+  // As the facade has it: which clock, and then which ids.
+  options.identity = scratch.NewIdentity("wall");
+  options.layout = kLayout;
+  options.path = place == Place::kFile ? scratch.NewPath() : "";
+  options.window_ticks = kWindow;
+  options.now_tick = 1;
+  return options;
+}
+
+CeilingRecord RecordIn(const HomeOptions& options) {
+  StateFile file;
+  Identity identity = options.identity;
+  identity.key.erase(0, identity.key.find(' ') + 1);
+  CHECK(file.Open(options.path, identity).IsNone());
+  CeilingRecord record;
+  // Not locked, so that it may be read while it is written.
+  while (!file.Read(&record)) CHECK(file.fault().kind == Kind::kCorrupt);
+  return record;
+}
+
+// What one thread makes, as native/binding does it.
+class Maker {
+ public:
+  explicit Maker(const HomeOptions& options) : options_(options) {
+    const Fault fault = OpenHome(options, &home_);
+    CHECK(fault.IsNone(), fault.kind, fault.error);
+    Settle();
+  }
+
+  // Some ids, from the tick of the clock on. False where none can be had.
+  bool Make(uint64_t now, size_t count) {
+    uint64_t ids[64];
+    size_t filled = 0;
+    for (int tries = 0; filled == 0; ++tries) {
+      CHECK(tries < 1000, now);
+      const Status status =
+          generator_->Fill(now, kLayout.max_tick, ids, count, &filled);
+      if (status == Status::kMoved) Follow();
+      if (status != Status::kCeiling) continue;
+      uint64_t attempt = 0;
+      if (home_.ceiling->Await(now, 20'000, &attempt) == Outcome::kRaised) continue;
+      // Or was it only the page that is gone?
+      if (home_.page->IsCurrent()) return false;
+      Follow();
+    }
+    for (size_t i = 0; i < filled; ++i) {
+      bool is_own;
+      slots.push_back(SlotOfId(kLayout, ids[i], &is_own));
+      CHECK(is_own, ids[i]);
+    }
+    return true;
+  }
+
+  Home& home() { return home_; }
+
+  std::vector<uint64_t> slots;
+
+ private:
+  void Follow() {
+    const Fault fault = FollowHome(options_.identity, kLayout, &home_);
+    CHECK(fault.IsNone(), fault.kind, fault.error);
+    Settle();
+  }
+  void Settle() {
+    if (thread_ == nullptr) {
+      thread_.reset(new Thread(home_.state, kLayout));
+      generator_.reset(new Generator(thread_.get(), 1, {}));
+    }
+    thread_->state = home_.state;
+    thread_->ceiling = home_.ceiling.get();
+    thread_->whereabouts = home_.page.get();
+  }
+
+  const HomeOptions options_;
+  Home home_;
+  std::unique_ptr<Thread> thread_;
+  std::unique_ptr<Generator> generator_;
+};
+
+void CheckNoneTwice(std::vector<uint64_t> slots) {
+  std::sort(slots.begin(), slots.end());
+  const auto twice = std::adjacent_find(slots.begin(), slots.end());
+  CHECK(twice == slots.end() && "a slot was issued twice", *twice);
+}
+
+// Four threads that make `count` runs each, and what happens sixteen times meanwhile.
+std::vector<uint64_t> MakeInThreads(
+    const HomeOptions& options, size_t count, const std::function<void()>& meanwhile,
+    const std::function<void(Maker&)>& each = [](Maker&) {}) {
+  std::atomic<uint64_t> clock{1};
+  std::vector<std::unique_ptr<Maker>> makers;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) makers.push_back(std::make_unique<Maker>(options));
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, &maker = *makers[i], i] {
+      for (size_t n = 0; n < count; ++n) {
+        if (i == 0 && n % (count / 16) == 0) meanwhile();
+        if (n % 8 == 0) clock.fetch_add(1, std::memory_order_relaxed);
+        CHECK(maker.Make(clock.load(std::memory_order_relaxed), 1 + n % (i + 3)));
+        each(maker);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<uint64_t> slots;
+  for (const auto& maker : makers) {
+    slots.insert(slots.end(), maker->slots.begin(), maker->slots.end());
+  }
+  CheckNoneTwice(slots);
+  return slots;
+}
+
+void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
+  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const auto slots = MakeInThreads(
+      options, 600, [] {},
+      [&](Maker& maker) {
+        const CeilingRecord record = RecordIn(options);
+        CHECK(maker.slots.back() < record.durable && record.is_clean == 0,
+              maker.slots.back(), record.durable, record.is_clean);
+      });
+  CHECK(slots.size() > 2400 && *std::max_element(slots.begin(), slots.end()) > 1000);
+  // The last of them has closed the file.
+  const CeilingRecord record = RecordIn(options);
+  CHECK(record.is_clean == 1 && record.word == record.durable, record.is_clean);
+  CHECK(record.word == *std::max_element(slots.begin(), slots.end()) + 1);
+}
+
+// A window of its own makes a ceiling of its own, as it is in another process.
+void TheLastOneLeavesTheExactWord(Scratch& scratch) {
+  HomeOptions options = OptionsFor(scratch, Place::kFile);
+  auto first = std::make_unique<Maker>(options);
+  options.window_ticks = 40;
+  auto second = std::make_unique<Maker>(options);
+  CHECK(first->home().state == second->home().state);
+  CHECK(first->home().ceiling != second->home().ceiling);
+  CHECK(first->Make(3, 5) && second->Make(3, 7) && first->Make(2, 4));
+  std::vector<uint64_t> slots = first->slots;
+  slots.insert(slots.end(), second->slots.begin(), second->slots.end());
+  CheckNoneTwice(slots);
+  const std::string page = first->home().page->path();
+  first.reset();
+  CHECK(RecordIn(options).is_clean == 0);
+  CHECK(second->Make(3, 1));
+  const uint64_t word = second->home().state->word;
+  second.reset();
+  CHECK(RecordIn(options).is_clean == 1 && RecordIn(options).word == word, word);
+  // Also after a loss of the memory, with a clock that was set back.
+  Scratch::Remove(page);
+  Maker next(options);
+  CHECK(next.Make(1, 1) && next.slots[0] == word, next.slots[0], word);
+}
+
+void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
+  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  auto maker = std::make_unique<Maker>(options);
+  CHECK(maker->Make(5, 3));
+  std::shared_ptr<Page> page;
+  CHECK(Page::Open(scratch.NewIdentity(), nullptr, &page).IsNone());
+  Identity identity = options.identity;
+  identity.key.erase(0, identity.key.find(' ') + 1);
+  const DurableCeiling::Options other = {options.path, identity, kLayout, kWindow, 1};
+  std::shared_ptr<DurableCeiling> ceiling;
+  const Fault fault = DurableCeiling::Open(other, page, &ceiling);
+  CHECK(fault.kind == Kind::kElsewhere && ceiling == nullptr, fault.kind);
+  CHECK(page->state().word == 0);
+  const uint64_t word = maker->home().state->word;
+  maker.reset();
+  CHECK(DurableCeiling::Open(other, page, &ceiling).IsNone());
+  CHECK(page->state().word == word, page->state().word.load(), word);
+}
+
+// Unlinked again and again, or moved away for another one.
+void ThreadsFollowTheirPage(Scratch& scratch, Place place, bool is_replaced) {
+  const HomeOptions options = OptionsFor(scratch, place);
+  std::string path;
+  {
+    Maker maker(options);
+    path = maker.home().page->path();
+  }
+  uint64_t foreign_end = 0;
+  const auto change = [&] {
+    if (!is_replaced) return Scratch::Remove(path);
+    // What others had counted in the other page is theirs.
+    foreign_end += 3000;
+    CHECK(rename(path.c_str(), (path + ".away").c_str()) == 0);
+    std::shared_ptr<Page> page;
+    CHECK(Page::Open(options.identity, nullptr, &page).IsNone());
+    CHECK(RaiseFloor(page->state(), foreign_end));
+  };
+  MakeInThreads(options, 4000, change);
+  Scratch::Remove(path + ".away");
+  Maker last(options);
+  CHECK(last.home().page->IsCurrent() && last.Make(1, 1));
+  CHECK(last.slots[0] >= foreign_end, last.slots[0], foreign_end);
+}
+
+// The page was deleted, those who followed it to the next one have ended, and that
+// one was deleted too, before somebody looks up who has the first.
+void WhoSleptThroughTwoDeletionsRepeatsNothing(Scratch& scratch) {
+  const HomeOptions options = OptionsFor(scratch, Place::kHost);
+  Maker sleeper(options);
+  auto other = std::make_unique<Maker>(options);
+  const std::string path = other->home().page->path();
+  CHECK(sleeper.Make(5, 7) && other->Make(5, 30));
+  std::vector<uint64_t> slots = other->slots;
+  Scratch::Remove(path);
+  CHECK(other->Make(6, 1));
+  CHECK(other->home().state != sleeper.home().state);
+  other.reset();
+  Scratch::Remove(path);
+  // Its clock stepped back.
+  CHECK(sleeper.Make(5, 20));
+  slots.insert(slots.end(), sleeper.slots.begin(), sleeper.slots.end());
+  CheckNoneTwice(slots);
+}
+
+enum class Loss { kDeleted, kReplaced, kOverwritten, kCut };
+
+void LostFilesStopAtTheCeiling(Scratch& scratch, Loss loss) {
+  HomeOptions options = OptionsFor(scratch, Place::kFile);
+  Maker maker(options);
+  CHECK(maker.Make(1, 1));
+  DurableCeiling& ceiling = *maker.home().ceiling;
+  CHECK(ceiling.IsCurrent());
+  std::string bytes = ReadFile(options.path);
+  switch (loss) {
+    case Loss::kDeleted:
+      Scratch::Remove(options.path);
+      break;
+    case Loss::kReplaced:
+      PutFile(options.path + ".new", bytes);
+      CHECK(rename((options.path + ".new").c_str(), options.path.c_str()) == 0);
+      break;
+    case Loss::kOverwritten: {
+      CeilingRecord record = RecordIn(options);
+      ++record.lineage.low;
+      StateFile file;
+      Identity identity = options.identity;
+      identity.key.erase(0, identity.key.find(' ') + 1);
+      CHECK(file.Open(options.path, identity).IsNone() && file.Write(record));
+      break;
+    }
+    case Loss::kCut:
+      CHECK(truncate(options.path.c_str(), StateFile::kRecordAt) == 0);
+      break;
+  }
+  CHECK(ceiling.IsCurrent() == (loss != Loss::kDeleted && loss != Loss::kReplaced));
+  const uint64_t bound = ceiling.slot();
+  while (maker.Make(1, 7)) CHECK(maker.slots.size() <= bound);
+  CHECK(maker.slots.back() == bound - 1, maker.slots.back(), bound);
+  CHECK(ceiling.slot() == bound, ceiling.slot(), bound);
+  const Kind kind = ceiling.fault().kind;
+  CHECK(kind == (loss == Loss::kCut ? Kind::kCorrupt : Kind::kLost), kind);
+  CHECK(ceiling.fault().path == options.path);
+  if (loss != Loss::kDeleted && loss != Loss::kReplaced) return;
+  // With what is there now, it goes on where it was.
+  Maker next(options);
+  CHECK(next.Make(1, 1) && next.slots[0] == bound, next.slots[0], bound);
+}
+
+// Processes that are killed, one after the other, while the clock stands still; the
+// memory is lost after every second one. What they made is in memory of our own.
+void KilledProcessesRepeatNothing(Scratch& scratch, uint64_t seed) {
+  struct Made {
+    std::atomic<uint64_t> next_slot;
+    std::atomic<uint64_t> count;
+  };
+  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const std::string page = scratch.last_page();
+  auto* const made =
+      static_cast<Made*>(mmap(nullptr, sizeof(Made), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  CHECK(made != MAP_FAILED);
+  Random random(seed);
+  for (int round = 0; round < 30; ++round) {
+    const uint64_t before = made->count;
+    const pid_t child = Fork([&] {
+      Maker maker(options);
+      for (;;) {
+        maker.slots.clear();
+        CHECK(maker.Make(1, 1 + made->count % 5));
+        CHECK(maker.slots.front() >= made->next_slot, maker.slots.front());
+        made->next_slot = maker.slots.back() + 1;
+        ++made->count;
+      }
+    });
+    while (made->count == before) CHECK(waitpid(child, nullptr, WNOHANG) == 0);
+    usleep(static_cast<useconds_t>(random.Below(8000)));
+    CHECK(kill(child, SIGKILL) == 0);
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status), status);
+    if (round % 2 == 1) Scratch::Remove(page);
+  }
+  munmap(made, sizeof(Made));
+}
+
+// Several processes at once, one of which is killed while others go on.
+void ProcessesShareOneFile(Scratch& scratch) {
+  constexpr size_t kMost = 4000;
+  struct Made {
+    std::atomic<size_t> count;
+    uint64_t slots[kMost];
+  };
+  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const size_t size = 4 * sizeof(Made);
+  auto* const made = static_cast<Made*>(
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  CHECK(made != MAP_FAILED);
+  std::vector<pid_t> children;
+  for (size_t i = 0; i < 4; ++i) {
+    children.push_back(Fork([&, i] {
+      Maker maker(options);
+      for (uint64_t now = 1; maker.slots.size() < kMost; ++now) {
+        CHECK(maker.Make(now / 4, 1));
+        made[i].slots[maker.slots.size() - 1] = maker.slots.back();
+        made[i].count = maker.slots.size();
+      }
+    }));
+  }
+  while (made[0].count < kMost / 8) usleep(100);
+  CHECK(kill(children[0], SIGKILL) == 0);
+  CHECK(waitpid(children[0], nullptr, 0) == children[0]);
+  for (size_t i = 1; i < 4; ++i) AwaitSuccess(children[i]);
+  std::vector<uint64_t> slots;
+  for (size_t i = 0; i < 4; ++i) {
+    slots.insert(slots.end(), made[i].slots, made[i].slots + made[i].count);
+  }
+  munmap(made, size);
+  CHECK(slots.size() > 3 * kMost, slots.size());
+  CheckNoneTwice(slots);
+  const CeilingRecord record = RecordIn(options);
+  CHECK(record.is_clean == 1 &&
+            record.word > *std::max_element(slots.begin(), slots.end()),
+        record.is_clean, record.word);
+}
+
+}  // namespace
+}  // namespace graupel
+
+int main(int argc, char** argv) {
+  using namespace graupel;
+  test_seed = Argument(argc, argv, "--seed", std::random_device()());
+  Scratch scratch;
+  // Before there are any threads.
+  KilledProcessesRepeatNothing(scratch, test_seed);
+  ProcessesShareOneFile(scratch);
+  ThreadsNeverPassTheDurableCeiling(scratch);
+  TheLastOneLeavesTheExactWord(scratch);
+  AnotherMemoryIsRefusedWhileTheFileIsInUse(scratch);
+  for (const Place place : {Place::kHost, Place::kFile}) {
+    for (const bool is_replaced : {false, true}) {
+      ThreadsFollowTheirPage(scratch, place, is_replaced);
+    }
+  }
+  WhoSleptThroughTwoDeletionsRepeatsNothing(scratch);
+  for (const Loss loss :
+       {Loss::kDeleted, Loss::kReplaced, Loss::kOverwritten, Loss::kCut}) {
+    LostFilesStopAtTheCeiling(scratch, loss);
+  }
+}

@@ -1,0 +1,210 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, it } from 'vitest'
+import { build, core, folder, here, removeFolder, run, timeout, whyNot } from './compile.js'
+
+// The model checks must fail when a step of the protocol is left out or changes places with another: each of these
+// puts a defect into a copy of native/core and expects to be told.
+
+interface Mutation {
+  readonly defect: string
+  readonly file: string
+  /** Matches exactly once, or the mutation says nothing. */
+  readonly from: string
+  readonly to: string
+  readonly model?: 'interleave_test'
+}
+
+const writeThenSync = `  if (!storage.Write(record)) return false;
+  if (!storage.Sync()) return false;
+`
+
+const mutations: Mutation[] = [
+  {
+    defect: 'the durable ceiling is published before the sync',
+    file: 'ceiling.h',
+    from: writeThenSync,
+    to: `  record.durable = record.intended;\n${writeThenSync}`,
+  },
+  {
+    defect: 'the sync is left out',
+    file: 'ceiling.h',
+    from: '  if (!storage.Sync()) return false;\n',
+    to: '',
+  },
+  {
+    defect: 'the sync comes before the write',
+    file: 'ceiling.h',
+    from: writeThenSync,
+    to: `${writeThenSync.split('\n').reverse().join('\n')}\n`,
+  },
+  {
+    defect: 'an intended ceiling counts as a durable one',
+    file: 'ceiling.h',
+    from: 'record.durable >= target',
+    to: 'record.intended >= target',
+  },
+  {
+    defect: 'the record stays clean while ids are issued',
+    file: 'ceiling.h',
+    from: '  record.is_clean = 0;\n',
+    to: '',
+  },
+  {
+    defect: 'the intended ceiling is adopted when another process has raised it',
+    file: 'durable_ceiling.cc',
+    from: '    if (is_done) Adopt(record.durable);',
+    to: '    if (is_done) Adopt(record.intended);',
+  },
+  {
+    defect: 'the intended ceiling is adopted at the beginning',
+    file: 'durable_ceiling.cc',
+    from: '\n      Adopt(record.durable);',
+    to: '\n      Adopt(record.intended);',
+  },
+  {
+    defect: 'the ceiling rises in the process before it does on the disk',
+    file: 'durable_ceiling.cc',
+    from: '      record.TakeFrom(memory.own);\n',
+    to: `      record.TakeFrom(memory.own);
+      Adopt(CeilingFrom(layout_, word, now_tick, window_ticks_));\n`,
+  },
+  {
+    defect: 'the record names the memory before its floor is raised',
+    file: 'ceiling.h',
+    from: '    const uint64_t floor = record->Floor();\n',
+    to: `    const uint64_t floor = record->Floor();
+    record->TakeFrom(own);
+    if (!storage.Write(*record)) return Attached::kFailed;\n`,
+  },
+  {
+    defect: 'the floor is not raised',
+    file: 'ceiling.h',
+    from: '    if (!RaiseFloor(state, floor)) return Attached::kMoved;\n',
+    to: '',
+  },
+  {
+    defect: 'the floor is the durable ceiling, whatever was intended',
+    file: 'ceiling.h',
+    from: 'return intended > durable ? intended : durable;',
+    to: 'return durable;',
+  },
+  {
+    defect: 'a record of another boot is taken for one of this memory',
+    file: 'ceiling.h',
+    from: `lineage == own.lineage &&
+           std::memcmp(boot_id, own.boot_id, sizeof boot_id) == 0`,
+    to: 'lineage == own.lineage',
+  },
+  {
+    defect: 'a record of another memory in this boot is taken for one of this memory',
+    file: 'ceiling.h',
+    from: 'lineage == own.lineage &&',
+    to: '',
+  },
+  {
+    defect: 'the exact word is written while others go on',
+    file: 'durable_ceiling.cc',
+    from: 'file_->TryAlone() && file_->Read',
+    to: 'file_->Read',
+  },
+  {
+    defect: 'the word that is written is not the exact one',
+    file: 'ceiling.h',
+    from: '  record.word = record.intended = record.durable = word;\n',
+    to: `  record.word = word - 1;
+  record.intended = record.durable = word;\n`,
+  },
+  {
+    defect: 'a page that is sealed is taken for the beginning of a window',
+    file: 'durable_ceiling.cc',
+    from: 'is_done && word == kSealed',
+    to: 'false',
+  },
+  {
+    defect: 'a process begins without the lock',
+    file: 'durable_ceiling.cc',
+    from: `  *fault = file_->Lock(kLockMs);
+  if (!fault->IsNone()) return Attached::kFailed;\n`,
+    to: '',
+  },
+  {
+    defect: 'the ceiling is raised without the lock',
+    file: 'durable_ceiling.cc',
+    from: `  fault = file_->Lock(kLockMs);
+  if (!fault.IsNone()) return fault;\n`,
+    to: '',
+  },
+  {
+    defect: 'a run goes on above the ceiling',
+    file: 'state.h',
+    from: 'tick_end < request.ceiling ? tick_end : request.ceiling - 1',
+    to: 'tick_end',
+  },
+  {
+    defect: 'the slot at the ceiling is issued',
+    file: 'state.h',
+    from: 'first >= request.ceiling',
+    to: 'first > request.ceiling',
+  },
+  {
+    defect: 'a state is sealed before the next one is raised',
+    file: 'state.h',
+    from: `    if (!RaiseFloor(to, word)) return false;
+    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      break;\n`,
+    to: `    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      if (!RaiseFloor(to, word)) return false;
+      break;\n`,
+    model: 'interleave_test',
+  },
+  {
+    defect: 'past ticks of a sealed state are reused',
+    file: 'state.h',
+    from: '  if (word == kSealed) return Reserved::kMoved;\n',
+    to: '',
+    model: 'interleave_test',
+  },
+  {
+    defect: 'the floor of the history stays where it was',
+    file: 'state.h',
+    from: '    if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n    if (word >= slot) return true;\n',
+    to: '    if (word >= slot) return true;\n',
+    model: 'interleave_test',
+  },
+  {
+    defect: 'no marks are made of the ticks that are left',
+    file: 'state.h',
+    from: '    if (History* history = HistoryOf(state)) history->Leave(layout, word, first, next);\n',
+    to: '',
+    model: 'interleave_test',
+  },
+]
+
+afterAll(removeFolder)
+
+describe('the model checks of native/core', () => {
+  for (const [index, mutation] of mutations.entries()) {
+    it.concurrent(`notice that ${mutation.defect}`, { timeout }, async ({ expect, skip }) => {
+      const reason = await whyNot('few optimisations')
+      if (reason !== undefined) {
+        if (process.env['CI'] && process.platform !== 'win32') throw new Error(reason)
+        skip(reason)
+      }
+      const place = join(folder, `mutation-${index}`)
+      const tests = join(place, 'test/native')
+      await mkdir(tests, { recursive: true })
+      await cp(core, join(place, 'native/core'), { recursive: true })
+      await cp(here, tests, { recursive: true })
+      const file = join(place, 'native/core', mutation.file)
+      const parts = (await readFile(file, 'utf8')).split(mutation.from)
+      expect(parts, `the mutated text in ${mutation.file}`).toHaveLength(2)
+      await writeFile(file, parts.join(mutation.to))
+
+      const program = await build(mutation.model ?? 'ceiling_model_test', 'few optimisations', [], tests)
+      await expect(run(program, ['--preemptions', '1'])).rejects.toThrow(/CHECK\(.*\) failed/)
+    })
+  }
+})

@@ -1,0 +1,149 @@
+#ifndef GRAUPEL_TEST_SIMULATED_DISK_H_
+#define GRAUPEL_TEST_SIMULATED_DISK_H_
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../../native/core/ceiling.h"
+#include "../../native/core/fault.h"
+#include "../../native/core/header.h"
+#include "check.h"
+#include "scheduler.h"
+
+// In place of page.h, state_file.h and what they need of the system: a memory and
+// a disk that can be lost at any moment. So durable_ceiling.cc is explored as it is.
+#define GRAUPEL_CORE_PAGE_H_
+#define GRAUPEL_CORE_STATE_FILE_H_
+
+namespace graupel {
+
+class Page {
+ public:
+  explicit Page(Lineage lineage) : lineage_(lineage) {}
+  State& state() const { return state_; }
+  const Lineage& lineage() const { return lineage_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  mutable State state_;
+  const Lineage lineage_;
+  const std::string path_;
+};
+
+// One state file, and who has it open: which process, as no process of a scene has
+// it open twice.
+struct Disk {
+  enum class Use : uint8_t { kNone, kShared, kAlone };
+  static constexpr size_t kProcesses = 8;
+
+  // After a loss of power the record is one of these, whichever. The first is the
+  // one of the last sync, the last the one that everybody reads until then.
+  std::vector<CeilingRecord> versions;
+  // A sync that failed has tried what there was. What was not written again is
+  // then not tried again: as Linux has it.
+  bool is_dirty = false;
+  int failing_syncs = 0;
+
+  size_t locked_by = SIZE_MAX;
+  Use uses[kProcesses] = {};
+
+  bool IsUsedByOthers(size_t process, Use least) const {
+    for (size_t i = 0; i < kProcesses; ++i) {
+      if (i != process && uses[i] >= least) return true;
+    }
+    return false;
+  }
+  void LetGo(size_t process) {
+    uses[process] = Use::kNone;
+    if (locked_by == process) locked_by = SIZE_MAX;
+  }
+
+  static inline Disk* current = nullptr;
+};
+
+class FileIdentity {
+ public:
+  bool IsAt(const std::string&) const { return true; }
+};
+
+class StateFile {
+ public:
+  ~StateFile() { disk_.LetGo(process_); }
+
+  Fault Open(const std::string& path, const Identity&) {
+    path_ = path;
+    return {};
+  }
+  const std::string& path() const { return path_; }
+  FileIdentity identity() const { return {}; }
+  Fault StillThere() const { return {}; }
+
+  Fault Lock(int) {
+    Scheduler::Await([this] { return disk_.locked_by == SIZE_MAX; });
+    disk_.locked_by = process_;
+    return {};
+  }
+  void Unlock() {
+    Scheduler::Point();
+    disk_.locked_by = SIZE_MAX;
+  }
+  bool TryAlone() {
+    Scheduler::Point();
+    // flock() lets go of what it cannot change.
+    const bool is_alone = !disk_.IsUsedByOthers(process_, Disk::Use::kShared);
+    disk_.uses[process_] = is_alone ? Disk::Use::kAlone : Disk::Use::kNone;
+    return is_alone;
+  }
+  Fault ShareUse(int) {
+    Scheduler::Await(
+        [this] { return !disk_.IsUsedByOthers(process_, Disk::Use::kAlone); });
+    disk_.uses[process_] = Disk::Use::kShared;
+    return {};
+  }
+
+  bool Read(CeilingRecord* record) {
+    Scheduler::Point();
+    *record = disk_.versions.back();
+    return true;
+  }
+  bool Write(const CeilingRecord& record) {
+    Scheduler::Point();
+    disk_.versions.push_back(record);
+    disk_.is_dirty = true;
+    return true;
+  }
+  bool Sync() {
+    Scheduler::Point();
+    const bool fails = disk_.failing_syncs > 0;
+    if (fails) {
+      --disk_.failing_syncs;
+    } else if (disk_.is_dirty) {
+      disk_.versions.erase(disk_.versions.begin(), disk_.versions.end() - 1);
+    }
+    disk_.is_dirty = false;
+    fault_ = fails ? Fault::System("fdatasync", 5, path_) : Fault();
+    return !fails;
+  }
+  const Fault& fault() const { return fault_; }
+
+ private:
+  Disk& disk_ = *Disk::current;
+  const size_t process_ = Scheduler::Process();
+  std::string path_;
+  Fault fault_;
+};
+
+inline Fault BootId(std::string* id) {
+  *id = "boot 1";
+  return {};
+}
+
+inline Fault StartThread(void (*run)(void*), void* data) {
+  Scheduler::Spawn([=] { run(data); });
+  return {};
+}
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_TEST_SIMULATED_DISK_H_

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, describe, it } from 'vitest'
+
+// Builds windows_test.cc and native/core for Windows on another system, and runs it there if Wine is installed.
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const core = join(here, '../../native/core')
+const compiler = process.env['MINGW_CXX'] ?? 'x86_64-w64-mingw32-g++-posix'
+const folder = mkdtempSync(join(tmpdir(), 'graupel-windows-'))
+const program = join(folder, 'windows_test.exe')
+const timeout = 300_000
+const env = {
+  ...process.env,
+  WINEPREFIX: join(folder, 'prefix'),
+  WINEDEBUG: '-all',
+  // Wine would otherwise ask whether to download .NET and a browser.
+  WINEDLLOVERRIDES: 'mscoree=;mshtml=',
+}
+
+const start = promisify(execFile)
+const wine = await firstThatRuns(['wine64', 'wine', '/usr/lib/wine/wine64'])
+
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
+
+describe('native/core for Windows', () => {
+  let isBuilt = false
+
+  it('compiles without a warning, exceptions or RTTI', { timeout }, async ({ skip }) => {
+    if ((await firstThatRuns([compiler])) === undefined) {
+      const reason = `there is no ${compiler}; install g++-mingw-w64-x86-64-posix, or set MINGW_CXX`
+      // What nobody looks at must not pass by being skipped.
+      if (process.env['CI'] && process.platform === 'linux') throw new Error(reason)
+      skip(reason)
+    }
+    const sources = readdirSync(core).filter((file) => file.endsWith('.cc'))
+    await start(compiler, [
+      ...['-std=c++20', '-O2', '-Wall', '-Wextra', '-Werror', '-fno-exceptions', '-fno-rtti', '-static'],
+      ...[join(here, 'windows_test.cc'), ...sources.map((file) => join(core, file))],
+      ...['-luserenv', '-o', program],
+    ])
+    isBuilt = true
+  })
+
+  it('shares files, pages and locks between processes', { timeout }, async ({ expect, skip }) => {
+    if (!isBuilt) return skip('it was not compiled')
+    if (wine === undefined) return skip('there is no Wine; install wine64')
+    try {
+      const { stdout } = await start(wine, [program], { env, timeout })
+      expect(stdout.trim()).toBe('done')
+    } finally {
+      // Its server would stay for some seconds, and write to the folder.
+      await start(wine, ['wineboot', '--kill'], { env }).catch(() => {})
+    }
+  })
+})
+
+/** Which of the commands is installed. */
+async function firstThatRuns(commands: readonly string[]): Promise<string | undefined> {
+  for (const command of commands) {
+    try {
+      await start(command, ['--version'])
+      return command
+    } catch {
+      // The next one may be.
+    }
+  }
+  return undefined
+}
