@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { type ErrorCode, GraupelError } from '../index.js'
 
 /** The format that this version reads; `docs/state-file.md` describes every byte of it, `native/core` writes it. */
-const format = 1
+export const format = 1
 
 const magic = Buffer.from('graupel\n')
 const kinds = { page: 1, file: 2 } as const

@@ -1,5 +1,5 @@
 import { type Paint, printable, table } from './paint.js'
-import type { Page, StateFile } from './state-format.js'
+import { format, type Page, type StateFile } from './state-format.js'
 import type { Memory } from './state-memory.js'
 import type { State } from './state-read.js'
 import type { User } from './state-users.js'
@@ -40,7 +40,7 @@ export function plainState({ state, memory, lastSlot, users }: Account) {
   return {
     path,
     kind: stored.kind,
-    format: 1,
+    format,
     layout: {
       name: layoutName,
       fields: layout.fields.map(([name, bits]) => ({ name, bits })),
@@ -80,7 +80,7 @@ export function stateLines(account: Account, paint: Paint): string[] {
   const names = layout.nodeFields.map(({ name, bits }) => [`  ${name}`, `${ids.fields[name]} ${upTo(bits)}`])
   return table([
     [stored.kind === 'page' ? 'page' : 'file', printable(path)],
-    ['format', '1'],
+    ['format', String(format)],
     [
       'layout',
       `${paint('bold', layoutName === '' ? 'of a very long name' : printable(layoutName))} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()}${tick})`)}`,

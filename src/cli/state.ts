@@ -64,9 +64,10 @@ export async function listed(folder: string, isJson: boolean, paint: Paint): Pro
 
 function row(found: Found): string[] {
   if ('error' in found) return ['?', '', '', found.error.code, printable(found.path)]
-  const { path, ids } = found
+  const { path, ids, stored } = found
   const { lastSlot } = accountOf(found, undefined, undefined)
-  const time = lastSlot === undefined ? 'none' : ago(ids.timeMs(lastSlot))
+  const isSealed = stored.kind === 'page' && stored.isSealed
+  const time = lastSlot === undefined ? (isSealed ? 'sealed' : 'none') : ago(ids.timeMs(lastSlot))
   const clock = ids.clock === 'injected' ? ', injected clock' : ''
   return [ids.layoutName, String(ids.node), quote(ids.namespace).slice(1, -1), time + clock, path].map(printable)
 }
@@ -77,10 +78,13 @@ function plainFound(found: Found) {
   return plain
 }
 
+/** Earlier than any Date; not infinite, because a difference of two of them has to be a number. */
+const beforeAll = -9e15
+
 function lastMs(found: Found): number {
-  if ('error' in found) return Number.NEGATIVE_INFINITY
+  if ('error' in found) return beforeAll
   const { lastSlot } = accountOf(found, undefined, undefined)
-  return lastSlot === undefined ? Number.NEGATIVE_INFINITY : found.ids.timeMs(lastSlot)
+  return lastSlot === undefined ? beforeAll : found.ids.timeMs(lastSlot)
 }
 
 // JSON leaves some control characters as they are, and in a string each may be written as printable() does.

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 
 const keyLengthAt = 72
 const textAt = 96
+const headerBytes = 3968
 /** The words of a key before the namespace: whose clock it is, and the bits of the layout and the node. */
 const wordsBeforeNamespace = 8
 
@@ -51,14 +52,27 @@ function namesIn(folder: string): string[] {
 }
 
 function namespaceOf(path: string): string | undefined {
-  let bytes: Buffer
-  try {
-    bytes = readFileSync(path)
-  } catch {
-    // Deleted by somebody else meanwhile, or not to be read by us: then it is none of ours.
-    return undefined
-  }
+  const bytes = headOf(path)
   if (bytes.length < textAt) return undefined
   const key = bytes.toString('utf8', textAt, textAt + bytes.readUInt32LE(keyLengthAt))
   return key.split(' ').slice(wordsBeforeNamespace).join(' ')
+}
+
+/** The bytes of a plain file, as far as a header goes; none of anything else. */
+function headOf(path: string): Buffer {
+  let fd: number
+  try {
+    // Whatever somebody has put there under such a name, this waits for nobody: a pipe would have to have a writer.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  } catch {
+    // Deleted by somebody else meanwhile, a link, or not to be read by us: then it is none of ours.
+    return Buffer.alloc(0)
+  }
+  try {
+    if (!fstatSync(fd).isFile()) return Buffer.alloc(0)
+    const bytes = Buffer.alloc(headerBytes)
+    return bytes.subarray(0, readSync(fd, bytes))
+  } finally {
+    closeSync(fd)
+  }
 }

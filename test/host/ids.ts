@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 const idBytes = 8
@@ -19,7 +19,7 @@ export function readIds(file: string): BigUint64Array {
 
 /** Takes a part of an id off the end of a file that others go on with; returns how many ids it has. */
 export function mendEnd(file: string): number {
-  const whole = Math.floor(readFileSync(file).length / idBytes)
+  const whole = Math.floor(statSync(file).size / idBytes)
   truncateSync(file, whole * idBytes)
   return whole
 }

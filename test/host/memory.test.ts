@@ -1,10 +1,10 @@
-import { copyFileSync, renameSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
 import { deletePages, pagesOf } from './clean-pages.ts'
 import { descentsIn, duplicatesAmong, recordsOf, total } from './ids.ts'
-import { describeWith, withMounts } from './needs.ts'
+import { describeWith, inMountsOf, withMounts } from './needs.ts'
 import { cleanUp, failure, Obedient, opened, type Plan, said, sleep, start, stateFolder } from './processes.ts'
 
 // The memory that processes share: what happens where there is none, and when somebody meddles with it.
@@ -114,7 +114,7 @@ describeWith(['native', 'linux', 'mounts'], 'a page', () => {
     await first.open(own)
     await first.shell(`cd ${pages}; ${script}`)
     const second = new Obedient({
-      within: (command) => ['nsenter', '--mount', '--target', String(first.started.child.pid), ...command],
+      within: (command) => inMountsOf(first.started.child.pid ?? 0, command),
     })
     expect(await failure(second.open(own))).toMatchObject({ code, message: expect.stringMatching(message) })
   })
@@ -130,6 +130,8 @@ describeWith(['native', 'linux'], 'while processes issue', () => {
       const startOne = () => start('record.js', { plan: own, file, batch: 128, pauseMs: 1 })
       const alive = [startOne(), startOne(), startOne()]
       await Promise.all(alive.map((one) => said(one, 'i')))
+      // Whoever makes it anew gives it the same name.
+      const [page = ''] = pagesOf(own.namespace ?? '')
       for (let i = 0; i < 60; i++) {
         // Not in the very tick in which the page is deleted: who makes one then cannot know what was counted in the
         // tick, and those who issue look once in a tick.
@@ -139,15 +141,13 @@ describeWith(['native', 'linux'], 'while processes issue', () => {
           await alive.shift()?.kill()
           alive.push(next)
         }
-        for (const page of pagesOf(own.namespace ?? '')) {
-          if (what === 'is deleted') {
-            deletePages(own.namespace ?? '')
-          } else {
-            // At once, or somebody would meet half of a page.
-            copyFileSync(page, `${page}.older`)
-            await sleep(3)
-            renameSync(`${page}.older`, page)
-          }
+        if (what === 'is deleted') {
+          rmSync(page, { force: true })
+        } else if (existsSync(page)) {
+          // At once, or somebody would meet half of a page.
+          copyFileSync(page, `${page}.older`)
+          await sleep(3)
+          renameSync(`${page}.older`, page)
         }
         await sleep(10)
       }

@@ -14,7 +14,7 @@ export const folder = mkdtempSync(join(tmpdir(), 'graupel-host-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const isLinux = process.platform === 'linux'
-export const isRoot = process.getuid?.() === 0
+const isRoot = process.getuid?.() === 0
 const mountCommand = ['unshare', '--mount', '--propagation', 'private', ...(isRoot ? [] : ['--map-root-user'])]
 
 const found = new Map<string, string | undefined>()
@@ -46,6 +46,11 @@ export function describeWith(needed: readonly Tool[], name: string, body: () => 
 /** A command in a mount namespace of its own, after a script in there: 'umount' and 'mount' are of no harm. */
 export function withMounts(script: string, command: readonly string[]): string[] {
   return [...mountCommand, 'sh', '-ec', `${script}\nexec "$@"`, 'sh', ...command]
+}
+
+/** A command in the mount namespace of such a process. */
+export function inMountsOf(pid: number, command: readonly string[]): string[] {
+  return ['nsenter', `--target=${pid}`, '--mount', ...(isRoot ? [] : ['--user', '--preserve-credentials']), ...command]
 }
 
 /** A command that root's right to open everything is taken from, so that it is stopped by modes as others are. */

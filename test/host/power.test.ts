@@ -1,9 +1,9 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
-import { deletePages, pagesOf } from './clean-pages.ts'
+import { pagesOf } from './clean-pages.ts'
 import { readIds, seededRandom } from './ids.ts'
 import { describeWith, withMounts } from './needs.ts'
 import { cleanUp, failure, opened, type Plan, type Surroundings, start, stateFolder, wellEnded } from './processes.ts'
@@ -25,7 +25,7 @@ describeWith(['native', 'linux', 'shim'], 'after a loss of power', () => {
     const lane = async (purpose: string) => {
       const run = await record(purpose)
       return await begin(run, 100, () => {
-        deletePages(run.namespace)
+        rmSync(run.page, { force: true })
         return {}
       })
     }
@@ -42,8 +42,7 @@ describeWith(['native', 'linux', 'shim', 'mounts'], 'after a start of the system
     const lane = async (purpose: string) => {
       const run = await record(purpose)
       return await begin(run, 30, (index) => {
-        const [page = ''] = pagesOf(run.namespace)
-        copyFileSync(run.oldPage, page)
+        copyFileSync(run.oldPage, run.page)
         const bootId = join(run.folder, `boot-${index}`)
         writeFileSync(bootId, `00000000-0000-4000-8000-${String(index).padStart(12, '0')}\n`)
         return { within: (command) => withMounts(`mount --bind ${bootId} /proc/sys/kernel/random/boot_id`, command) }
@@ -85,10 +84,10 @@ interface Event {
 
 /** What happened in a run of processes, and the states that the file was in. */
 interface Run {
-  readonly namespace: string
   readonly folder: string
   readonly state: string
-  /** What the page was before the run. */
+  /** Where the page is, and what it was before the run. */
+  readonly page: string
   readonly oldPage: string
   readonly plan: Plan
   readonly events: readonly Event[]
@@ -136,7 +135,7 @@ async function record(purpose: string): Promise<Run> {
   const copy = (event: number) => join(watch, 'copies', String(event))
   const offsetMs = Date.now() - Number(process.hrtime.bigint()) / 1e6
   const timeMsOf = (ns: bigint) => Number(ns) / 1e6 + offsetMs
-  return { namespace, folder, state, oldPage, plan, events, logs, random: seededRandom(purpose), copy, timeMsOf }
+  return { folder, state, page, oldPage, plan, events, logs, random: seededRandom(purpose), copy, timeMsOf }
 }
 
 /** At each of so many cuts, what a new process issues first, and the highest id that had been issued. */

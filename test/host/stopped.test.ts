@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
-import { expect, it } from 'vitest'
+import { type ExpectStatic, expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
 import { descentsIn, duplicatesAmong, readIds, recordsOf, seededRandom, total } from './ids.ts'
 import { describeWith } from './needs.ts'
@@ -13,11 +13,15 @@ const longMs = 10_000
 describeWith(['native', 'linux'], 'a process that is stopped for a while', () => {
   const timeout = 120_000
 
-  it.concurrent('makes no id that others have made meanwhile, on host state', { timeout }, () => stopAndGo('host'))
-  it.concurrent('makes no id that others have made meanwhile, on file state', { timeout }, () => stopAndGo('file'))
+  it.concurrent('makes no id that others have made meanwhile, on host state', { timeout }, ({ expect }) =>
+    stopAndGo('host', expect),
+  )
+  it.concurrent('makes no id that others have made meanwhile, on file state', { timeout }, ({ expect }) =>
+    stopAndGo('file', expect),
+  )
 })
 
-async function stopAndGo(place: 'host' | 'file'): Promise<void> {
+async function stopAndGo(place: 'host' | 'file', expect: ExpectStatic): Promise<void> {
   const { folder, state } = stateFolder()
   const file = join(folder, 'record')
   const plan: Plan = {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 // What a test without a framework needs: CHECK, the seed that a failure names,
 // and the arguments that replay it.
@@ -13,6 +14,9 @@
 namespace graupel {
 
 inline uint64_t test_seed = 0;
+
+// What a test leaves behind that must not stay there if it fails.
+inline void (*clean_up)() = nullptr;
 
 template <typename... Values>
 [[noreturn]] void FailCheck(const char* file, int line, const char* condition,
@@ -24,6 +28,7 @@ template <typename... Values>
     (std::fprintf(stderr, " %" PRIu64, static_cast<uint64_t>(values)), ...);
     std::fputc('\n', stderr);
   }
+  if (auto* const call = std::exchange(clean_up, nullptr)) call();
   // Not exit(): other threads of the test may still be running.
   std::_Exit(1);
 }

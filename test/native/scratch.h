@@ -26,10 +26,15 @@ class Scratch {
     const char* parent = getenv("TMPDIR");
     folder_ = std::string(parent == nullptr ? "/tmp" : parent) + "/graupel-XXXXXX";
     CHECK(mkdtemp(folder_.data()) != nullptr);
+    static Scratch* current;
+    current = this;
+    clean_up = [] {
+      if (current->owner_ == getpid()) current->CleanUp();
+    };
   }
   ~Scratch() {
-    for (const std::string& path : pages_) Remove(path);
-    RemoveFolder();
+    clean_up = nullptr;
+    CleanUp();
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -52,7 +57,8 @@ class Scratch {
   }
 
  private:
-  void RemoveFolder() {
+  void CleanUp() {
+    for (const std::string& path : pages_) Remove(path);
     DIR* const folder = opendir(folder_.c_str());
     CHECK(folder != nullptr);
     while (const dirent* entry = readdir(folder)) {
@@ -66,6 +72,8 @@ class Scratch {
   std::string folder_;
   std::vector<std::string> pages_;
   int count_ = 0;
+  // A process that was forked leaves it all to its parent.
+  const pid_t owner_ = getpid();
 };
 
 inline std::string ReadFile(const std::string& path) {

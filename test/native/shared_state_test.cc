@@ -94,6 +94,8 @@ void HistoriesAreForTheCurrentPage(Scratch& scratch) {
   CHECK(HistoryOf(same->state()) != memory && HistoryOf(same->state())->Usable());
   Scratch::Remove(page->path());
   CHECK(page->HistoryMemory(&memory).kind == Kind::kLost);
+  CHECK(Page::Open(identity, nullptr, &same).IsNone());
+  CHECK(page->HistoryMemory(&memory).kind == Kind::kLost);
 }
 
 // The two kinds of files, as far as opening them goes.

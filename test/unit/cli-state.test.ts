@@ -182,7 +182,7 @@ describe('graupel state', () => {
       /^ {2}clock +injected/m,
       { clock: 'injected' },
     ],
-    ['a new state file', { word: 0n }, /^ {2}memory +none yet$/m, { lastId: null, intended: null, durable: null }],
+    ['a new state file', { word: 0n }, /^ {2}memory +none yet$/m, { lastId: null, intended: null, isLive: false }],
     [
       'a layout whose name was too long to keep',
       { description: sonyflake.replace('"sonyflake"', '""') },
@@ -354,6 +354,7 @@ describe('the list of pages', () => {
     const pages = mkdtempSync(join(folder, 'pages-'))
     const add = (file: string, bytes: Bytes) => writeFileSync(join(pages, file), bytesOf({ kind: 'page', ...bytes }))
     add('a.page', { word: 0n })
+    add('a2.page', { word: sealed })
     add('b.page', { key: `injected ${sonyflakeKey.replace('orders', 'old\x1b')}`, word: slot - 25_600n })
     add('c.page', {})
     add('d.page', { damage: (bytes) => void bytes.writeUInt8(0, 96) })
@@ -366,18 +367,21 @@ describe('the list of pages', () => {
       `^sonyflake +7  orders +${time(0)} +.*c.page$`,
       `^sonyflake +7  old\\\\u001b +${time(-1000)}, injected clock +.*b.page$`,
       '^sonyflake +7  orders +none +.*a.page$',
+      '^sonyflake +7  orders +sealed +.*a2.page$',
       '^\\? +ERR_STATE_CORRUPT +.*d.page$',
     ].entries()) {
       expect(rows[i]).toMatch(new RegExp(row))
     }
-    expect(rows.length).toBe(4)
+    expect(rows.length).toBe(5)
     const objects = (await listed(pages, true, plain))
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-    expect(objects.map(({ path }) => path)).toEqual(['c', 'b', 'a', 'd'].map((file) => join(pages, `${file}.page`)))
+    expect(objects.map(({ path }) => path)).toEqual(
+      ['c', 'b', 'a', 'a2', 'd'].map((file) => join(pages, `${file}.page`)),
+    )
     expect(objects[0]).toMatchObject({ kind: 'page', timestampMs, namespace: 'orders' })
-    expect(objects[3].error).toMatchObject({ code: 'ERR_STATE_CORRUPT', message: expect.stringContaining('checksum') })
+    expect(objects[4].error).toMatchObject({ code: 'ERR_STATE_CORRUPT', message: expect.stringContaining('checksum') })
   })
 
   it('says so where there is none', async () => {
