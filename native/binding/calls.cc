@@ -99,29 +99,37 @@ void Observe(Environment& environment) {
   if (handle == nullptr) return SetStatus(environment, Status::kClosed);
   const Layout& layout = handle->generator.layout();
   Mailbox& mailbox = environment.mailbox();
-  const int64_t now_ms = NowMs(environment, *handle, true);
   uint64_t now_tick = 0;
-  const bool after_epoch = layout.ToTick(now_ms, &now_tick);
-  const bool is_found = IsHere(*handle) || environment.Follow(*handle->seat, now_tick);
+  bool is_found = IsHere(*handle);
+  if (!is_found) {
+    layout.ToTick(NowMs(environment, *handle, true), &now_tick);
+    is_found = environment.Follow(*handle->seat, now_tick);
+  }
   State& state = handle->generator.state();
-  // [observe] What the policy decides from may be old at once; the
-  // reservation that follows checks again.
-  uint64_t word = state.word.load(std::memory_order_relaxed);
+  // [observe] Before the clock is read: one that then shows less has stepped back. The
+  // other way round, a thread that is put aside in between would take for a rollback
+  // what the others have done meanwhile.
+  uint64_t word = state.word.load(std::memory_order_acquire);
+  const uint64_t high_tick = state.high_tick.load(std::memory_order_acquire);
+  const int64_t now_ms = NowMs(environment, *handle, true);
+  now_tick = 0;
+  const bool after_epoch = layout.ToTick(now_ms, &now_tick);
   if (word == kSealed) word = 0;
   mailbox.now_ms = static_cast<double>(now_ms);
   mailbox.now = after_epoch ? static_cast<double>(now_tick) : -1;
   mailbox.head_tick = static_cast<double>(layout.TickOf(word));
   mailbox.last_tick = word == 0 ? -1 : static_cast<double>(layout.TickOf(word - 1));
-  mailbox.high_tick =
-      static_cast<double>(state.high_tick.load(std::memory_order_relaxed));
+  mailbox.high_tick = static_cast<double>(high_tick);
   mailbox.issued = static_cast<double>(handle->generator.issued());
   const Ceiling* const ceiling = handle->seat->home.ceiling.get();
   const uint64_t ceiling_slot = ceiling == nullptr ? 0 : ceiling->slot();
   mailbox.ceiling =
       ceiling == nullptr ? -1 : static_cast<double>(layout.TickOf(ceiling_slot));
   const uint64_t now_slot = layout.FirstSlot(now_tick);
-  const bool is_at_ceiling =
-      ceiling != nullptr && (word > now_slot ? word : now_slot) >= ceiling_slot;
+  const uint64_t next_slot = word > now_slot ? word : now_slot;
+  // Where the layout has ended, there is no ceiling to wait for.
+  const bool is_at_ceiling = ceiling != nullptr && next_slot >= ceiling_slot &&
+                             layout.TickOf(next_slot) <= layout.max_tick;
   SetStatus(environment, !after_epoch                 ? Status::kBeforeEpoch
                          : now_tick > layout.max_tick ? Status::kExpired
                          : !is_found                  ? Status::kUnavailable

@@ -74,8 +74,9 @@ static_assert(sizeof(CeilingRecord) == 88);
 
 // Makes `target` a durable ceiling, or finds one that is as high.
 template <typename Storage>
-bool RaiseCeiling(Storage& storage, CeilingRecord& record, uint64_t target) {
-  if (record.is_clean == 0 && record.durable >= target) return true;
+bool RaiseCeiling(Storage& storage, CeilingRecord& record, uint64_t target,
+                  bool is_renamed = false) {
+  if (record.is_clean == 0 && record.durable >= target && !is_renamed) return true;
   record.is_clean = 0;
   if (record.intended < target) record.intended = target;
   if (!storage.Write(record)) return false;
@@ -106,7 +107,8 @@ Attached Attach(Storage& storage, bool is_alone, const CeilingRecord& own, State
                 const Layout& layout, uint64_t window_ticks, uint64_t now_tick,
                 CeilingRecord* record) {
   if (!storage.Read(record)) return Attached::kFailed;
-  if (!record->IsOf(own)) {
+  const bool is_renamed = !record->IsOf(own);
+  if (is_renamed) {
     if (!is_alone) return Attached::kElsewhere;
     const uint64_t floor = record->Floor();
     // Before the record names this memory: who is killed in between leaves a
@@ -117,8 +119,11 @@ Attached Attach(Storage& storage, bool is_alone, const CeilingRecord& own, State
     record->TakeFrom(own);
   }
   const uint64_t word = state.word.load(std::memory_order_relaxed);
+  // Sealed since it was found: the seal is no slot to count a ceiling from.
+  if (word == kSealed) return Attached::kMoved;
   const uint64_t target = CeilingFrom(layout, word, now_tick, window_ticks);
-  return RaiseCeiling(storage, *record, target) ? Attached::kOk : Attached::kFailed;
+  return RaiseCeiling(storage, *record, target, is_renamed) ? Attached::kOk
+                                                            : Attached::kFailed;
 }
 
 // After the last one: the exact word in place of the ceilings.

@@ -34,7 +34,6 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   Fault fault = BootId(&boot_id);
   if (!fault.IsNone()) return fault;
   boot_id.copy(memory.own.boot_id, sizeof memory.own.boot_id - 1);
-  memory.former = memory.own;
 
   const std::shared_ptr<DurableCeiling> made(
       new DurableCeiling(options, std::move(memory)));
@@ -58,8 +57,13 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   }
   // The thread has a share of its own, because a call to a disk that hangs must
   // not have the ground taken away from under it. What is handed out closes it.
-  *ceiling = std::shared_ptr<DurableCeiling>(
-      made.get(), [made](DurableCeiling*) { made->Close(); });
+  *ceiling = std::shared_ptr<DurableCeiling>(made.get(),
+                                             [share = made](DurableCeiling*) mutable {
+                                               share->Close();
+                                               // A weak_ptr keeps this deleter, which
+                                               // must not keep the page mapped.
+                                               share.reset();
+                                             });
   return {};
 }
 
@@ -132,8 +136,13 @@ void DurableCeiling::Follow(std::shared_ptr<Page> page) {
   if (memory_.page == page) return;
   // Brought by a thread that was overtaken: others are already further.
   if (page->state().word.load(std::memory_order_relaxed) == kSealed) return;
-  memory_.former = memory_.own;
-  memory_.own.lineage = page->lineage();
+  if (!(memory_.own.lineage == page->lineage())) {
+    memory_.formers.push_back(memory_.own);
+    memory_.own.lineage = page->lineage();
+    // The record has to name the new page before another process opens the file.
+    is_asked_.store(true, std::memory_order_relaxed);
+    wake_.notify_one();
+  }
   memory_.page = std::move(page);
 }
 
@@ -154,6 +163,9 @@ void DurableCeiling::Work() {
     lock.lock();
     fault_ = std::move(fault);
     ++attempt_;
+    // Who asked meanwhile is answered, too, and asks again if this was not enough: an
+    // attempt for the time at which they asked would come as late again as this one.
+    is_asked_.store(false, std::memory_order_relaxed);
     ended_.notify_all();
   }
   const Memory memory = memory_;
@@ -184,9 +196,11 @@ Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick) {
     // or all of them would write for themselves.
     const uint64_t enough = CeilingFrom(layout_, word, now_tick, window_ticks_ / 2 + 1);
     if (!record.IsOf(memory.own) || record.is_clean != 0 || record.durable < enough) {
+      const bool is_renamed = !record.IsOf(memory.own);
       record.TakeFrom(memory.own);
-      is_done = RaiseCeiling(*file_, record,
-                             CeilingFrom(layout_, word, now_tick, window_ticks_));
+      is_done =
+          RaiseCeiling(*file_, record,
+                       CeilingFrom(layout_, word, now_tick, window_ticks_), is_renamed);
     }
     if (is_done) Adopt(record.durable);
   }

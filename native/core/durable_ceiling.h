@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "ceiling.h"
 #include "page.h"
@@ -52,9 +53,13 @@ class DurableCeiling : public Ceiling {
   struct Memory {
     std::shared_ptr<Page> page;
     CeilingRecord own{};
-    CeilingRecord former{};  // The one before it, whose word is sealed.
+    std::vector<CeilingRecord> formers;  // Those before it, whose words are sealed.
     bool IsIn(const CeilingRecord& record) const {
-      return record.IsOf(own) || record.IsOf(former);
+      if (record.IsOf(own)) return true;
+      for (const auto& former : formers) {
+        if (record.IsOf(former)) return true;
+      }
+      return false;
     }
   };
 

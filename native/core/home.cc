@@ -61,8 +61,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout, const Page* fo
     if (found == nullptr || !found->IsCurrent()) {
       const std::shared_ptr<Page> old = std::move(found);
       const Page* const source = old != nullptr ? old.get() : former;
-      Fault fault = Page::Open(
-          identity, source == nullptr ? nullptr : &source->lineage(), &found);
+      Fault fault = Page::Open(identity, source, &found);
       if (fault.IsNone()) fault = CheckWord(*found, layout);
       if (!fault.IsNone()) return OfPage(std::move(fault));
       if (source != nullptr && !MoveTo(source->state(), found->state())) continue;
@@ -100,6 +99,7 @@ Fault CeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& page,
     (*ceiling)->Follow(page);
     return {};
   }
+  ceiling->reset();
   const Fault fault =
       DurableCeiling::Open({options.path, WithoutClock(options.identity),
                             options.layout, options.window_ticks, options.now_tick},

@@ -26,7 +26,7 @@ Page::~Page() {
   if (address_ != nullptr) Unmap(address_, kBytes);
 }
 
-Fault Page::Open(const Identity& identity, const Lineage* lineage,
+Fault Page::Open(const Identity& identity, const Page* former,
                  std::shared_ptr<Page>* page) {
   std::string path;
   Fault fault = MemoryFolder(&path);
@@ -50,10 +50,21 @@ Fault Page::Open(const Identity& identity, const Lineage* lineage,
     if (fault.kind != Fault::Kind::kMissing) return fault;
     Lineage fresh;
     RandomBytes(&fresh, sizeof fresh);
-    fault = CreateFileWith(path,
-                           Header::Make(Header::kPage, identity,
-                                        lineage == nullptr ? fresh : *lineage, boot_id),
-                           kBytes, false);
+    // The lineage says that the word in the page is the truth, so the two come
+    // together. What a sealed page counted is in one that is gone: unknown.
+    uint64_t words[2] = {0, 0};
+    if (former != nullptr) {
+      words[0] = former->state().word.load(std::memory_order_acquire);
+      words[1] = former->state().high_tick.load(std::memory_order_relaxed);
+    }
+    const bool goes_on = former != nullptr && words[0] != kSealed;
+    std::string head = Header::Make(Header::kPage, identity,
+                                    goes_on ? former->lineage() : fresh, boot_id);
+    if (goes_on) {
+      head.resize(kStateAt);
+      head.append(reinterpret_cast<const char*>(words), sizeof words);
+    }
+    fault = CreateFileWith(path, head, kBytes, false);
     if (fault.kind == Fault::Kind::kExists) fault = {};
   }
   if (fault.IsNone()) fault = Fault::Of(Fault::Kind::kBusy, path);

@@ -20,7 +20,7 @@ class Page : public Whereabouts {
 
   // The page for a key, made where there is none: then with `lineage`, if there
   // is one to carry on.
-  static Fault Open(const Identity& identity, const Lineage* lineage,
+  static Fault Open(const Identity& identity, const Page* former,
                     std::shared_ptr<Page>* page);
   ~Page() override;
 

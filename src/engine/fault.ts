@@ -100,7 +100,7 @@ export function faultError(
 
 /** Which ids an identity stands for, in words. */
 function idsOf(identity: string): string {
-  const at = identity.indexOf('\n')
+  const at = identity.lastIndexOf('\n')
   const words = identity.slice(0, at).split(' ')
   // Pages have a word in front that state files do not have: whose clock it is.
   if (Number.isNaN(Number(words[0]))) words.shift()

@@ -108,21 +108,23 @@ export class JsCore implements Core {
       seen.issued += this.#issued
       return seen
     }
-    const nowMs = this.#clock()
-    const nowTick = this.#tickAt(nowMs)
     const state = this.#state
+    // Before the clock is read: a thread that is put aside in between must not take what others did for a rollback.
     const word = state.word()
     if (word === movedAway) {
       this.#moveElsewhere()
       return this.observe()
     }
+    const highTick = state.highTick()
+    const nowMs = this.#clock()
+    const nowTick = this.#tickAt(nowMs)
     const seen = observation
     seen.status = this.#statusAt(nowTick)
     seen.nowMs = nowMs
     seen.nowTick = Math.max(-1, nowTick)
     seen.headTick = state.tickOf(word)
     seen.lastTick = word === 0n ? -1 : state.tickOf(word - 1n)
-    seen.highTick = state.highTick()
+    seen.highTick = highTick
     seen.issued = this.#issued
     return seen
   }

@@ -73,6 +73,7 @@ export class Referee {
         rise.poll(true)
         continue
       }
+      rise = undefined
       if (outcome === 'again' || this.#block(outcome)) continue
       // A clock that goes to and fro is as good as one that stands still.
       inVain++

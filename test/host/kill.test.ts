@@ -7,15 +7,16 @@ import { descentsIn, mendEnd, readIds, seededRandom } from './ids.ts'
 import { describeWith } from './needs.ts'
 import { type Plan, said, sleep, start, stateFolder } from './processes.ts'
 
-const whileIssuing = 500
-const whileOpening = 60
+/** On each kind of state: 500 in all. */
+const whileIssuing = 250
+const whileOpening = 30
 const dayMs = 86_400_000
 
 // One process after the other on one state, each killed at a random instant, and each with a clock that stands anywhere
 // within some seconds: so it is never the time that has passed meanwhile that keeps their ids apart. All of them append
 // to one file, which ascends strictly exactly if nobody has issued anything at or below what was seen before.
 describeWith(['native'], 'after SIGKILL at a random instant', () => {
-  const timeout = 300_000
+  const timeout = 240_000
 
   it.concurrent('nothing is issued again by the next process, on host state', { timeout }, async () => {
     const { issued, ascends } = await chain({ purpose: 'killed on host state', place: 'host', forgets: false })
