@@ -291,6 +291,12 @@ function stateOf(state: unknown): { place: Place; path: string } {
       `state is ${show(state)}; pass 'host', 'process', or a path with a slash or a dot, such as './ids.state'`,
     )
   }
+  if (/^file:/i.test(state)) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}, a URL; pass the path, which fileURLToPath() of node:url gives`,
+    )
+  }
   return { place: 'file', path: state }
 }
 

@@ -106,10 +106,13 @@ Napi::Value IsShared(const Napi::CallbackInfo& info) {
 }
 
 // raise(slot): nothing below the slot is issued on the generator's state any more.
-void Raise(const Napi::CallbackInfo& info) {
+// False where there is a fault.
+Napi::Value Raise(const Napi::CallbackInfo& info) {
   bool lossless;
-  RaiseFloorOf(*static_cast<Environment*>(info.Data()),
-               info[0].As<Napi::BigInt>().Uint64Value(&lossless));
+  const bool is_raised =
+      RaiseFloorOf(*static_cast<Environment*>(info.Data()),
+                   info[0].As<Napi::BigInt>().Uint64Value(&lossless));
+  return Napi::Boolean::New(info.Env(), is_raised);
 }
 
 void Export(Napi::Env env, Napi::Object exports, const char* name, napi_callback call,

@@ -3,6 +3,8 @@
 namespace graupel {
 namespace {
 
+using Outcome = DurableCeiling::Outcome;
+
 void SetStatus(Environment& environment, Status status) {
   environment.mailbox().status = static_cast<uint32_t>(status);
 }
@@ -144,13 +146,17 @@ void AwaitCeiling(Environment& environment) {
   Handle* const handle = environment.Current();
   Mailbox& mailbox = environment.mailbox();
   if (handle == nullptr) return SetStatus(environment, Status::kClosed);
-  DurableCeiling& ceiling = *handle->seat->home.ceiling;
+  const Home& home = handle->seat->home;
   auto attempt = static_cast<uint64_t>(mailbox.limit);
-  const auto outcome = ceiling.Await(static_cast<uint64_t>(mailbox.now),
-                                     static_cast<uint32_t>(mailbox.want), &attempt);
+  Fault fault;
+  auto outcome =
+      home.ceiling->Await(static_cast<uint64_t>(mailbox.now),
+                          static_cast<uint32_t>(mailbox.want), &attempt, &fault);
   mailbox.limit = static_cast<double>(attempt);
-  if (outcome == DurableCeiling::Outcome::kFailed)
-    environment.set_fault(ceiling.fault());
+  // Where only the page is gone, the next attempt finds another one.
+  if (outcome == Outcome::kFailed && !home.page->IsCurrent())
+    outcome = Outcome::kRaised;
+  if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
   mailbox.status = static_cast<uint32_t>(outcome);
 }
 
@@ -205,12 +211,12 @@ napi_value Fill(napi_env env, napi_callback_info info) {
   return result;
 }
 
-void RaiseFloorOf(Environment& environment, uint64_t slot) {
+bool RaiseFloorOf(Environment& environment, uint64_t slot) {
   Handle* const handle = environment.Current();
   const auto attempt = [&] {
     return RaiseFloor(handle->generator.state(), slot) ? Status::kOk : Status::kMoved;
   };
-  SetStatus(environment, Followed(environment, *handle, 0, attempt(), attempt));
+  return Followed(environment, *handle, 0, attempt(), attempt) == Status::kOk;
 }
 
 void Close(Environment& environment) {

@@ -22,7 +22,7 @@ void Close(Environment& environment);
 void Leave(Environment& environment);
 napi_value Fill(napi_env env, napi_callback_info info);
 // Nothing below the slot is issued on the generator's state any more.
-void RaiseFloorOf(Environment& environment, uint64_t slot);
+bool RaiseFloorOf(Environment& environment, uint64_t slot);
 
 }  // namespace graupel
 

@@ -21,8 +21,10 @@ Seat* Environment::SeatFor(const HomeOptions& options, bool remembers) {
     seat.reset(
         new Seat(options.layout, home, options.identity.key, DescriptionOf(options)));
   }
-  if (remembers && !Remember(*seat, options.now_tick)) return nullptr;
-  return seat.get();
+  if (!remembers || Remember(*seat, options.now_tick)) return seat.get();
+  // Not to be found by the next one half made.
+  if (seat->users == 0) Forget(seat.get());
+  return nullptr;
 }
 
 Text Environment::DescriptionOf(const HomeOptions& options) {
@@ -83,7 +85,10 @@ void Environment::Remove(uint32_t handle) {
   if (handles_[handle] == nullptr) return;
   Seat* const seat = handles_[handle]->seat;
   handles_[handle].reset();
-  if (--seat->users > 0 || seat->home.ceiling == nullptr) return;
+  if (--seat->users == 0 && seat->home.ceiling != nullptr) Forget(seat);
+}
+
+void Environment::Forget(const Seat* seat) {
   std::erase_if(seats_, [&](const auto& entry) { return entry.second.get() == seat; });
   std::erase_if(displaced_, [&](const auto& entry) { return entry.get() == seat; });
 }

@@ -104,6 +104,7 @@ class Environment {
 
   uint32_t Add(Seat* seat, SequenceStart start, ClockKind clock);
   void Remove(uint32_t handle);
+  void Forget(const Seat* seat);
   // Remove, and let the number be used again. Only when JavaScript has
   // forgotten it, so that a closed generator never speaks for another.
   void Release(uint32_t handle);

@@ -12,8 +12,8 @@
 namespace graupel {
 
 // A bound that slots stay below, because what is beyond it might be given out
-// again by those who come after a loss of the memory. It only rises, off the hot
-// path and ahead of need.
+// again by those who come after a loss of the memory. It rises off the hot path and
+// ahead of need, and never falls while the word is the same.
 class Ceiling {
  public:
   virtual ~Ceiling() = default;
@@ -33,6 +33,9 @@ class Ceiling {
     alarm_.store(alarm, std::memory_order_relaxed);
     slot_.store(slot, std::memory_order_release);
   }
+  // [ceiling] For those who come to another word, and only for them: whoever still
+  // has the former one may or may not see it.
+  void Lower() { slot_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<uint64_t> slot_{0};
@@ -72,11 +75,9 @@ static_assert(sizeof(CeilingRecord) == 88);
 // lock. test/native/ceiling_model_test.cc interrupts it everywhere, and shows that
 // it breaks when two of its steps change places.
 
-// Makes `target` a durable ceiling, or finds one that is as high.
+// Makes `target` a durable ceiling, or leaves one that is higher.
 template <typename Storage>
-bool RaiseCeiling(Storage& storage, CeilingRecord& record, uint64_t target,
-                  bool is_renamed = false) {
-  if (record.is_clean == 0 && record.durable >= target && !is_renamed) return true;
+bool RaiseCeiling(Storage& storage, CeilingRecord& record, uint64_t target) {
   record.is_clean = 0;
   if (record.intended < target) record.intended = target;
   if (!storage.Write(record)) return false;
@@ -101,15 +102,17 @@ inline uint64_t CeilingFrom(const Layout& layout, uint64_t word, uint64_t now_ti
 }
 
 // Brings the word to where the record says that nobody has been, unless the word
-// itself is what the record is about; then a ceiling to begin with.
+// itself is what the record is about; then a ceiling to begin with, or to go on.
+// `may_take_over` allows it where the record is about another memory, which nobody
+// counts in any more.
 template <typename Storage>
-Attached Attach(Storage& storage, bool is_alone, const CeilingRecord& own, State& state,
-                const Layout& layout, uint64_t window_ticks, uint64_t now_tick,
-                CeilingRecord* record) {
+Attached Attach(Storage& storage, bool may_take_over, const CeilingRecord& own,
+                State& state, const Layout& layout, uint64_t window_ticks,
+                uint64_t now_tick, CeilingRecord* record) {
   if (!storage.Read(record)) return Attached::kFailed;
   const bool is_renamed = !record->IsOf(own);
   if (is_renamed) {
-    if (!is_alone) return Attached::kElsewhere;
+    if (!may_take_over) return Attached::kElsewhere;
     const uint64_t floor = record->Floor();
     // Before the record names this memory: who is killed in between leaves a
     // record that sends the next one to the floor again.
@@ -121,9 +124,14 @@ Attached Attach(Storage& storage, bool is_alone, const CeilingRecord& own, State
   const uint64_t word = state.word.load(std::memory_order_relaxed);
   // Sealed since it was found: the seal is no slot to count a ceiling from.
   if (word == kSealed) return Attached::kMoved;
+  // What another process has raised it to is good for half a window at least, or
+  // all of them would write for themselves.
+  const uint64_t enough = CeilingFrom(layout, word, now_tick, window_ticks / 2 + 1);
+  if (!is_renamed && record->is_clean == 0 && record->durable >= enough) {
+    return Attached::kOk;
+  }
   const uint64_t target = CeilingFrom(layout, word, now_tick, window_ticks);
-  return RaiseCeiling(storage, *record, target, is_renamed) ? Attached::kOk
-                                                            : Attached::kFailed;
+  return RaiseCeiling(storage, *record, target) ? Attached::kOk : Attached::kFailed;
 }
 
 // After the last one: the exact word in place of the ceilings.

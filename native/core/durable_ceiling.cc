@@ -110,7 +110,7 @@ void DurableCeiling::Ask(uint64_t now_tick, bool is_urgent) {
 }
 
 DurableCeiling::Outcome DurableCeiling::Await(uint64_t now_tick, uint32_t timeout_ms,
-                                              uint64_t* attempt) {
+                                              uint64_t* attempt, Fault* fault) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (*attempt == 0) {
     *attempt = attempt_;
@@ -121,12 +121,8 @@ DurableCeiling::Outcome DurableCeiling::Await(uint64_t now_tick, uint32_t timeou
   const bool has_ended = ended_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
                                          [&] { return attempt_ != *attempt; });
   if (!has_ended) return Outcome::kTimeout;
+  *fault = fault_;
   return fault_.IsNone() ? Outcome::kRaised : Outcome::kFailed;
-}
-
-Fault DurableCeiling::fault() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return fault_;
 }
 
 bool DurableCeiling::IsCurrent() const { return identity_.IsAt(path_); }
@@ -139,6 +135,7 @@ void DurableCeiling::Follow(std::shared_ptr<Page> page) {
   if (!(memory_.own.lineage == page->lineage())) {
     memory_.formers.push_back(memory_.own);
     memory_.own.lineage = page->lineage();
+    Lower();
     // The record has to name the new page before another process opens the file.
     is_asked_.store(true, std::memory_order_relaxed);
     wake_.notify_one();
@@ -156,16 +153,25 @@ void DurableCeiling::Work() {
     const uint64_t now_tick = wanted_tick_;
     const Memory memory = memory_;
     lock.unlock();
-    Fault fault = Attempt(memory, now_tick);
+    uint64_t ceiling = 0;
+    Fault fault = Attempt(memory, now_tick, &ceiling);
     if (!fault.IsNone()) {
       quiet_until_ns_.store(MonotonicNs() + kQuietNs, std::memory_order_relaxed);
     }
     lock.lock();
+    const bool is_overtaken = memory_.page != memory.page;
+    // That page is left, whether it had a ceiling or none: for the next one they try
+    // again.
+    if (is_overtaken) {
+      fault = {};
+    } else if (fault.IsNone()) {
+      Adopt(ceiling);
+    }
     fault_ = std::move(fault);
     ++attempt_;
     // Who asked meanwhile is answered, too, and asks again if this was not enough: an
     // attempt for the time at which they asked would come as late again as this one.
-    is_asked_.store(false, std::memory_order_relaxed);
+    is_asked_.store(is_overtaken, std::memory_order_relaxed);
     ended_.notify_all();
   }
   const Memory memory = memory_;
@@ -177,34 +183,36 @@ void DurableCeiling::Work() {
   ended_.notify_all();
 }
 
-Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick) {
+Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick,
+                              uint64_t* ceiling) {
   Fault fault = file_->StillThere();
   if (!fault.IsNone()) return fault;
   fault = file_->Lock(kLockMs);
   if (!fault.IsNone()) return fault;
   CeilingRecord record;
-  bool is_done = file_->Read(&record);
-  const uint64_t word = memory.page->state().word.load(std::memory_order_relaxed);
-  if (is_done && !memory.IsIn(record)) {
-    fault =
-        Fault::Of(Fault::Kind::kLost, file_->path(), "overwritten by somebody else");
-  } else if (is_done && word == kSealed) {
-    // Whoever finds the seal brings another page (Follow).
-    fault = Fault::Of(Fault::Kind::kLost, memory.page->path(), "deleted");
-  } else if (is_done) {
-    // What another process has raised it to is good for half a window at least,
-    // or all of them would write for themselves.
-    const uint64_t enough = CeilingFrom(layout_, word, now_tick, window_ticks_ / 2 + 1);
-    if (!record.IsOf(memory.own) || record.is_clean != 0 || record.durable < enough) {
-      const bool is_renamed = !record.IsOf(memory.own);
-      record.TakeFrom(memory.own);
-      is_done =
-          RaiseCeiling(*file_, record,
-                       CeilingFrom(layout_, word, now_tick, window_ticks_), is_renamed);
-    }
-    if (is_done) Adopt(record.durable);
+  // If the record is about a page that was lost on the way to this one, the word is
+  // brought to the record's floor, because the latest of the former may be unknown.
+  const Attached attached =
+      file_->Read(&record) ? graupel::Attach(*file_, memory.IsIn(record), memory.own,
+                                             memory.page->state(), layout_,
+                                             window_ticks_, now_tick, &record)
+                           : Attached::kFailed;
+  switch (attached) {
+    case Attached::kOk:
+      *ceiling = record.durable;
+      break;
+    case Attached::kElsewhere:
+      fault =
+          Fault::Of(Fault::Kind::kLost, file_->path(), "overwritten by somebody else");
+      break;
+    case Attached::kMoved:
+      // Whoever finds the seal brings another page (Follow).
+      fault = Fault::Of(Fault::Kind::kLost, memory.page->path(), "deleted");
+      break;
+    case Attached::kFailed:
+      fault = file_->fault();
+      break;
   }
-  if (fault.IsNone() && !is_done) fault = file_->fault();
   file_->Unlock();
   return fault;
 }

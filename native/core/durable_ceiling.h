@@ -36,11 +36,11 @@ class DurableCeiling : public Ceiling {
   void Ask(uint64_t now_tick, bool is_urgent) override;
 
   // Asks, and blocks until an attempt to raise the ceiling has ended, or for
-  // `timeout_ms`. kFailed says why in fault(). `*attempt` is 0 at first, and what
+  // `timeout_ms`. kFailed says why in `*fault`. `*attempt` is 0 at first, and what
   // it was made to be when the same caller goes on waiting.
   enum class Outcome : uint32_t { kRaised = 0, kFailed = 1, kTimeout = 2 };
-  Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* attempt);
-  Fault fault();
+  Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* attempt,
+                Fault* fault);
 
   // Whether the file is the one that its path leads to.
   bool IsCurrent() const;
@@ -67,7 +67,7 @@ class DurableCeiling : public Ceiling {
 
   Attached Attach(Fault* fault);
   void Work();
-  Fault Attempt(const Memory& memory, uint64_t now_tick);
+  Fault Attempt(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
   void LeaveWord(const Memory& memory);
   void Adopt(uint64_t ceiling);
   void Close();

@@ -56,6 +56,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout, const Page* fo
   Registry<Page>& pages = OpenPages();
   const std::lock_guard<std::mutex> lock(pages.mutex);
   std::weak_ptr<Page>& known = pages.by_name[identity.key];
+  std::string path;
   for (int i = 0; i < kMostMoves; ++i) {
     std::shared_ptr<Page> found = known.lock();
     if (found == nullptr || !found->IsCurrent()) {
@@ -71,6 +72,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout, const Page* fo
         !MoveTo(former->state(), found->state())) {
       continue;
     }
+    path = found->path();
     if (found->state().word.load(std::memory_order_relaxed) != kSealed) {
       *page = std::move(found);
       return {};
@@ -78,7 +80,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout, const Page* fo
     known.reset();
   }
   return OfPage(
-      Fault::Of(Fault::Kind::kCorrupt, "", "its slots are counted in another page"));
+      Fault::Of(Fault::Kind::kCorrupt, path, "its slots are counted in another page"));
 }
 
 // The identity of a state file: whichever clock is used, the ids are the same.

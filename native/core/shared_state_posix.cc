@@ -87,12 +87,18 @@ Fault CheckOwner(const struct stat& stat, const std::string& path) {
 
 // Moves a file to a place where there is none; never over another one.
 int RenameNew(const char* from, const char* to) {
-#if defined(__linux__)
-  // Not every C library has the function. 1 is RENAME_NOREPLACE.
-  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1));
-#elif defined(__APPLE__)
+#if defined(__APPLE__)
   return renamex_np(from, to, RENAME_EXCL);
 #else
+#if defined(__linux__)
+  // Not every C library has the function. 1 is RENAME_NOREPLACE, which not every file
+  // system has.
+  const long result = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1);
+  if (result == 0 || (errno != EINVAL && errno != ENOSYS)) {
+    return static_cast<int>(result);
+  }
+#endif
+  // Who opens it between the two is refused, for its second name (SharedFile::Open).
   if (link(from, to) != 0) return -1;
   return unlink(from);
 #endif

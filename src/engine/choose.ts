@@ -111,17 +111,19 @@ function openNative(spec: CoreSpec): Core {
     platform.atExit(() => binding.leave())
   }
   // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
-  if (typeof spec.clock !== 'function') takeOver(spec)
+  if (typeof spec.clock !== 'function') takeOver(spec, core)
   return core
 }
 
 /** The native engine counts this key from now on, by the generator that was just opened; the js engine's word, if it has one, is carried over. */
-function takeOver(spec: CoreSpec): void {
+function takeOver(spec: CoreSpec, core: Core): void {
   const shared = stateTable()
   if (typeof shared === 'string') return
   const { binding } = requireNative('this generator counts natively')
   const state = new State(shared, shared.find(spec.key), spec.sequenceBits, spec.maxTick)
-  state.moveTo((slot) => binding.raise(slot))
+  state.moveTo((slot) => {
+    if (!binding.raise(slot)) throw core.failure()
+  })
   endLease(spec.key)
 }
 

@@ -88,13 +88,29 @@ export function faultError(
       return make(
         'ERR_STATE_UNAVAILABLE',
         fault.isPage
-          ? `${what} cannot be had: ${because}; make the folder writable, or pass state: 'process' if this process is the only one that uses this node`
+          ? `${what} cannot be had: ${because}; ${adviceFor(name)}, or pass state: 'process' if this process is the only one that uses this node`
           : opened === undefined
             ? `${what} cannot be written: ${because}; ids are made up to its ceiling, and again when the disk lets it be written`
             : `${what} cannot be had: ${because}; it has to lie in a folder that is there, with room and leave to write`,
         cause,
       )
     }
+  }
+}
+
+/** What to do where a page cannot be had for a system error of that name. */
+function adviceFor(name: string | undefined): string {
+  switch (name) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'make room in its folder'
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'let the process open more files'
+    case 'ENOMEM':
+      return 'use fewer namespaces and nodes in one process, because each is a mapping, or give it more memory'
+    default:
+      return 'make the folder writable'
   }
 }
 

@@ -29,8 +29,8 @@ export interface Binding {
   isShared(): boolean
   /** Closes every generator of this thread whose state is a file. */
   leave(): void
-  /** Nothing below the slot is issued on that generator's state any more. */
-  raise(slot: bigint): void
+  /** Nothing below the slot is issued on that generator's state any more. False where there is a fault. */
+  raise(slot: bigint): boolean
 }
 
 /** A binding with what reads its mailbox; one per thread. */

@@ -137,8 +137,8 @@ export class Referee {
     if (situation.kind === 'overflow') {
       // The clock has come back to where it was, and the word is ahead of it still, by what was counted meanwhile. That
       // lead is the rollback's: to judge it as an overflow would be to wait for as long as maxAheadMs.
-      const isLead = this.#ledByRollback && seen.lastTick > seen.nowTick
-      return isLead ? 'advance' : onOverflow
+      if (seen.lastTick <= seen.nowTick) this.#ledByRollback = false
+      return this.#ledByRollback ? 'advance' : onOverflow
     }
     if (typeof onRollback === 'string') return onRollback
     const action = onRollback(this.#event(situation, seen.nowMs) as RollbackEvent)

@@ -172,12 +172,13 @@ class Actor {
       if (status == Status::kMoved) Follow();
       if (status == Status::kAhead) CHECK(filled > 0);
       if (status != Status::kCeiling) continue;
-      const auto outcome = ceiling_->Await(now, 1000, &attempt);
+      Fault fault;
+      const auto outcome = ceiling_->Await(now, 1000, &attempt, &fault);
       attempt = 0;
       if (outcome == DurableCeiling::Outcome::kRaised) continue;
       // It is the wrong page; which one is right, the next attempt will say.
       if (generator_->state().word.load() == kSealed) continue;
-      return CHECK(world_.may_fail, ceiling_->fault().kind);
+      return CHECK(world_.may_fail, fault.kind);
     }
   }
 

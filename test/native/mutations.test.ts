@@ -1,9 +1,9 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
-import { build, core, folder, here, removeFolder, run, timeout, whyNot } from './compile.js'
+import { build, core, coreSources, folder, here, removeFolder, run, timeout, whyNot } from './compile.js'
 
-// The model checks must fail when a step of the protocol is left out or changes places with another: each of these
+// The checks must fail when a step of the protocol is left out or changes places with another: each of these
 // puts a defect into a copy of native/core and expects to be told.
 
 interface Mutation {
@@ -12,7 +12,7 @@ interface Mutation {
   /** Matches exactly once, or the mutation says nothing. */
   readonly from: string
   readonly to: string
-  readonly model?: 'interleave_test'
+  readonly test?: 'interleave_test' | 'home_test'
 }
 
 const writeThenSync = `  if (!storage.Write(record)) return false;
@@ -41,8 +41,8 @@ const mutations: Mutation[] = [
   {
     defect: 'an intended ceiling counts as a durable one',
     file: 'ceiling.h',
-    from: 'record.durable >= target',
-    to: 'record.intended >= target',
+    from: 'record->durable >= enough',
+    to: 'record->intended >= enough',
   },
   {
     defect: 'the record stays clean while ids are issued',
@@ -53,8 +53,8 @@ const mutations: Mutation[] = [
   {
     defect: 'the intended ceiling is adopted when another process has raised it',
     file: 'durable_ceiling.cc',
-    from: '    if (is_done) Adopt(record.durable);',
-    to: '    if (is_done) Adopt(record.intended);',
+    from: '*ceiling = record.durable;',
+    to: '*ceiling = record.intended;',
   },
   {
     defect: 'the intended ceiling is adopted at the beginning',
@@ -65,9 +65,9 @@ const mutations: Mutation[] = [
   {
     defect: 'the ceiling rises in the process before it does on the disk',
     file: 'durable_ceiling.cc',
-    from: '      record.TakeFrom(memory.own);\n',
-    to: `      record.TakeFrom(memory.own);
-      Adopt(CeilingFrom(layout_, word, now_tick, window_ticks_));\n`,
+    from: '    Fault fault = Attempt(memory, now_tick, &ceiling);\n',
+    to: `    Adopt(CeilingFrom(layout_, memory.page->state().word.load(), now_tick, window_ticks_));
+    Fault fault = Attempt(memory, now_tick, &ceiling);\n`,
   },
   {
     defect: 'the record names the memory before its floor is raised',
@@ -117,9 +117,9 @@ const mutations: Mutation[] = [
   },
   {
     defect: 'a page that is sealed is taken for the beginning of a window',
-    file: 'durable_ceiling.cc',
-    from: 'is_done && word == kSealed',
-    to: 'false',
+    file: 'ceiling.h',
+    from: '  if (word == kSealed) return Attached::kMoved;\n',
+    to: '',
   },
   {
     defect: 'a process begins without the lock',
@@ -158,34 +158,55 @@ const mutations: Mutation[] = [
                                         std::memory_order_acquire)) {
       if (!RaiseFloor(to, word)) return false;
       break;\n`,
-    model: 'interleave_test',
+    test: 'interleave_test',
   },
   {
     defect: 'past ticks of a sealed state are reused',
     file: 'state.h',
     from: '  if (word == kSealed) return Reserved::kMoved;\n',
     to: '',
-    model: 'interleave_test',
+    test: 'interleave_test',
   },
   {
     defect: 'the floor of the history stays where it was',
     file: 'state.h',
     from: '    if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n    if (word >= slot) return true;\n',
     to: '    if (word >= slot) return true;\n',
-    model: 'interleave_test',
+    test: 'interleave_test',
   },
   {
     defect: 'no marks are made of the ticks that are left',
     file: 'state.h',
     from: '    if (History* history = HistoryOf(state)) history->Leave(layout, word, first, next);\n',
     to: '',
-    model: 'interleave_test',
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the ceiling of a page that was lost holds for the next one',
+    file: 'durable_ceiling.cc',
+    from: '    Lower();\n',
+    to: '',
+    test: 'home_test',
+  },
+  {
+    defect: 'nobody looks whether the page is still the one that others find',
+    file: 'page.h',
+    from: 'return file_.IsAt(path_);',
+    to: 'return true;',
+    test: 'home_test',
+  },
+  {
+    defect: 'each process has a copy of the page',
+    file: 'shared_state_posix.cc',
+    from: 'PROT_READ | PROT_WRITE, MAP_SHARED, fd_',
+    to: 'PROT_READ | PROT_WRITE, MAP_PRIVATE, fd_',
+    test: 'home_test',
   },
 ]
 
 afterAll(removeFolder)
 
-describe('the model checks of native/core', () => {
+describe('the checks of native/core', () => {
   for (const [index, mutation] of mutations.entries()) {
     it.concurrent(`notice that ${mutation.defect}`, { timeout }, async ({ expect, skip }) => {
       const reason = await whyNot('few optimisations')
@@ -203,8 +224,11 @@ describe('the model checks of native/core', () => {
       expect(parts, `the mutated text in ${mutation.file}`).toHaveLength(2)
       await writeFile(file, parts.join(mutation.to))
 
-      const program = await build(mutation.model ?? 'ceiling_model_test', 'few optimisations', [], tests)
-      await expect(run(program, ['--preemptions', '1'])).rejects.toThrow(/CHECK\(.*\) failed/)
+      const { test = 'ceiling_model_test' } = mutation
+      // The models include what they check; the other one is a program like any.
+      const more = test === 'home_test' ? coreSources.map((source) => join(place, 'native/core', basename(source))) : []
+      const program = await build(test, 'few optimisations', more, tests)
+      await expect(run(program, test === 'home_test' ? [] : ['--preemptions', '1'])).rejects.toThrow(/CHECK\(.*\) failed/)
     })
   }
 })

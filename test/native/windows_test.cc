@@ -342,7 +342,8 @@ void ACeilingRisesAndLeavesTheWord() {
   uint64_t expected = CeilingFrom(layout, 0, kNow, kWindow);
   CHECK(ceiling->slot() == expected, ceiling->slot(), expected);
   uint64_t attempt = 0;
-  CHECK(ceiling->Await(kNow + kWindow, 60'000, &attempt) ==
+  Fault fault;
+  CHECK(ceiling->Await(kNow + kWindow, 60'000, &attempt, &fault) ==
         DurableCeiling::Outcome::kRaised);
   expected = CeilingFrom(layout, 0, kNow + kWindow, kWindow);
   CHECK(ceiling->slot() == expected, ceiling->slot(), expected);

@@ -53,6 +53,7 @@ describe('options', () => {
     ['an engine named as a property', { node: 1, engine: 'toString' }, TypeError, 'ERR_OPTION_INVALID'],
     ['a state that is no text', { node: 1, state: 7 }, TypeError, 'ERR_OPTION_INVALID'],
     ['an empty state', { node: 1, state: '' }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a state that is a URL', { node: 1, state: 'file:///var/lib/app.state' }, RangeError, 'ERR_OPTION_INVALID'],
     [
       'a state that is neither a word of ours nor a path',
       { node: 1, state: 'hosts' },
