@@ -228,7 +228,9 @@ describe('the checks of native/core', () => {
       // The models include what they check; the other one is a program like any.
       const more = test === 'home_test' ? coreSources.map((source) => join(place, 'native/core', basename(source))) : []
       const program = await build(test, 'few optimisations', more, tests)
-      await expect(run(program, test === 'home_test' ? [] : ['--preemptions', '1'])).rejects.toThrow(/CHECK\(.*\) failed/)
+      await expect(run(program, test === 'home_test' ? [] : ['--preemptions', '1'])).rejects.toThrow(
+        /CHECK\(.*\) failed/,
+      )
     })
   }
 })
