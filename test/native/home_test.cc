@@ -41,11 +41,15 @@ HomeOptions OptionsFor(Scratch& scratch, Place place) {
   return options;
 }
 
-CeilingRecord RecordIn(const HomeOptions& options) {
-  StateFile file;
+void OpenFileOf(const HomeOptions& options, StateFile* file) {
   Identity identity = options.identity;
   identity.key.erase(0, identity.key.find(' ') + 1);
-  CHECK(file.Open(options.path, identity).IsNone());
+  CHECK(file->Open(options.path, identity).IsNone());
+}
+
+CeilingRecord RecordIn(const HomeOptions& options) {
+  StateFile file;
+  OpenFileOf(options, &file);
   CeilingRecord record;
   // Not locked, so that it may be read while it is written.
   while (!file.Read(&record)) CHECK(file.fault().kind == Kind::kCorrupt);
@@ -256,7 +260,20 @@ void WhoSleptThroughTwoDeletionsRepeatsNothing(Scratch& scratch, Place place) {
   // Its ceiling's thread lets go of it in its own time.
   while (!second.expired()) std::this_thread::yield();
   Scratch::Remove(path);
+  // Who locks the file keeps everybody from asking it; until then no id is made.
+  StateFile file;
+  std::atomic<bool> is_locked{place == Place::kFile};
+  if (is_locked) {
+    OpenFileOf(options, &file);
+    CHECK(file.Lock(1000).IsNone());
+  }
+  std::thread unlocking([&] {
+    usleep(100'000);
+    if (is_locked.exchange(false)) file.Unlock();
+  });
   CHECK(sleeper.Make(7, 6));
+  CHECK(!is_locked);
+  unlocking.join();
   CHECK(!(sleeper.home().page->lineage() == first));
   slots.insert(slots.end(), sleeper.slots.begin(), sleeper.slots.end());
   CheckNoneTwice(slots);
@@ -283,9 +300,8 @@ void LostFilesStopAtTheCeiling(Scratch& scratch, Loss loss) {
       CeilingRecord record = RecordIn(options);
       ++record.lineage.low;
       StateFile file;
-      Identity identity = options.identity;
-      identity.key.erase(0, identity.key.find(' ') + 1);
-      CHECK(file.Open(options.path, identity).IsNone() && file.Write(record));
+      OpenFileOf(options, &file);
+      CHECK(file.Write(record));
       break;
     }
     case Loss::kCut:
