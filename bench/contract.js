@@ -11,7 +11,7 @@
  * @typedef {object} Wanted
  * @property {'wide' | 'twitter' | 'roomy' | 'number'} layout - Where the sequence must not be the limit, the kind of ids
  * that lets it be: `wide` has 65 536 of them in a millisecond, `twitter` 4 096, `roomy` 1 048 576, and `number` fits a
- * JavaScript number.
+ * JavaScript number. Rivals have the layout that they have.
  * @property {number} node - Another one for each workload, so that none begins in the future that another has used up.
  * @property {string} [namespace] - Lets a node be used again by something that must not meet its first user.
  * @property {boolean} [isMany] - One of thousands.
@@ -23,28 +23,49 @@
  * adapter costs nothing where the subject's own object will do.
  *
  * @typedef {object} Source
- * @property {() => bigint | number | string} [next] - Whatever the subject makes natively.
+ * @property {() => any} [next] - Whatever the subject makes natively.
  * @property {() => string} [nextString]
  * @property {() => number} [nextNumber]
  * @property {(array: BigUint64Array<ArrayBuffer>) => unknown} [fill]
+ * @property {(array: BigUint64Array<ArrayBuffer>) => Promise<unknown>} [fillAsync]
  * @property {() => void} [close]
  */
 
 /**
+ * @typedef {object} Codecs
+ * @property {(id: bigint) => string} [encode] - In base 62.
+ * @property {(id: bigint) => any} [decode] - Into its fields.
+ * @property {(decoded: any) => number | bigint} [timeOf] - Of those fields, in milliseconds; not timed.
+ */
+
+/**
+ * How the time is read from an id.
+ *
+ * @typedef {object} Stamp
+ * @property {number} epochMs
+ * @property {number} shift - Bits below the timestamp, which is in milliseconds.
+ * @property {number} perMs - Ids that its sequence has for each.
+ */
+
+/**
  * @typedef {object} Subject
- * @property {string} name - As in the name of its file.
+ * @property {string} name - Unique.
  * @property {string} title
- * @property {string} [module] - What `import` has to be given, for the workload that times that.
- * @property {boolean} [isYardstick] - Makes nothing that could be checked for repeats.
+ * @property {'graupel' | 'yardstick' | 'rival' | 'other'} group - What `other` makes is no id of 64 bits, and not checked.
+ * @property {() => string} [url] - What `import` has to be given, for the workload that times that.
+ * @property {boolean} [isAsync] - `next` returns promises.
+ * @property {(native: any) => bigint} [toId] - From what `next` returns; `BigInt`, if not given.
+ * @property {() => Promise<Codecs>} [codecs]
+ * @property {Stamp} [stamp] - Of rivals, whose layout is always the same.
  * @property {readonly string[]} [only] - The workloads that it is there for; all, if not given.
  * @property {() => Promise<(wanted: Wanted) => Source | undefined>} load
  */
 
 /**
- * A limit of DESIGN.md, section 8.
+ * A limit of DESIGN.md, section 8. `lead` is how many times the subject is faster than the fastest rival, by their ratios.
  *
  * @typedef {object} Bar
- * @property {'ratio' | 'figure'} of
+ * @property {'ratio' | 'figure' | 'lead'} of
  * @property {number} [most]
  * @property {number} [least]
  */
@@ -56,6 +77,8 @@
  * @property {string} unit - Of the figure.
  * @property {string} [yardstick] - What the ratio is a multiple of.
  * @property {readonly string[]} [nodeFlags] - For the process that it runs in.
+ * @property {readonly string[]} [mayRepeat] - Subjects of ours that are known to, and whose documentation says so.
+ * @property {boolean} [onEveryNode] - It is worth running on other versions of Node, too.
  * @property {Readonly<Record<string, readonly Bar[]>>} bars - By the subject's name.
  * @property {(subject: Subject, isQuick: boolean) => Promise<Outcome | undefined>} run - `undefined` where the subject
  * does not offer it.
@@ -70,15 +93,32 @@
  * @property {Spread} [yardstick] - In the unit of the figure.
  * @property {Check} [check]
  * @property {string} [note]
+ * @property {readonly { threads: number, idsPerMs: number }[]} [line] - For the chart of ids against threads.
  */
 
 /**
+ * What was wrong with the ids that were timed.
+ *
  * @typedef {object} Check
- * @property {number} ids - How many of the timed ids were looked at.
+ * @property {number} ids - How many of them were looked at.
  * @property {number} repeats
  * @property {number} outOfOrder - Ids that were not above the one before.
+ * @property {number} future - Ids that were stamped later than the moment when they had been made.
+ * @property {number} [wrong] - Of codecs: results that were not what they should be.
  */
 
-/** @typedef {{ subject: string, workload: string, outcome?: Outcome, error?: string }} Result */
+/**
+ * @typedef {object} Result
+ * @property {string} subject
+ * @property {string} workload
+ * @property {string} node - Version of Node.
+ * @property {Outcome} [outcome]
+ * @property {string} [error]
+ */
+
+/** @typedef {import('./machine.js').Machine} Machine */
+/** @typedef {{ machine: Machine, command: string, quick: boolean, results: Result[], steps?: Steps }} Report - What is in a JSON file. */
+
+/** @typedef {{ step: string, threads: number, ns: Spread }[]} Steps - Of the native core, without Node (`bench/native`). */
 
 export {}

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
  * @property {string} cpu
  * @property {string} os
  * @property {string} node
+ * @property {string} v8
  * @property {string} commit
  * @property {string} engine - The native engine's file, or why there is none.
  * @property {string} load - Of the minute before: figures from a busy machine are worth less.
@@ -20,7 +21,8 @@ export async function describeMachine() {
   return {
     cpu: `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} of ${cpus().length} threads`,
     os: `${type()} ${release()} ${process.arch}`,
-    node: `${process.version}, V8 ${process.versions.v8}`,
+    node: process.version,
+    v8: process.versions.v8,
     commit: describeCommit(),
     engine: await describeEngine(),
     load: loadavg()[0]?.toFixed(2) ?? 'unknown',

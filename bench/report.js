@@ -1,88 +1,127 @@
-/** @import { Bar, Outcome, Result, Spread, Subject, Workload } from './contract.js' */
+import { barText, count, digits, faultsOf, judge } from './judge.js'
 
-const columns = ['workload', 'subject', 'median', 'quartiles', 'ratio', 'bar', 'holds', 'ids checked', 'repeats', '']
+/** @import { Report, Result, Subject, Workload } from './contract.js' */
+
+const columns = [
+  'workload',
+  'subject',
+  'median',
+  'quartiles',
+  'ratio',
+  'bar',
+  'holds',
+  'ids checked',
+  'wrong with them',
+  '',
+]
 /** The others are numbers, and look better from the right. */
-const leftColumns = new Set([0, 1, 5, 6, 9])
+const leftColumns = new Set([0, 1, 5, 6, 8, 9])
 
 /**
- * @param {readonly Result[]} results
+ * A row for each result on one version of Node.
+ *
+ * @param {Report} report
+ * @param {readonly Workload[]} workloads
+ * @param {readonly Subject[]} subjects
+ * @returns {string[][]}
+ */
+export function rowsOf({ machine, results }, workloads, subjects) {
+  const rivals = rivalNames(subjects)
+  return workloads.flatMap((workload) =>
+    subjects.flatMap((subject) => {
+      const result = find(results, workload.name, subject.name, machine.node)
+      if (result === undefined) return []
+      if (result.outcome === undefined)
+        return [[workload.title, subject.title, 'FAILED', '', '', '', '', '', '', result.error?.split('\n')[0] ?? '']]
+      const { figure, ratio, check, note = '' } = result.outcome
+      const verdicts = judge(result, workload, results, rivals)
+      const faults = faultsOf(check)
+      return [
+        [
+          workload.title,
+          subject.title,
+          `${digits(figure.median)} ${workload.unit}`,
+          `${digits(figure.low)} – ${digits(figure.high)}`,
+          ratio === undefined ? '' : `${digits(ratio.median)} × ${workload.yardstick}`,
+          verdicts.map(({ bar }) => barText(bar, workload)).join(', '),
+          verdicts.map(({ holds, value }) => (holds ? 'yes' : value === undefined ? '?' : 'NO')).join(', '),
+          check === undefined ? '' : count(check.ids),
+          check === undefined ? '' : faults.length === 0 ? 'nothing' : faults.join(', '),
+          note,
+        ],
+      ]
+    }),
+  )
+}
+
+/**
+ * The same as plain text.
+ *
+ * @param {Report} report
  * @param {readonly Workload[]} workloads
  * @param {readonly Subject[]} subjects
  */
-export function table(results, workloads, subjects) {
-  const rows = []
-  for (const workload of workloads) {
-    for (const subject of subjects) {
-      const result = results.find((r) => r.workload === workload.name && r.subject === subject.name)
-      if (result?.error !== undefined) rows.push([workload.title, subject.title, 'FAILED'])
-      else if (result?.outcome !== undefined) rows.push(row(workload, subject, result.outcome))
-    }
-  }
-  return align([columns, ...rows])
+export function table(report, workloads, subjects) {
+  return align([columns, ...rowsOf(report, workloads, subjects)])
 }
 
 /**
- * @param {Workload} workload
- * @param {Subject} subject
- * @param {Outcome} outcome
+ * Versions of Node beside each other: nanoseconds, and the ratio to the yardstick of the same version.
+ *
+ * @param {Report} report
+ * @param {readonly Workload[]} workloads
+ * @param {readonly Subject[]} subjects
+ * @returns {string[][]} The first row is the head; no rows, if there is one version only.
  */
-function row(workload, subject, { figure, ratio, check, note = '' }) {
-  const bars = barsOf(workload, subject.name)
-  return [
-    workload.title,
-    subject.title,
-    `${digits(figure.median)} ${workload.unit}`,
-    `${digits(figure.low)} – ${digits(figure.high)}`,
-    ratio === undefined ? '' : `${ratio.median.toFixed(2)} × ${workload.yardstick}`,
-    bars.map((bar) => barText(bar, workload)).join(', '),
-    bars.map((bar) => (holds(bar, { figure, ratio }) ? 'yes' : 'NO')).join(', '),
-    check === undefined ? '' : check.ids.toLocaleString('en').replaceAll(',', ' '),
-    check === undefined ? '' : check.repeats === 0 ? '0' : `REPEATS ${check.repeats}`,
-    check !== undefined && check.outOfOrder > 0 ? `${check.outOfOrder} out of order` : note,
-  ]
+export function nodeRows({ results }, workloads, subjects) {
+  const nodes = [...new Set(results.map(({ node }) => node))].sort((a, b) => majorOf(a) - majorOf(b))
+  if (nodes.length < 2) return []
+  const rows = workloads
+    .filter(({ onEveryNode }) => onEveryNode)
+    .flatMap((workload) =>
+      subjects.flatMap((subject) => {
+        const cells = nodes.map((node) => {
+          const figure = find(results, workload.name, subject.name, node)?.outcome
+          if (figure === undefined) return ''
+          return `${digits(figure.figure.median)} ns, ${figure.ratio === undefined ? '' : `${digits(figure.ratio.median)} ×`}`
+        })
+        return cells.filter((cell) => cell !== '').length < 2 ? [] : [[workload.title, subject.title, ...cells]]
+      }),
+    )
+  return [['workload', 'subject', ...nodes], ...rows]
+}
+
+/** @param {string} version */
+function majorOf(version) {
+  return Number(version.replace(/^v/, '').split('.')[0])
+}
+
+/** @param {readonly Subject[]} subjects */
+export function rivalNames(subjects) {
+  return subjects.filter(({ group }) => group === 'rival').map(({ name }) => name)
 }
 
 /**
- * @param {Workload} workload
+ * @param {readonly Result[]} results
+ * @param {string} workload
  * @param {string} subject
- * @returns {readonly Bar[]}
+ * @param {string} node
  */
-export function barsOf(workload, subject) {
-  return workload.bars[subject] ?? []
+export function find(results, workload, subject, node) {
+  return results.find((r) => r.workload === workload && r.subject === subject && r.node === node)
 }
 
-/**
- * @param {Bar} bar
- * @param {{ figure: Spread, ratio?: Spread | undefined }} outcome
- */
-export function holds({ of, most, least }, outcome) {
-  const value = outcome[of]?.median
-  return value !== undefined && (most === undefined || value <= most) && (least === undefined || value >= least)
-}
-
-/**
- * @param {Bar} bar
- * @param {Workload} workload
- */
-function barText({ of, most, least }, workload) {
-  const unit = of === 'ratio' ? `× ${workload.yardstick}` : workload.unit
-  return most !== undefined ? `≤ ${most} ${unit}` : `≥ ${least} ${unit}`
-}
-
-/** @param {number} value */
-function digits(value) {
-  const size = Math.abs(value)
-  return value.toFixed(size >= 1000 ? 0 : size >= 10 ? 1 : 2)
-}
-
-/** @param {readonly (readonly string[])[]} rows */
-function align(rows) {
-  const widths = columns.map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)))
+/** @param {readonly (readonly string[])[]} rows - The first is the head. */
+export function align(rows) {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)))
+  const isLeft = (/** @type {number} */ i) => rows[0] !== columns || leftColumns.has(i)
   const line = (/** @type {readonly string[]} */ row) =>
     widths
-      .map((width, i) => (leftColumns.has(i) ? (row[i] ?? '').padEnd(width) : (row[i] ?? '').padStart(width)))
+      .map((width, i) => (isLeft(i) ? (row[i] ?? '').padEnd(width) : (row[i] ?? '').padStart(width)))
       .join('  ')
       .trimEnd()
   const [head = [], ...body] = rows
   return [line(head), widths.map((width) => '─'.repeat(width)).join('  '), ...body.map(line)].join('\n')
 }
+
+export { columns }

@@ -1,71 +1,134 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { failures, shortfalls } from './judge.js'
 import { describeMachine } from './machine.js'
+import { installNodes, installRivals } from './measure/nodes.js'
 import { inFreshProcess } from './measure/processes.js'
-import { holds, table } from './report.js'
+import { measureSteps } from './native/run.js'
+import { publish } from './publish.js'
+import { align, nodeRows, rivalNames, table } from './report.js'
 import { subjects } from './subjects/index.js'
 import { workloads } from './workloads/index.js'
 
-/** @import { Result } from './contract.js' */
+/** @import { Report, Result, Subject, Workload } from './contract.js' */
 
 const { values: options } = parseArgs({
   options: {
     filter: { type: 'string' },
     subject: { type: 'string' },
+    rivals: { type: 'boolean', default: false },
+    nodes: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    from: { type: 'string' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (options.help) {
-  console.log(`npm run bench -- [--filter WORKLOAD] [--subject SUBJECT] [--quick] [--json FILE]
+  console.log(`npm run bench -- [options]
 
-  --filter   only workloads whose name contains this: ${workloads.map(({ name }) => name).join(', ')}
-  --subject  only subjects whose name contains this: ${subjects.map(({ name }) => name).join(', ')}
-  --quick    fewer and shorter rounds: for a look, not for a claim
-  --json     write the results there, too`)
+  --filter WORKLOAD  only workloads whose name contains this: ${workloads.map(({ name }) => name).join(', ')}
+  --subject SUBJECT  only subjects whose name contains this: ${subjects.map(({ name }) => name).join(', ')}
+  --rivals           with the other packages of npm, which are installed in bench/rivals
+  --nodes 22,24      some workloads on other versions of Node, too, which are installed in bench/nodes
+  --quick            fewer and shorter rounds: for a look, not for a claim
+  --check            exit with 1, and a list, if a bar of DESIGN.md, section 8, does not hold
+  --from FILE        measure nothing, and take the results from there
+  --json FILE        write the results there
+
+A complete run, one without --filter, --subject, --quick and --from, is kept in bench/results/latest.json, and
+docs/benchmarks.md is made anew from it; --from bench/results/latest.json does the latter alone.`)
   process.exit(0)
 }
 
-const child = new URL('child.js', import.meta.url)
-const machine = await describeMachine()
-for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)
+const latest = new URL('results/latest.json', import.meta.url)
+const isComplete = options.filter === undefined && options.subject === undefined && !options.quick
+const report = options.from === undefined ? await measure() : read(options.from)
+console.log(`\n${table(report, workloads, subjects)}`)
+const byNode = nodeRows(report, workloads, subjects)
+if (byNode.length > 0) console.log(`\n${align(byNode)}`)
 
-/** @type {Result[]} */
-const results = []
-for (const workload of workloads.filter(({ name }) => name.includes(options.filter ?? ''))) {
-  for (const subject of subjects.filter(({ name }) => name.includes(options.subject ?? ''))) {
-    if (subject.only?.includes(workload.name) === false) continue
-    const startMs = performance.now()
-    const pair = { subject: subject.name, workload: workload.name }
-    const flags = options.quick ? ['--quick'] : []
-    /** @type {Promise<Result>} */
-    const running = inFreshProcess(child, [subject.name, workload.name, ...flags], workload.nodeFlags)
-    const result = await running.catch((error) => /** @type {Result} */ ({ ...pair, error: String(error) }))
-    if (result.outcome === undefined && result.error === undefined) continue
-    results.push(result)
-    const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
-    process.stderr.write(`  ${workload.name}, ${subject.name}: ${result.error ?? `${seconds} s`}\n`)
-  }
-}
-console.log(`\n${table(results, workloads, subjects)}`)
+if (options.json !== undefined) writeFileSync(options.json, toJson(report))
+if (isComplete && options.from === undefined) writeFileSync(latest, toJson(report))
+if (isComplete) publish(report, workloads, subjects)
 
-if (options.json !== undefined) {
-  const pairs = results.map((result) => {
-    const { unit, yardstick, bars } = /** @type {typeof workloads[number]} */ (
-      workloads.find(({ name }) => name === result.workload)
-    )
-    const { outcome } = result
-    const judged = (bars[result.subject] ?? []).map((bar) => ({
-      ...bar,
-      holds: outcome !== undefined && holds(bar, outcome),
-    }))
-    return { ...result, unit, yardstick, bars: judged }
-  })
-  writeFileSync(options.json, `${JSON.stringify({ machine, quick: options.quick, results: pairs }, null, 2)}\n`)
-}
-
-// A bar that does not hold is no failure here, because a busy machine is enough for that. A repeat always is one.
-const bad = results.filter(({ outcome, error }) => error !== undefined || (outcome?.check?.repeats ?? 0) > 0)
+const own = subjects.filter(({ group }) => group === 'graupel').map(({ name }) => name)
+const bad = failures(report.results, workloads, own)
+if (options.check) bad.push(...shortfalls(report, workloads, rivalNames(subjects)))
+if (bad.length > 0) console.error(`\nNot as it should be:\n${bad.map((line) => `  ${line}`).join('\n')}`)
 process.exitCode = bad.length > 0 ? 1 : 0
+
+/** @returns {Promise<Report>} */
+async function measure() {
+  if (options.rivals) installRivals()
+  const others = installNodes(options.nodes?.split(',') ?? [])
+  const machine = await describeMachine()
+  for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)
+  const results = []
+  for (const workload of workloads.filter(({ name }) => name.includes(options.filter ?? ''))) {
+    for (const subject of subjects.filter(takesPart)) {
+      const result = await pair(subject, workload, process.execPath, process.version)
+      if (result !== undefined) results.push(result)
+    }
+  }
+  for (const { file, version } of others) {
+    for (const workload of workloads.filter(({ onEveryNode }) => onEveryNode)) {
+      for (const subject of subjects.filter(({ group }) => group === 'graupel' || group === 'yardstick')) {
+        const result = await pair(subject, workload, file, version)
+        if (result !== undefined) results.push(result)
+      }
+    }
+  }
+  const steps = isComplete ? await measureSteps(false) : undefined
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ')
+  return { machine, command, quick: options.quick, results, ...(steps === undefined ? {} : { steps }) }
+}
+
+/** @param {Subject} subject */
+function takesPart({ name, group }) {
+  return name.includes(options.subject ?? '') && (options.rivals || group === 'graupel' || group === 'yardstick')
+}
+
+/**
+ * One subject under one workload, in a process of its own.
+ *
+ * @param {Subject} subject
+ * @param {Workload} workload
+ * @param {string} execPath
+ * @param {string} node
+ * @returns {Promise<Result | undefined>}
+ */
+async function pair(subject, workload, execPath, node) {
+  if (subject.only?.includes(workload.name) === false) return undefined
+  const startMs = performance.now()
+  const flags = options.quick ? ['--quick'] : []
+  const child = new URL('child.js', import.meta.url)
+  const named = { subject: subject.name, workload: workload.name }
+  /** @type {Promise<Omit<Result, 'node'>>} */
+  const running = inFreshProcess(child, [subject.name, workload.name, ...flags], workload.nodeFlags, execPath)
+  const result = await running.catch(
+    (error) => /** @type {Omit<Result, 'node'>} */ ({ ...named, error: String(error) }),
+  )
+  if (result.outcome === undefined && result.error === undefined) return undefined
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
+  process.stderr.write(`  ${workload.name}, ${subject.name}, ${node}: ${result.error ?? `${seconds} s`}\n`)
+  return { ...result, node }
+}
+
+/**
+ * @param {string} file
+ * @returns {Report}
+ */
+function read(file) {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+/** @param {Report} report */
+function toJson(report) {
+  // Four digits are more than any of the figures is worth.
+  const short = (/** @type {string} */ _, /** @type {unknown} */ value) =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value
+  return `${JSON.stringify(report, short, 2)}\n`
+}

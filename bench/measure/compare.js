@@ -1,11 +1,11 @@
 import { Bench } from 'tinybench'
 import { spread } from './statistics.js'
 
-/** @import { Outcome } from '../contract.js' */
+/** @import { Outcome, Subject } from '../contract.js' */
 
 /**
  * @typedef {object} Batch
- * @property {() => void} run - Makes `size` ids, and keeps them.
+ * @property {() => void | Promise<void>} run - Makes `size` ids, and keeps them.
  * @property {number} size
  * @property {() => void} [check] - Looks at them; not timed.
  */
@@ -13,17 +13,25 @@ import { spread } from './statistics.js'
 const nsPerMs = 1e6
 
 /**
+ * @param {Subject} subject
+ * @param {boolean} isQuick
+ */
+export function effortFor({ group }, isQuick) {
+  return isQuick ? 'look' : group === 'graupel' ? 'claim' : 'context'
+}
+
+/**
  * Times a batch against a yardstick, both in short turns of the same process: a machine that is slow for a second, or a
  * processor that changes its clock, is so for both. Each round's ratio is to the mean of the yardstick before and after.
  *
  * @param {Batch} batch
  * @param {Batch} yardstick
- * @param {boolean} isQuick
+ * @param {'claim' | 'context' | 'look'} effort - For our own claims, for what they are compared with, or quick.
  * @returns {Promise<Outcome>} Nanoseconds per id.
  */
-export async function compare(batch, yardstick, isQuick) {
-  const rounds = isQuick ? 5 : 15
-  const roundMs = isQuick ? 30 : 80
+export async function compare(batch, yardstick, effort) {
+  const rounds = { claim: 15, context: 9, look: 5 }[effort]
+  const roundMs = { claim: 80, context: 50, look: 30 }[effort]
   const figures = []
   const yardsticks = []
   const ratios = []

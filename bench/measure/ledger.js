@@ -1,4 +1,4 @@
-/** @import { Check } from '../contract.js' */
+/** @import { Check, Stamp } from '../contract.js' */
 
 /** Ids that are kept for counting repeats, should the order not have ruled them out: 64 MiB. */
 const mostKept = 2 ** 23
@@ -10,17 +10,28 @@ const high = 1 - low
 /**
  * Checks timed ids, between the timed batches. As long as each id is above the one before there cannot be a repeat, and
  * that is all that has to be looked at; where the order is broken, repeats are counted among the first {@link mostKept}.
+ * With the stamp's layout, ids are counted that bear a later time than the one at which they are added.
  */
 export class Ledger {
+  #stamp
+  #future = 0
   #kept = new BigUint64Array(mostKept)
   #ids = 0
   #outOfOrder = 0
   #lastHigh = -1
   #lastLow = -1
 
-  /** @param {BigUint64Array<ArrayBufferLike> | readonly (bigint | number | string)[] | Float64Array} batch */
-  add(batch) {
-    const ids = batch instanceof BigUint64Array ? batch : BigUint64Array.from(/** @type {bigint[]} */ (batch), BigInt)
+  /** @param {Stamp} [stamp] - None, if the ids were allowed to run ahead of the clock. */
+  constructor(stamp) {
+    this.#stamp = stamp
+  }
+
+  /**
+   * @param {BigUint64Array<ArrayBufferLike>} ids
+   * @param {number} [madeMs] - When the last of them had been made.
+   */
+  add(ids, madeMs = Date.now()) {
+    const [tooHigh, tooLow] = this.#firstAfter(madeMs)
     this.#kept.set(ids.subarray(0, Math.max(0, mostKept - this.#ids)), Math.min(this.#ids, mostKept))
     this.#ids += ids.length
     // As halves, because comparing bigints takes longer than most subjects take to make them.
@@ -31,6 +42,7 @@ export class Ledger {
       const idHigh = /** @type {number} */ (halves[at + high])
       const idLow = /** @type {number} */ (halves[at + low])
       if (idHigh < lastHigh || (idHigh === lastHigh && idLow <= lastLow)) this.#outOfOrder++
+      if (idHigh > tooHigh || (idHigh === tooHigh && idLow >= tooLow)) this.#future++
       lastHigh = idHigh
       lastLow = idLow
     }
@@ -40,9 +52,23 @@ export class Ledger {
 
   /** @returns {Check} */
   report() {
-    if (this.#outOfOrder === 0) return { ids: this.#ids, repeats: 0, outOfOrder: 0 }
+    const found = { ids: this.#ids, outOfOrder: this.#outOfOrder, future: this.#future }
+    if (this.#outOfOrder === 0) return { ...found, repeats: 0 }
     const kept = this.#kept.subarray(0, this.#ids)
-    return { ids: kept.length, repeats: countRepeats(kept), outOfOrder: this.#outOfOrder }
+    return { ...found, ids: kept.length, repeats: countRepeats(kept) }
+  }
+
+  /**
+   * The halves of the least id that bears a later time.
+   *
+   * @param {number} ms
+   * @returns {[high: number, low: number]}
+   */
+  #firstAfter(ms) {
+    if (this.#stamp === undefined) return [2 ** 32, 0]
+    const { epochMs, shift } = this.#stamp
+    const id = BigInt(ms + 1 - epochMs) << BigInt(shift)
+    return [Number(id >> 32n), Number(id & 0xffff_ffffn)]
   }
 }
 

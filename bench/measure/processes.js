@@ -7,13 +7,14 @@ import { fork } from 'node:child_process'
  * @param {URL} module - Has to send one message.
  * @param {readonly string[]} parameters
  * @param {readonly string[]} [nodeFlags]
+ * @param {string} [execPath] - Another Node.
  * @returns {Promise<T>} The message.
  */
-export function inFreshProcess(module, parameters, nodeFlags = []) {
+export function inFreshProcess(module, parameters, nodeFlags = [], execPath = process.execPath) {
   return new Promise((resolve, reject) => {
     /** @type {T | undefined} */
     let message
-    const child = fork(module, parameters, { execArgv: [...nodeFlags] })
+    const child = fork(module, parameters, { execArgv: [...nodeFlags], execPath })
     child.on('message', (value) => {
       message = /** @type {T} */ (value)
     })

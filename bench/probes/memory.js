@@ -18,10 +18,10 @@ const open = await subject?.load()
 const kept = []
 
 /** @param {string} namespace */
-function makeThousand(namespace) {
+async function makeThousand(namespace) {
   for (let node = 0; node < 1000; node++) {
     const source = open?.({ layout: 'twitter', node, namespace, isMany: true })
-    source?.next?.()
+    await source?.next?.()
     kept.push(source)
   }
 }
@@ -38,12 +38,12 @@ async function inUse() {
 
 // The first thousand brings the engine, the code that V8 makes of what runs often, and the pages of its nursery: nearly
 // a mebibyte that is there once, whatever comes after.
-makeThousand('first')
+await makeThousand('first')
 let before = await inUse()
 /** @type {MemoryGrowth[]} */
 const growths = []
 for (const namespace of ['second', 'third', 'fourth', 'fifth']) {
-  makeThousand(namespace)
+  await makeThousand(namespace)
   const after = await inUse()
   growths.push({ heap: after.heap - before.heap, resident: after.resident - before.resident })
   before = after

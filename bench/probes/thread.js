@@ -1,46 +1,59 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { keepNext } from '../measure/keep.js'
 import { Ledger } from '../measure/ledger.js'
 import { subjects } from '../subjects/index.js'
 
-/** @import { Wanted } from '../contract.js' */
+/** @import { Kept } from '../measure/keep.js' */
+/** @import { Source, Subject, Wanted } from '../contract.js' */
 
 /**
  * One of the threads of `workloads/threads.js`.
  *
  * @typedef {{ subject: string, wanted: Wanted, ids: BigUint64Array<SharedArrayBuffer>, gate: Int32Array<SharedArrayBuffer> }} ThreadData
- * @typedef {{ do: 'make' | 'read clock', threads: number } | { do: 'check' }} ThreadTask
+ * @typedef {{ do: 'make' | 'read clock', count: number, threads: number } | { do: 'check' }} ThreadTask
  * @typedef {{ startNs: bigint, endNs: bigint }} ThreadReport
  */
 
 const { subject: name, wanted, ids, gate } = /** @type {ThreadData} */ (workerData)
-const subject = subjects.find((subject) => subject.name === name)
-const source = (await subject?.load())?.(wanted)
-const generator = /** @type {{ next(): bigint }} */ (source)
+const subject = /** @type {Subject} */ (subjects.find((subject) => subject.name === name))
+const source = /** @type {Source} */ ((await subject.load())(wanted))
 const ledger = new Ledger()
+/** @type {Map<number, Kept>} */
+const loops = new Map()
+let made = 0
 
-function run() {
-  for (let i = 0; i < ids.length; i++) ids[i] = generator.next()
+/** @param {number} count */
+function loopOf(count) {
+  const loop = loops.get(count) ?? /** @type {Kept} */ (keepNext(subject, source, count))
+  loops.set(count, loop)
+  return loop
 }
 
-const readings = new Float64Array(ids.length)
-function readClock() {
-  for (let i = 0; i < readings.length; i++) readings[i] = Date.now()
+/** @param {number} count */
+function clockLoop(count) {
+  const readings = new Float64Array(count)
+  return () => {
+    for (let i = 0; i < readings.length; i++) readings[i] = Date.now()
+  }
 }
 
-parentPort?.on('message', (/** @type {ThreadTask} */ task) => {
+parentPort?.on('message', async (/** @type {ThreadTask} */ task) => {
   if (task.do === 'check') {
-    ledger.add(ids)
+    const kept = loopOf(made).ids()
+    ledger.add(kept)
+    ids.set(kept)
     parentPort?.postMessage(ledger.report().outOfOrder)
     return
   }
+  const run = task.do === 'make' ? loopOf(task.count).run : clockLoop(task.count)
+  if (task.do === 'make') made = task.count
   // Everybody who takes part has arrived before anybody starts. Awake, because to be woken takes longer than a lease.
   Atomics.add(gate, 0, 1)
   while (Atomics.load(gate, 0) < task.threads) {}
   const startNs = process.hrtime.bigint()
-  if (task.do === 'make') run()
-  else readClock()
+  const pending = run()
+  if (pending !== undefined) await pending
   parentPort?.postMessage({ startNs, endNs: process.hrtime.bigint() })
 })
 
-run()
 parentPort?.postMessage('ready')

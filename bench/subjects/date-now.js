@@ -8,6 +8,6 @@
 export default {
   name: 'date-now',
   title: 'Date.now()',
-  isYardstick: true,
+  group: 'yardstick',
   load: async () => () => ({ next: Date.now }),
 }

@@ -1,4 +1,4 @@
-/** @import { Source, Subject } from '../contract.js' */
+/** @import { Codecs, Source, Subject } from '../contract.js' */
 
 /**
  * Of graupel's own, so that nothing that is done here is remembered of a node that somebody uses.
@@ -14,7 +14,10 @@ export function graupel(engine, { state, ...special } = {}) {
   return {
     name: `graupel-${engine}`,
     title: `graupel ${engine}`,
-    module: 'graupel',
+    group: 'graupel',
+    url: () => import.meta.resolve('graupel'),
+    // Both engines have the same.
+    ...(engine === 'native' && { codecs }),
     ...special,
     async load() {
       const { createGenerator, defineLayout, layouts } = await import('graupel')
@@ -60,5 +63,15 @@ export function graupel(engine, { state, ...special } = {}) {
         )
       }
     },
+  }
+}
+
+/** @returns {Promise<Codecs>} */
+async function codecs() {
+  const { decode, encodeId, layouts } = await import('graupel')
+  return {
+    encode: (id) => encodeId(id, 'base62'),
+    decode: (id) => decode(id, layouts.twitter),
+    timeOf: ({ timestampMs }) => timestampMs,
   }
 }

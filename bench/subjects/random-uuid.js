@@ -10,6 +10,6 @@ import { randomUUID } from 'node:crypto'
 export default {
   name: 'random-uuid',
   title: 'crypto.randomUUID()',
-  isYardstick: true,
+  group: 'yardstick',
   load: async () => () => ({ next: () => randomUUID() }),
 }

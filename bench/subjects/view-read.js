@@ -8,7 +8,7 @@
 export default {
   name: 'view-read',
   title: 'BigUint64Array[0]',
-  isYardstick: true,
+  group: 'yardstick',
   async load() {
     const view = new BigUint64Array([0x1a2b_3c4d_5e6f_7081n])
     return () => ({

@@ -1,4 +1,4 @@
-import { compare } from '../measure/compare.js'
+import { compare, effortFor } from '../measure/compare.js'
 import { Ledger } from '../measure/ledger.js'
 
 /** @import { Workload } from '../contract.js' */
@@ -40,7 +40,7 @@ export function fill({ name, size, node, bars }) {
         for (const array of arrays) ledger.add(array)
       }
       const batch = { size: 65_536, run, ...(subject.group === 'yardstick' ? {} : { check }) }
-      const outcome = await compare(batch, { size: 65_536, run: yardstick }, isQuick)
+      const outcome = await compare(batch, { size: 65_536, run: yardstick }, effortFor(subject, isQuick))
       return subject.group === 'yardstick' ? outcome : { ...outcome, check: ledger.report() }
     },
   }

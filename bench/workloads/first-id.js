@@ -7,6 +7,6 @@ const probe = new URL('../probes/first-id.js', import.meta.url)
 export default startup({
   name: 'first-id',
   title: 'import to first id',
-  probe: ({ name, module }) => (module === undefined ? undefined : inFreshProcess(probe, [name])),
+  probe: ({ name, group }) => (group === 'graupel' ? inFreshProcess(probe, [name]) : undefined),
   bars: {},
 })

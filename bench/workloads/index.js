@@ -1,4 +1,8 @@
-import fill from './fill.js'
+import burst from './burst.js'
+import decode from './decode.js'
+import encode from './encode.js'
+import fill64 from './fill-64.js'
+import fill65536 from './fill-65536.js'
 import firstId from './first-id.js'
 import importing from './import.js'
 import leakClosed from './leak-closed.js'
@@ -8,7 +12,10 @@ import next from './next.js'
 import nextNumber from './next-number.js'
 import nextString from './next-string.js'
 import nextStringWritten from './next-string-written.js'
-import sustained from './sustained.js'
+import processes from './processes.js'
+import sustainedFillAsync from './sustained-fill-async.js'
+import sustainedNext from './sustained-next.js'
+import threadsLine from './threads-line.js'
 import threadsRoomy from './threads-roomy.js'
 import threadsWide from './threads-wide.js'
 
@@ -19,13 +26,20 @@ import threadsWide from './threads-wide.js'
  */
 export const workloads = [
   next,
+  burst,
   nextString,
   nextStringWritten,
   nextNumber,
-  fill,
-  sustained,
+  fill65536,
+  fill64,
+  sustainedNext,
+  sustainedFillAsync,
   threadsWide,
   threadsRoomy,
+  threadsLine,
+  processes,
+  encode,
+  decode,
   importing,
   firstId,
   memory,

@@ -32,7 +32,7 @@ export function leak({ name, title, ending }) {
       'graupel-js': [{ of: 'figure', most: 4 }],
     },
     async run(subject, isQuick) {
-      if (subject.module === undefined) return undefined
+      if (subject.group !== 'graupel') return undefined
       const growths = []
       let peakKiB = 0
       for (let round = 0; round < (isQuick ? 1 : 3); round++) {

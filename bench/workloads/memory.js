@@ -1,3 +1,4 @@
+import { makesIds } from '../measure/keep.js'
 import { memoryFlags } from '../measure/memory.js'
 import { inFreshProcess } from '../measure/processes.js'
 import { spread } from '../measure/statistics.js'
@@ -24,10 +25,11 @@ export default {
     'graupel-js': [{ of: 'figure', most: 1024 }],
   },
   async run(subject, isQuick) {
-    if (subject.module === undefined) return undefined
+    if (!makesIds(subject)) return undefined
+    if ((await subject.load())({ layout: 'twitter', node: 0, isMany: true }) === undefined) return undefined
     /** @type {MemoryGrowth[]} */
     const growths = []
-    for (let round = 0; round < (isQuick ? 2 : 7); round++) {
+    for (let round = 0; round < (isQuick ? 2 : subject.group === 'rival' ? 3 : 7); round++) {
       growths.push(.../** @type {MemoryGrowth[]} */ (await inFreshProcess(probe, [subject.name], memoryFlags)))
     }
     const heapKiB = spread(growths.map(({ heap }) => heap / bytesPerKiB)).median

@@ -5,14 +5,14 @@ export default single({
   title: 'nextNumber()',
   wanted: { layout: 'number', node: 0 },
   size: 65_536,
-  batch(source, size) {
+  keep(source, size) {
     if (source.nextNumber === undefined) return undefined
     const generator = /** @type {{ nextNumber(): number }} */ (source)
-    const ids = new Float64Array(size)
+    const kept = new Float64Array(size)
     const run = () => {
-      for (let i = 0; i < ids.length; i++) ids[i] = generator.nextNumber()
+      for (let i = 0; i < kept.length; i++) kept[i] = generator.nextNumber()
     }
-    return { ids, run }
+    return { ids: () => BigUint64Array.from(/** @type {any} */ (kept), BigInt), run }
   },
   bars: {},
 })

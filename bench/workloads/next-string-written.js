@@ -9,19 +9,19 @@ export default single({
   title: 'nextString(), written out',
   wanted: { layout: 'wide', node: 3 },
   size: 16_384,
-  batch(source, size) {
-    if (source.nextString === undefined) return undefined
+  keep(source, size, { group }) {
+    if (source.nextString === undefined || group !== 'graupel') return undefined
     const generator = /** @type {{ nextString(): string }} */ (source)
-    const ids = new Array(size).fill('')
+    const kept = new Array(size).fill('')
     const buffer = Buffer.alloc(64)
     const run = () => {
-      for (let i = 0; i < ids.length; i++) {
+      for (let i = 0; i < kept.length; i++) {
         const id = generator.nextString()
         buffer.write(id, 'latin1')
-        ids[i] = id
+        kept[i] = id
       }
     }
-    return { ids, run }
+    return { ids: () => BigUint64Array.from(kept, BigInt), run }
   },
   bars: {},
 })

@@ -5,4 +5,5 @@ export default threads({
   title: 'two threads, 20-bit sequence',
   wanted: { layout: 'roomy', node: 3 },
   bars: {},
+  withRivals: false,
 })

@@ -8,5 +8,6 @@ export default threads({
   name: 'threads-wide',
   title: 'two threads, wide',
   wanted: { layout: 'wide', node: 6 },
+  withRivals: true,
   bars: { 'graupel-native': [{ of: 'figure', least: 1.5 }], 'graupel-js': [{ of: 'figure', least: 1.5 }] },
 })

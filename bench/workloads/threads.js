@@ -1,26 +1,32 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { makesIds } from '../measure/keep.js'
 import { countRepeats } from '../measure/ledger.js'
 import { spread } from '../measure/statistics.js'
 
-/** @import { Wanted, Workload } from '../contract.js' */
+/** @import { Subject, Wanted, Workload } from '../contract.js' */
 /** @import { ThreadData, ThreadReport } from '../probes/thread.js' */
 
+/** Ids of a thread in a round, and how long that may take where ids are slow. */
+const mostIds = 2 ** 22
+const roundMs = 150
+
 /**
- * Two worker threads on one node, each with a generator of its own, against one of them alone, in turns. The rate is all
- * ids over the time from the first start to the last end, so a thread that was left behind counts against it. The ratio
- * is to what the same two threads gain where they only read the clock and share nothing: a machine that is busy, or has
- * one core, lets nobody gain. Processor time tells the same in another way: threads that get in each other's way spend
- * more of it on each id.
+ * Worker threads on one node, each with a generator of its own, against one of them alone, in turns. The rate is all ids
+ * over the time from the first start to the last end, so a thread that was left behind counts against it. The ratio is to
+ * what the same threads gain where they only read the clock and share nothing: a machine that is busy, or has one core,
+ * lets nobody gain. Processor time tells the same in another way: threads that get in each other's way spend more of it
+ * on each id.
  *
  * @param {object} workload
  * @param {string} workload.name
  * @param {string} workload.title
  * @param {Wanted} workload.wanted
+ * @param {boolean} workload.withRivals - Who all have 12 bits of sequence or fewer.
  * @param {Workload['bars']} workload.bars
  * @returns {Workload}
  */
-export function threads({ name, title, wanted, bars }) {
+export function threads({ name, title, wanted, withRivals, bars }) {
   return {
     name,
     title,
@@ -28,33 +34,23 @@ export function threads({ name, title, wanted, bars }) {
     yardstick: 'two reading the clock',
     bars,
     async run(subject, isQuick) {
-      // In this thread too: the js engine hands its memory to workers that are started after that.
-      const open = await subject.load()
-      if (subject.isYardstick || typeof open(wanted)?.next?.() !== 'bigint') return undefined
-      const perThread = isQuick ? 2 ** 20 : 2 ** 22
-      const gate = new Int32Array(new SharedArrayBuffer(4))
-      const arrays = [0, 1].map(() => new BigUint64Array(new SharedArrayBuffer(perThread * 8)))
-      const workers = arrays.map((ids) => {
-        /** @type {ThreadData} */
-        const workerData = { subject: subject.name, wanted, ids, gate }
-        return new Worker(new URL('../probes/thread.js', import.meta.url), { workerData })
-      })
-      await Promise.all(workers.map((worker) => once(worker, 'message')))
-
-      const check = { ids: 0, repeats: 0, outOfOrder: 0 }
+      if (!makesIds(subject) || subject.isAsync || (subject.group === 'rival' && !withRivals)) return undefined
+      const crew = await Crew.start(subject, wanted, 2)
+      const count = await crew.calibrate(isQuick)
+      const check = { ids: 0, repeats: 0, outOfOrder: 0, future: 0 }
       /** @type {Record<'one' | 'two' | 'gain' | 'control' | 'ratio' | 'oneCpu' | 'twoCpu', number[]>} */
       const series = { one: [], two: [], gain: [], control: [], ratio: [], oneCpu: [], twoCpu: [] }
       for (let round = 0; round < (isQuick ? 3 : 9); round++) {
         /** @param {'make' | 'read clock'} task */
         const measure = async (task) => {
           // Each thread is the one alone in turn: processors need not be equal.
-          const alone = await runTogether(workers.slice(round % 2, (round % 2) + 1), gate, task)
-          const together = await runTogether(workers, gate, task)
+          const alone = await crew.run(task, count, 1, round % 2)
+          const together = await crew.run(task, count, 2)
           return {
-            alone: perThread / alone.ms,
-            together: (2 * perThread) / together.ms,
-            aloneCpu: alone.cpuNs / perThread,
-            togetherCpu: together.cpuNs / (2 * perThread),
+            alone: count / alone.ms,
+            together: (2 * count) / together.ms,
+            aloneCpu: alone.cpuNs / count,
+            togetherCpu: together.cpuNs / (2 * count),
           }
         }
         const control = await measure('read clock')
@@ -66,21 +62,9 @@ export function threads({ name, title, wanted, bars }) {
         series.gain.push(together / alone)
         series.control.push(control.together / control.alone)
         series.ratio.push((together / alone) * (control.alone / control.together))
-
-        // Each thread's ledger counts over all rounds.
-        check.outOfOrder = 0
-        for (const worker of workers) {
-          worker.postMessage({ do: 'check' })
-          check.outOfOrder += /** @type {number} */ ((await once(worker, 'message'))[0])
-        }
-        const both = new BigUint64Array(2 * perThread)
-        arrays.forEach((ids, i) => {
-          both.set(ids, i * perThread)
-        })
-        check.ids += both.length
-        check.repeats += countRepeats(both)
+        await crew.check(check, count)
       }
-      await Promise.all(workers.map((worker) => worker.terminate()))
+      await crew.end()
       const rate = (/** @type {number[]} */ idsPerMs) => `${(spread(idsPerMs).median / 1000).toFixed(1)} M/s`
       const cost = (/** @type {number[]} */ ns) => spread(ns).median.toFixed(1)
       return {
@@ -94,19 +78,95 @@ export function threads({ name, title, wanted, bars }) {
   }
 }
 
-/**
- * @param {readonly Worker[]} workers
- * @param {Int32Array<SharedArrayBuffer>} gate
- * @param {'make' | 'read clock'} task
- */
-async function runTogether(workers, gate, task) {
-  Atomics.store(gate, 0, 0)
-  const replies = workers.map((worker) => once(worker, 'message'))
-  const before = process.cpuUsage()
-  for (const worker of workers) worker.postMessage({ do: task, threads: workers.length })
-  const reports = (await Promise.all(replies)).map(([report]) => /** @type {ThreadReport} */ (report))
-  const { user, system } = process.cpuUsage(before)
-  const starts = reports.map(({ startNs }) => Number(startNs))
-  const ends = reports.map(({ endNs }) => Number(endNs))
-  return { ms: (Math.max(...ends) - Math.min(...starts)) / 1e6, cpuNs: (user + system) * 1000 }
+/** Workers that start together. */
+export class Crew {
+  /** Of repeats between the threads; each thread looks at its own order over all rounds. */
+  #workers
+  #arrays
+  #gate = new Int32Array(new SharedArrayBuffer(4))
+
+  /**
+   * @param {Subject} subject
+   * @param {Wanted} wanted
+   * @param {number} most
+   */
+  static async start(subject, wanted, most) {
+    // In this thread too: the js engine hands its memory to workers that are started after that.
+    const source = (await subject.load())(wanted)
+    source?.next?.()
+    const crew = new Crew(subject, wanted, most)
+    await Promise.all(crew.#workers.map((worker) => once(worker, 'message')))
+    return crew
+  }
+
+  /**
+   * @param {Subject} subject
+   * @param {Wanted} wanted
+   * @param {number} most
+   */
+  constructor(subject, wanted, most) {
+    this.#arrays = Array.from({ length: most }, () => new BigUint64Array(new SharedArrayBuffer(mostIds * 8)))
+    this.#workers = this.#arrays.map((ids) => {
+      /** @type {ThreadData} */
+      const workerData = { subject: subject.name, wanted, ids, gate: this.#gate }
+      return new Worker(new URL('../probes/thread.js', import.meta.url), { workerData })
+    })
+  }
+
+  /**
+   * How many ids of each thread are enough for a round; all have warmed up then.
+   *
+   * @param {boolean} isQuick
+   */
+  async calibrate(isQuick) {
+    const most = isQuick ? mostIds / 4 : mostIds
+    let count = 256
+    for (;;) {
+      const { ms } = await this.run('make', count, this.#workers.length)
+      if (ms > roundMs / 4 || count === most) return count
+      count = Math.min(most, count * 4)
+    }
+  }
+
+  /**
+   * @param {'make' | 'read clock'} task
+   * @param {number} count
+   * @param {number} threads
+   * @param {number} [first] - Who is among them.
+   */
+  async run(task, count, threads, first = 0) {
+    const workers = this.#workers.slice(first, first + threads)
+    Atomics.store(this.#gate, 0, 0)
+    const replies = workers.map((worker) => once(worker, 'message'))
+    const before = process.cpuUsage()
+    for (const worker of workers) worker.postMessage({ do: task, count, threads })
+    const reports = (await Promise.all(replies)).map(([report]) => /** @type {ThreadReport} */ (report))
+    const { user, system } = process.cpuUsage(before)
+    const starts = reports.map(({ startNs }) => Number(startNs))
+    const ends = reports.map(({ endNs }) => Number(endNs))
+    return { ms: (Math.max(...ends) - Math.min(...starts)) / 1e6, cpuNs: (user + system) * 1000 }
+  }
+
+  /**
+   * Looks at what the last run of each thread has made; they have to have made `count` each.
+   *
+   * @param {import('../contract.js').Check} check - Is added to.
+   * @param {number} count
+   */
+  async check(check, count) {
+    check.outOfOrder = 0
+    for (const worker of this.#workers) {
+      const reply = once(worker, 'message')
+      worker.postMessage({ do: 'check' })
+      check.outOfOrder += /** @type {number} */ ((await reply)[0])
+    }
+    const all = new BigUint64Array(this.#arrays.length * count)
+    for (const [i, ids] of this.#arrays.entries()) all.set(ids.subarray(0, count), i * count)
+    check.ids += all.length
+    check.repeats += countRepeats(all)
+  }
+
+  async end() {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+  }
 }
