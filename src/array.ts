@@ -84,6 +84,8 @@ function isDetached(buffer: ArrayBufferLike): boolean {
 
 /** Of whichever realm; asking by a getter that throws would cost more than filling some thousand ids. */
 function isShared(buffer: ArrayBufferLike): boolean {
+  // Nearly always, and ten times as fast.
+  if (Object.getPrototypeOf(buffer) === ArrayBuffer.prototype) return false
   return Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]'
 }
 

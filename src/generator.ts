@@ -129,7 +129,10 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
     const task = new FillTask(this.#core, array, true)
-    if (!task.isDone) await this.#queued().add(task).catch(task.rethrow)
+    if (!task.isDone)
+      await this.#queued()
+        .add(task)
+        .catch((error) => task.rethrow(error))
     return array
   }
 

@@ -41,12 +41,18 @@ export class FillTask implements Task {
   readonly #isSliced: boolean
   readonly #length: number
   #filled = 0
+  /** The array has just been looked at. */
+  #isFresh: boolean
 
-  /** @param isSliced - For a call that must not block: no more than {@link sliceLength} in one go. */
+  /**
+   * @param array - Checked by the caller.
+   * @param isSliced - For a call that must not block: no more than {@link sliceLength} in one go, and later.
+   */
   constructor(core: Core, array: IdArray, isSliced: boolean) {
     this.#core = core
     this.#array = array
     this.#isSliced = isSliced
+    this.#isFresh = !isSliced
     this.#length = lengthOf(array)
   }
 
@@ -64,7 +70,7 @@ export class FillTask implements Task {
   }
 
   /** Throws an error on, having added how far the filling got. */
-  readonly rethrow = (error: unknown): never => {
+  rethrow(error: unknown): never {
     if (error instanceof Error && 'code' in error) Object.assign(error, { filled: this.#filled })
     throw error
   }
@@ -82,8 +88,9 @@ export class FillTask implements Task {
   }
 
   #slice(fill: (to: number) => number): Progress {
-    // Each time, because the user's clock or policy, or whoever runs while this waits, may have given the array away.
-    checkIdArray(this.#array)
+    // Again, because the user's clock or policy, or whoever runs while this waits, may have given the array away.
+    if (!this.#isFresh) checkIdArray(this.#array)
+    this.#isFresh = false
     const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length
     const made = fill(to)
     this.#filled += made

@@ -1,21 +1,19 @@
 import { compare, effortFor } from '../measure/compare.js'
 import { Ledger } from '../measure/ledger.js'
 
-/** @import { Workload } from '../contract.js' */
+/** @import { Wanted, Workload } from '../contract.js' */
 
 /**
- * An array of ids at once. `wide` has 65 536 ids in a millisecond; filling that many takes a fraction of it, so all but
- * the first would wait for the clock. `unbounded` lets them run ahead of it, some minutes by the end. The yardstick
- * writes one number everywhere.
+ * An array of ids at once. The yardstick writes one number everywhere.
  *
  * @param {object} workload
  * @param {string} workload.name
  * @param {number} workload.size
- * @param {number} workload.node
+ * @param {Wanted} workload.wanted
  * @param {Workload['bars']} workload.bars
  * @returns {Workload}
  */
-export function fill({ name, size, node, bars }) {
+export function fill({ name, size, wanted, bars }) {
   return {
     name,
     title: `fill(), ${size.toLocaleString('en').replace(',', ' ')} ids`,
@@ -24,7 +22,7 @@ export function fill({ name, size, node, bars }) {
     bars,
     onEveryNode: true,
     async run(subject, isQuick) {
-      const source = (await subject.load())({ layout: 'wide', node, unbounded: true })
+      const source = (await subject.load())(wanted)
       if (source?.fill === undefined) return undefined
       const generator = /** @type {Required<typeof source>} */ (source)
       // As many as of the large array in a batch, so that the clock of the bench is read as seldom.

@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
+import { halves, high, low, two32, whole } from '../halves.js'
 
 /** An encoding by digits: its alphabet in ascending ASCII order, so that texts of full width sort as the ids do. */
 export interface Radix {
@@ -58,16 +59,43 @@ function valuesOf(radix: Radix): ReadonlyMap<string, number> {
   return map
 }
 
-/** The id in digits, padded to the radix's full width. */
-export function writeRadix(id: bigint, { alphabet, width }: Radix): string {
-  const base = BigInt(alphabet.length)
-  let text = ''
-  let rest = id
-  for (let i = 0; i < width; i++) {
-    text = (alphabet[Number(rest % base)] as string) + text
-    rest /= base
+const pairs = new Map<Radix, readonly string[]>()
+
+/** Every two digits of a radix, by their value. */
+function pairsOf(radix: Radix): readonly string[] {
+  let all = pairs.get(radix)
+  if (all === undefined) {
+    const { alphabet } = radix
+    all = [...alphabet].flatMap((upper) => [...alphabet].map((lower) => upper + lower))
+    pairs.set(radix, all)
   }
-  return text
+  return all
+}
+
+/**
+ * The id in digits, padded to the radix's full width. By long division of its halves, two digits at a time: a third of the
+ * time that bigints take for it.
+ */
+export function writeRadix(id: bigint, radix: Radix): string {
+  const { alphabet, width } = radix
+  // V8's own is faster still, for this base and for ten.
+  if (radix === radixes.hex) return id.toString(16).padStart(width, '0')
+  const all = pairsOf(radix)
+  const divisor = all.length
+  whole[0] = id
+  let upper = halves[high] as number
+  let lower = halves[low] as number
+  let text = ''
+  for (let left = width; left > 1; left -= 2) {
+    const quotient = Math.floor(upper / divisor)
+    // Below divisor * 2^32, and that below 2^53.
+    const rest = (upper - quotient * divisor) * two32 + lower
+    upper = quotient
+    lower = Math.floor(rest / divisor)
+    text = (all[rest - lower * divisor] as string) + text
+  }
+  // Widths are odd: one digit is left.
+  return (alphabet[lower] as string) + text
 }
 
 /** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is 1 to `width` digits of the alphabet, below 2^64. */
@@ -83,8 +111,11 @@ export function readRadix(text: unknown, radix: Radix): bigint {
     )
   }
   const map = valuesOf(radix)
-  const base = BigInt(alphabet.length)
-  let id = 0n
+  // The last eight digits as one number, and those before as another: 53 bits have room for eight of each of these bases.
+  const lastPart = 8
+  let left = text.length
+  let first = 0
+  let part = 0
   for (const c of text) {
     const value = map.get(c)
     if (value === undefined) {
@@ -93,8 +124,13 @@ export function readRadix(text: unknown, radix: Radix): bigint {
         `the ${name} id ${show(text)} has the character ${show(c)}; the digits are ${alphabet}`,
       )
     }
-    id = id * base + BigInt(value)
+    part = part * alphabet.length + value
+    if (--left === lastPart) {
+      first = part
+      part = 0
+    }
   }
+  const id = BigInt(first) * BigInt(alphabet.length ** lastPart) + BigInt(part)
   if (id > most)
     throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} stands for ${id}; an id is below 2^64`)
   return id

@@ -17,10 +17,6 @@ export const Status = {
   unavailable: 6,
 } as const
 
-/** Where, in a 64-bit element seen as two of 32 bits, the lower half is: 0 on little-endian machines. */
-export const low = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1
-export const high = 1 - low
-
 /** Where an engine writes ids. */
 export type IdArray = BigUint64Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>
 

@@ -1,13 +1,5 @@
-import {
-  type CeilingWait,
-  type Core,
-  type CoreSpec,
-  high,
-  type IdArray,
-  low,
-  type Observation,
-  Status,
-} from './engine.js'
+import { high, low, two32 } from '../halves.js'
+import { type CeilingWait, type Core, type CoreSpec, type IdArray, type Observation, Status } from './engine.js'
 import type { Lease } from './lease.js'
 import { SequenceStart } from './start.js'
 import { movedAway, type Reserved, State } from './state.js'
@@ -32,8 +24,6 @@ const observation: Observation = {
   issued: 0,
   ceilingTick: -1,
 }
-
-const two32 = 2 ** 32
 
 /**
  * The engine in TypeScript. Imports nothing from Node, and holds ticks and sequence numbers as numbers: a bigint is

@@ -1,10 +1,9 @@
+import { high, low } from '../halves.js'
 import {
   type CeilingWait,
   type Core,
   type CoreSpec,
-  high,
   type IdArray,
-  low,
   type Observation,
   places,
   Status,

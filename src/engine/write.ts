@@ -1,6 +1,4 @@
-import { high, low } from './engine.js'
-
-const two32 = 2 ** 32
+import { high, low, two32 } from '../halves.js'
 
 /** The id of a tick's sequence number 0, in two halves of 32 bits. */
 export interface BaseId {

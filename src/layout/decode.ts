@@ -1,6 +1,7 @@
 import { rangeError, show, typeError } from '../errors.js'
-import { isLayout, type Layout } from './layout.js'
-import { combineNode, type NodeOf, placeNode, splitNode } from './node.js'
+import { halves, high, low, two32, whole } from '../halves.js'
+import { isLayout, type Layout, type Placement } from './layout.js'
+import { combineNode, type NodeOf, placeNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
 
 /** The parts of an id. */
@@ -44,17 +45,37 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
       `the id ${value} has ${value.toString(2).length} bits; ids of layout '${layout.name}' have at most ${layout.bits}`,
     )
   }
-  const { timestamp, sequence } = layout
-  const part = (bits: number, shift: number) => Number(BigInt.asUintN(bits, value >> BigInt(shift)))
-  const timestampMs = layout.epochMs + part(timestamp.bits, timestamp.shift) * layout.tickMs
-  const node = layout.nodeFields.reduce((sum, { bits, shift }) => sum * 2 ** bits + part(bits, shift), 0)
+  whole[0] = value
+  const upper = halves[high] as number
+  const lower = halves[low] as number
+  const timestampMs = layout.epochMs + partOf(upper, lower, layout.timestamp) * layout.tickMs
+  let node = 0
+  const fields: Record<string, number> = {}
+  for (const field of layout.nodeFields) {
+    const part = partOf(upper, lower, field)
+    fields[field.name] = part
+    node = node * 2 ** field.bits + part
+  }
   return {
     timestamp: new Date(timestampMs),
     timestampMs,
     node,
-    fields: splitNode(layout, node),
-    sequence: part(sequence.bits, sequence.shift),
+    fields: fields as DecodedId<F>['fields'],
+    sequence: partOf(upper, lower, layout.sequence),
   }
+}
+
+/** A field of at most 53 bits, from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. */
+function partOf(upper: number, lower: number, { bits, shift }: Placement): number {
+  if (shift >= 32) return lowBits(upper >>> (shift - 32), bits)
+  const below = lower >>> shift
+  const bitsBelow = 32 - shift
+  if (bits <= bitsBelow) return lowBits(below, bits)
+  return lowBits(upper, bits - bitsBelow) * (two32 / ((1 << shift) >>> 0)) + below
+}
+
+function lowBits(word: number, bits: number): number {
+  return bits >= 32 ? word : word & ((1 << bits) - 1)
 }
 
 const partNames = ['timestampMs', 'node', 'sequence']
