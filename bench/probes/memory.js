@@ -4,12 +4,12 @@ import { subjects } from '../subjects/index.js'
 /** @import { Source } from '../contract.js' */
 
 /**
- * Memory of a thousand generators, each on a node of its own and each having made an id, again and again.
+ * Memory of thousands of generators, on one node or on as many, and each having made an id.
  *
  * @typedef {{ heap: number, resident: number }} MemoryGrowth - Bytes, by a thousand.
  */
 
-const [name] = process.argv.slice(2)
+const [name, nodes] = process.argv.slice(2)
 const collect = /** @type {() => void} */ (globalThis.gc)
 const subject = subjects.find((subject) => subject.name === name)
 const open = await subject?.load()
@@ -19,7 +19,8 @@ const kept = []
 
 /** @param {string} namespace */
 async function makeThousand(namespace) {
-  for (let node = 0; node < 1000; node++) {
+  for (let i = 0; i < 1000; i++) {
+    const node = nodes === 'one node' ? 1 : i
     const source = open?.({ layout: 'twitter', node, namespace, isMany: true })
     await source?.next?.()
     kept.push(source)
@@ -39,14 +40,15 @@ async function inUse() {
 // The first thousand brings the engine, the code that V8 makes of what runs often, and the pages of its nursery: nearly
 // a mebibyte that is there once, whatever comes after.
 await makeThousand('first')
-let before = await inUse()
-/** @type {MemoryGrowth[]} */
-const growths = []
-for (const namespace of ['second', 'third', 'fourth', 'fifth']) {
-  await makeThousand(namespace)
-  const after = await inUse()
-  growths.push({ heap: after.heap - before.heap, resident: after.resident - before.resident })
-  before = after
+const before = await inUse()
+// Several, because allocators take memory in large steps.
+const thousands = ['second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth']
+for (const namespace of thousands) await makeThousand(namespace)
+const after = await inUse()
+/** @type {MemoryGrowth} */
+const growth = {
+  heap: (after.heap - before.heap) / thousands.length,
+  resident: (after.resident - before.resident) / thousands.length,
 }
-process.send?.(growths)
+process.send?.(growth)
 process.disconnect?.()

@@ -7,7 +7,8 @@ import firstId from './first-id.js'
 import importing from './import.js'
 import leakClosed from './leak-closed.js'
 import leakDropped from './leak-dropped.js'
-import memory from './memory.js'
+import memoryNodes from './memory-nodes.js'
+import memoryOneNode from './memory-one-node.js'
 import next from './next.js'
 import nextNumber from './next-number.js'
 import nextString from './next-string.js'
@@ -42,7 +43,8 @@ export const workloads = [
   decode,
   importing,
   firstId,
-  memory,
+  memoryOneNode,
+  memoryNodes,
   leakClosed,
   leakDropped,
 ]

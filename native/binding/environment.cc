@@ -18,8 +18,7 @@ Seat* Environment::SeatFor(const HomeOptions& options, bool remembers) {
   const SeatKey key(home.state, home.ceiling.get());
   std::unique_ptr<Seat>& seat = seats_[key];
   if (seat == nullptr) {
-    seat.reset(
-        new Seat(options.layout, home, options.identity.key, DescriptionOf(options)));
+    seat.reset(new Seat(options.layout, home, DescriptionOf(options)));
   }
   if (!remembers || Remember(*seat, options.now_tick)) return seat.get();
   // Not to be found by the next one half made.
@@ -46,7 +45,8 @@ bool Environment::Remember(Seat& seat, uint64_t now_tick) {
 }
 
 bool Environment::Follow(Seat& seat, uint64_t now_tick) {
-  fault_ = FollowHome({seat.key, *seat.description}, seat.thread.layout, &seat.home);
+  const Identity identity{std::string(seat.home.key), *seat.description};
+  fault_ = FollowHome(identity, seat.thread.layout, &seat.home);
   if (!fault_.IsNone()) return false;
   // Found by the state that it has from now on. Should there be a seat already,
   // that one is for those who come later.

@@ -46,10 +46,9 @@ using Text = std::shared_ptr<const std::string>;
 
 // What the generators of this thread on one state, up to one ceiling, share.
 struct Seat {
-  Seat(const Layout& layout, Home home_in, std::string key_in, Text description_in)
+  Seat(const Layout& layout, Home home_in, Text description_in)
       : thread(home_in.state, layout),
         home(std::move(home_in)),
-        key(std::move(key_in)),
         description(std::move(description_in)) {
     Settle();
   }
@@ -62,7 +61,6 @@ struct Seat {
 
   Thread thread;
   Home home;
-  const std::string key;
   const Text description;
   bool remembers = false;  // Somebody needs a history.
   size_t users = 0;

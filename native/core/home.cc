@@ -113,8 +113,8 @@ Fault CeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& page,
 }  // namespace
 
 Fault OpenHome(const HomeOptions& options, Home* home) {
-  State& own = ProcessState(options.identity.key);
   *home = Home{};
+  State& own = ProcessState(options.identity.key, &home->key);
   home->state = &own;
   if (options.place == Place::kProcess &&
       own.word.load(std::memory_order_acquire) != kSealed) {

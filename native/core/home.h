@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "durable_ceiling.h"
 #include "fault.h"
@@ -16,7 +17,8 @@ namespace graupel {
 // Where a generator's word lives, and how far it may go. Copies share it.
 struct Home {
   State* state = nullptr;
-  std::shared_ptr<Page> page;               // Null: in the process.
+  std::string_view key;        // Of the identity; lasts as long as the process.
+  std::shared_ptr<Page> page;  // Null: in the process.
   std::shared_ptr<DurableCeiling> ceiling;  // Null: no bound.
 };
 

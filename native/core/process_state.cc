@@ -10,15 +10,30 @@
 namespace graupel {
 namespace {
 
-State* FindOrMake(std::string_view key) {
+// In blocks, because an allocator that is asked for a cache line wastes another.
+State* NewState() {
+  constexpr size_t kBlock = 32;
+  static State* next = nullptr;
+  static size_t left = 0;
+  if (left == 0) {
+    next = new State[kBlock];
+    left = kBlock;
+  }
+  --left;
+  return next++;
+}
+
+State* FindOrMake(std::string_view key, const char** kept) {
   // Never destroyed: worker threads may still hold a State while the process
   // runs its exit handlers.
   static auto& mutex = *new std::mutex;
   static auto& states = *new std::unordered_map<std::string, State*>;
   const std::lock_guard<std::mutex> lock(mutex);
-  State*& state = states[std::string(key)];
-  if (state == nullptr) state = new State();
-  return state;
+  const auto entry = states.try_emplace(std::string(key), nullptr).first;
+  if (entry->second == nullptr) entry->second = NewState();
+  // The names of an unordered_map stay where they are.
+  *kept = entry->first.data();
+  return entry->second;
 }
 
 }  // namespace
@@ -27,18 +42,22 @@ State* FindOrMake(std::string_view key) {
 // Found by name in the other copies of the module (module_copies.h). The number
 // is the version of State's memory layout: change one, change both, and copies
 // of different versions no longer share their words.
-extern "C" GRAUPEL_EXPORT void* graupel_process_state_v2(const char* key,
-                                                         size_t length) {
-  return graupel::FindOrMake(std::string_view(key, length));
+extern "C" GRAUPEL_EXPORT void* graupel_process_state_v3(const char* key, size_t length,
+                                                         const char** kept) {
+  return graupel::FindOrMake(std::string_view(key, length), kept);
 }
 
 namespace graupel {
 
-State& ProcessState(std::string_view key) {
-  static const auto find = reinterpret_cast<void* (*)(const char*, size_t)>(
-      FirstModuleExporting("graupel_process_state_v2",
-                           reinterpret_cast<void*>(&graupel_process_state_v2)));
-  return *static_cast<State*>(find(key.data(), key.size()));
+State& ProcessState(std::string_view key, std::string_view* kept) {
+  static const auto find =
+      reinterpret_cast<void* (*)(const char*, size_t, const char**)>(
+          FirstModuleExporting("graupel_process_state_v3",
+                               reinterpret_cast<void*>(&graupel_process_state_v3)));
+  const char* kept_key;
+  void* const state = find(key.data(), key.size(), &kept_key);
+  if (kept != nullptr) *kept = std::string_view(kept_key, key.size());
+  return *static_cast<State*>(state);
 }
 
 }  // namespace graupel

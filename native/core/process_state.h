@@ -10,7 +10,9 @@ namespace graupel {
 // The one State of this process for a key: the same for every thread, and for
 // every copy of this module that the process has loaded. It lives until the
 // process ends, because forgetting it would be to forget what was issued.
-State& ProcessState(std::string_view key);
+//
+// `*kept`, if asked for, is the key in memory that lasts as long.
+State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
 }  // namespace graupel
 
