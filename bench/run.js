@@ -45,9 +45,10 @@ docs/benchmarks.md is made anew from it; --from bench/results/latest.json does t
 
 const latest = new URL('results/latest.json', import.meta.url)
 const isComplete = options.filter === undefined && options.subject === undefined && !options.quick
+const chosen = workloads.filter(({ name }) => name.includes(options.filter ?? ''))
 const report = options.from === undefined ? await measure() : read(options.from)
-console.log(`\n${table(report, workloads, subjects)}`)
-const byNode = nodeRows(report, workloads, subjects)
+console.log(`\n${table(report, chosen, subjects)}`)
+const byNode = nodeRows(report, chosen, subjects)
 if (byNode.length > 0) console.log(`\n${align(byNode)}`)
 
 if (options.json !== undefined) writeFileSync(options.json, toJson(report))
@@ -55,8 +56,8 @@ if (isComplete && options.from === undefined) writeFileSync(latest, toJson(repor
 if (isComplete) publish(report, workloads, subjects)
 
 const own = subjects.filter(({ group }) => group === 'graupel').map(({ name }) => name)
-const bad = failures(report.results, workloads, own)
-if (options.check) bad.push(...shortfalls(report, workloads, rivalNames(subjects)))
+const bad = failures(report.results, chosen, own)
+if (options.check) bad.push(...shortfalls(report, chosen, rivalNames(subjects)))
 if (bad.length > 0) console.error(`\nNot as it should be:\n${bad.map((line) => `  ${line}`).join('\n')}`)
 process.exitCode = bad.length > 0 ? 1 : 0
 
@@ -67,14 +68,14 @@ async function measure() {
   const machine = await describeMachine()
   for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)
   const results = []
-  for (const workload of workloads.filter(({ name }) => name.includes(options.filter ?? ''))) {
+  for (const workload of chosen) {
     for (const subject of subjects.filter(takesPart)) {
       const result = await pair(subject, workload, process.execPath, process.version)
       if (result !== undefined) results.push(result)
     }
   }
   for (const { file, version } of others) {
-    for (const workload of workloads.filter(({ onEveryNode }) => onEveryNode)) {
+    for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode)) {
       for (const subject of subjects.filter(({ group }) => group === 'graupel' || group === 'yardstick')) {
         const result = await pair(subject, workload, file, version)
         if (result !== undefined) results.push(result)
