@@ -249,9 +249,11 @@ class Generator {
   void WriteTick(uint64_t* out, size_t count, uint64_t base_id,
                  uint64_t sequence) const {
     const uint64_t step = uint64_t{1} << layout().sequence_shift;
-    const uint64_t first = base_id + (sequence << layout().sequence_shift);
-    // This shape is what compilers turn into vector stores.
-    for (size_t i = 0; i < count; ++i) out[i] = first + i * step;
+    uint64_t id = base_id + (sequence << layout().sequence_shift);
+    // This shape is what compilers turn into vector stores; with first + i * step
+    // they multiply, which takes twice the time. AVX2 would halve it again, for
+    // programs that only some processors can run.
+    for (size_t i = 0; i < count; ++i, id += step) out[i] = id;
   }
 
   Thread* thread_;

@@ -61,6 +61,10 @@ export class Referee {
     this.#counters = counters
   }
 
+  get hasInjectedClock(): boolean {
+    return this.#subject.injectedClock
+  }
+
   /** Blocks until the task is done. @throws GraupelError as the policy says. */
   run(task: Task): void {
     let inVain = 0
