@@ -76,7 +76,9 @@ async function measure() {
   }
   for (const { file, version } of others) {
     for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode)) {
-      for (const subject of subjects.filter(({ group }) => group === 'graupel' || group === 'yardstick')) {
+      for (const subject of subjects.filter(
+        (one) => takesPart(one) && (one.group === 'graupel' || one.group === 'yardstick'),
+      )) {
         const result = await pair(subject, workload, file, version)
         if (result !== undefined) results.push(result)
       }
