@@ -67,7 +67,7 @@ export function count(value) {
 }
 
 /**
- * What fails a run: a subject of ours that makes an id twice, or that could not be measured. A bar that does not
+ * What fails a run: a subject of ours with anything wrong with its ids, or that could not be measured. A bar that does not
  * hold is no failure by itself, because a busy machine is enough for that (`--check`).
  *
  * @param {readonly Result[]} results
@@ -78,9 +78,9 @@ export function failures(results, workloads, own) {
   return results.flatMap(({ subject, workload, node, outcome, error }) => {
     const where = `${workload}, ${subject}, Node ${node}`
     if (error !== undefined && own.includes(subject)) return [`${where}: ${error.split('\n')[0]}`]
-    const repeats = outcome?.check?.repeats ?? 0
+    const faults = faultsOf(outcome?.check)
     const isKnown = workloads.find(({ name }) => name === workload)?.mayRepeat?.includes(subject)
-    return repeats > 0 && own.includes(subject) && !isKnown ? [`${where}: ${count(repeats)} ids made twice`] : []
+    return faults.length > 0 && own.includes(subject) && !isKnown ? [`${where}: ${faults.join(', ')}`] : []
   })
 }
 

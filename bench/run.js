@@ -46,7 +46,8 @@ docs/benchmarks.md is made anew from it; --from bench/results/latest.json does t
 const latest = new URL('results/latest.json', import.meta.url)
 const isComplete = options.filter === undefined && options.subject === undefined && !options.quick
 const chosen = workloads.filter(({ name }) => name.includes(options.filter ?? ''))
-const report = options.from === undefined ? await measure() : read(options.from)
+// As it is kept, so that the page is what the file says.
+const report = parse(options.from === undefined ? toJson(await measure()) : readFileSync(options.from, 'utf8'))
 console.log(`\n${table(report, chosen, subjects)}`)
 const byNode = nodeRows(report, chosen, subjects)
 if (byNode.length > 0) console.log(`\n${align(byNode)}`)
@@ -76,8 +77,12 @@ async function measure() {
   }
   for (const { file, version } of others) {
     for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode)) {
+      // Rivals where there is something to say of them.
+      const hasLead = Object.values(workload.bars).some((bars) => bars.some((bar) => bar.of === 'lead'))
       for (const subject of subjects.filter(
-        (one) => takesPart(one) && (one.group === 'graupel' || one.group === 'yardstick'),
+        (one) =>
+          takesPart(one) &&
+          (one.group === 'graupel' || one.group === 'yardstick' || (hasLead && one.group === 'rival')),
       )) {
         const result = await pair(subject, workload, file, version)
         if (result !== undefined) results.push(result)
@@ -85,13 +90,15 @@ async function measure() {
     }
   }
   const steps = isComplete ? await measureSteps(false) : undefined
-  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ')
+  const { rivals, nodes } = options
+  const command = `npm run bench${rivals || nodes ? ' --' : ''}${rivals ? ' --rivals' : ''}${nodes ? ` --nodes ${nodes}` : ''}`
   return { machine, command, quick: options.quick, results, ...(steps === undefined ? {} : { steps }) }
 }
 
-/** @param {Subject} subject */
+/** Yardsticks always do. @param {Subject} subject */
 function takesPart({ name, group }) {
-  return name.includes(options.subject ?? '') && (options.rivals || group === 'graupel' || group === 'yardstick')
+  if (group === 'yardstick') return true
+  return name.includes(options.subject ?? '') && (options.rivals || group === 'graupel')
 }
 
 /**
@@ -121,11 +128,11 @@ async function pair(subject, workload, execPath, node) {
 }
 
 /**
- * @param {string} file
+ * @param {string} text
  * @returns {Report}
  */
-function read(file) {
-  return JSON.parse(readFileSync(file, 'utf8'))
+function parse(text) {
+  return JSON.parse(text)
 }
 
 /** @param {Report} report */

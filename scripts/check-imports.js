@@ -14,9 +14,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
  */
 const mayImport = {
   errors: [],
-  layout: ['errors'],
-  codec: ['errors', 'layout'],
-  engine: ['errors'],
+  halves: [],
+  layout: ['errors', 'halves'],
+  codec: ['errors', 'halves', 'layout'],
+  engine: ['errors', 'halves'],
   platform: ['engine'],
   events: ['platform'],
   'engine/choose': ['engine', 'errors', 'events', 'platform'],

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { keepNext } from '../measure/keep.js'
 import { Ledger } from '../measure/ledger.js'
+import { stampOf } from '../measure/stamps.js'
 import { subjects } from '../subjects/index.js'
 
 /** @import { Kept } from '../measure/keep.js' */
@@ -17,10 +18,11 @@ import { subjects } from '../subjects/index.js'
 const { subject: name, wanted, ids, gate } = /** @type {ThreadData} */ (workerData)
 const subject = /** @type {Subject} */ (subjects.find((subject) => subject.name === name))
 const source = /** @type {Source} */ ((await subject.load())(wanted))
-const ledger = new Ledger()
+const ledger = new Ledger(stampOf(subject, wanted))
 /** @type {Map<number, Kept>} */
 const loops = new Map()
 let made = 0
+let madeMs = 0
 
 /** @param {number} count */
 function loopOf(count) {
@@ -40,9 +42,9 @@ function clockLoop(count) {
 parentPort?.on('message', async (/** @type {ThreadTask} */ task) => {
   if (task.do === 'check') {
     const kept = loopOf(made).ids()
-    ledger.add(kept)
+    ledger.add(kept, madeMs)
     ids.set(kept)
-    parentPort?.postMessage(ledger.report().outOfOrder)
+    parentPort?.postMessage(ledger.report())
     return
   }
   const run = task.do === 'make' ? loopOf(task.count).run : clockLoop(task.count)
@@ -53,7 +55,9 @@ parentPort?.on('message', async (/** @type {ThreadTask} */ task) => {
   const startNs = process.hrtime.bigint()
   const pending = run()
   if (pending !== undefined) await pending
-  parentPort?.postMessage({ startNs, endNs: process.hrtime.bigint() })
+  const endNs = process.hrtime.bigint()
+  if (task.do === 'make') madeMs = Date.now()
+  parentPort?.postMessage({ startNs, endNs })
 })
 
 parentPort?.postMessage('ready')

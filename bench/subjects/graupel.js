@@ -1,3 +1,5 @@
+import { own } from '../measure/stamps.js'
+
 /** @import { Codecs, Source, Subject } from '../contract.js' */
 
 /**
@@ -26,7 +28,7 @@ export function graupel(engine, { state, ...special } = {}) {
         twitter: layouts.twitter,
         roomy: defineLayout({
           name: 'roomy',
-          epochMs: layouts.wide.epochMs,
+          epochMs: own.roomy.epochMs,
           tickMs: 1,
           fields: [
             ['timestamp', 41],
@@ -34,11 +36,9 @@ export function graupel(engine, { state, ...special } = {}) {
             ['sequence', 20],
           ],
         }),
-        // 53 bits hold either decades or more ids a millisecond than can be made in one; js53 chose the decades, and
-        // would have this bench measure its waits. So the epoch is yesterday, whenever that is.
         number: defineLayout({
           name: 'number',
-          epochMs: Date.now() - 86_400_000,
+          epochMs: own.number.epochMs,
           tickMs: 1,
           fields: [
             ['timestamp', 36],

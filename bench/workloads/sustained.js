@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { makesIds } from '../measure/keep.js'
 import { Ledger } from '../measure/ledger.js'
@@ -25,7 +25,8 @@ const perTurn = 4096
  *
  * More than 100 % of what a layout has can only be repeats, or ids of the future.
  *
- * The event loop gets a turn after every 4 096 ids, and perf_hooks says how late they made its timers.
+ * The event loop gets a turn after every 4 096 ids, and perf_hooks says for how much of the time it was blocked, and how
+ * late its timers were.
  *
  * @param {object} workload
  * @param {string} workload.name
@@ -57,6 +58,7 @@ export function sustained({ name, title, wanted, keep, bars }) {
       const seen = []
       const ratios = []
       const rates = []
+      const busy = []
       /** @type {number[][]} */
       const lateNs = []
       for (let round = 0; round < (isQuick ? 3 : 5); round++) {
@@ -68,6 +70,7 @@ export function sustained({ name, title, wanted, keep, bars }) {
         // A new one each time: it would take the time between two rounds for a delay.
         const delay = monitorEventLoopDelay({ resolution: 1 })
         delay.enable()
+        const idle = performance.eventLoopUtilization()
         const startMs = performance.now()
         while (elapsedMs < roundMs && count + perTurn <= most) {
           const pending = made.make(count, count + perTurn)
@@ -77,6 +80,7 @@ export function sustained({ name, title, wanted, keep, bars }) {
           await nextTurn()
           elapsedMs = performance.now() - startMs
         }
+        busy.push(100 * performance.eventLoopUtilization(idle).utilization)
         delay.disable()
         lateNs.push([delay.percentile(50), delay.percentile(99), delay.max])
         const percent = (100 * count) / (elapsedMs * perMs)
@@ -98,7 +102,7 @@ export function sustained({ name, title, wanted, keep, bars }) {
         yardstick: spread(seen),
         ratio: spread(ratios),
         check: ledger.report(),
-        note: `${spread(rates).median.toFixed(2)} M/s; a timer of 1 ms takes ${lateMs[0]} ms, 1 % of them ${lateMs[1]}, one ${lateMs[2]}`,
+        note: `${spread(rates).median.toFixed(2)} M/s; the event loop is busy ${spread(busy).median.toFixed(0)} % of the time, a timer of 1 ms takes ${lateMs[0]} ms, 1 % of them ${lateMs[1]}, one ${lateMs[2]}`,
       }
     },
   }

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { effortFor } from '../measure/compare.js'
 import { makesIds } from '../measure/keep.js'
 import { countRepeats } from '../measure/ledger.js'
 import { spread } from '../measure/statistics.js'
 
-/** @import { Subject, Wanted, Workload } from '../contract.js' */
+/** @import { Check, Subject, Wanted, Workload } from '../contract.js' */
 /** @import { ThreadData, ThreadReport } from '../probes/thread.js' */
 
 /** Ids of a thread in a round, and how long that may take where ids are slow. */
@@ -40,7 +41,7 @@ export function threads({ name, title, wanted, withRivals, bars }) {
       const check = { ids: 0, repeats: 0, outOfOrder: 0, future: 0 }
       /** @type {Record<'one' | 'two' | 'gain' | 'control' | 'ratio' | 'oneCpu' | 'twoCpu', number[]>} */
       const series = { one: [], two: [], gain: [], control: [], ratio: [], oneCpu: [], twoCpu: [] }
-      for (let round = 0; round < (isQuick ? 3 : 9); round++) {
+      for (let round = 0; round < { look: 3, context: 9, claim: 21 }[effortFor(subject, isQuick)]; round++) {
         /** @param {'make' | 'read clock'} task */
         const measure = async (task) => {
           // Each thread is the one alone in turn: processors need not be equal.
@@ -80,7 +81,6 @@ export function threads({ name, title, wanted, withRivals, bars }) {
 
 /** Workers that start together. */
 export class Crew {
-  /** Of repeats between the threads; each thread looks at its own order over all rounds. */
   #workers
   #arrays
   #gate = new Int32Array(new SharedArrayBuffer(4))
@@ -148,17 +148,21 @@ export class Crew {
   }
 
   /**
-   * Looks at what the last run of each thread has made; they have to have made `count` each.
+   * Looks at what the last run of each thread has made; they have to have made `count` each. Each thread looks at its own
+   * order and times over all rounds, and repeats are those between all of them in this one.
    *
-   * @param {import('../contract.js').Check} check - Is added to.
+   * @param {Check} check - Is added to.
    * @param {number} count
    */
   async check(check, count) {
     check.outOfOrder = 0
+    check.future = 0
     for (const worker of this.#workers) {
       const reply = once(worker, 'message')
       worker.postMessage({ do: 'check' })
-      check.outOfOrder += /** @type {number} */ ((await reply)[0])
+      const found = /** @type {Check} */ ((await reply)[0])
+      check.outOfOrder += found.outOfOrder
+      check.future += found.future
     }
     const all = new BigUint64Array(this.#arrays.length * count)
     for (const [i, ids] of this.#arrays.entries()) all.set(ids.subarray(0, count), i * count)

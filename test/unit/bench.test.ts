@@ -130,11 +130,13 @@ describe('a report', () => {
     expect(lines.find((line) => line.includes('graupel js'))).toMatch(/NO/)
   })
 
-  it('fails for an id that we made twice, and not for what rivals do', () => {
+  it('fails for anything wrong with our ids, and not for what rivals do', () => {
     const own = ['graupel-native', 'graupel-js']
     expect(failures(results, workloads, own)).toEqual([])
     const twice = result('threads-wide', 'graupel-native', 1, repeated)
-    expect(failures([twice], workloads, own)).toEqual(['threads-wide, graupel-native, Node v20.0.0: 2 ids made twice'])
+    expect(failures([twice], workloads, own)).toEqual([
+      'threads-wide, graupel-native, Node v20.0.0: 2 repeats, 3 out of order',
+    ])
     const known = result('processes', 'graupel-js', 1, repeated)
     expect(failures([known], workloads, own)).toEqual([])
     const failed = { workload: 'next', subject: 'graupel-js', node: 'v22.0.0', error: 'Error: no\n at' }
