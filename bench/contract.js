@@ -92,6 +92,7 @@
  * @property {Spread} [ratio]
  * @property {Spread} [yardstick] - In the unit of the figure.
  * @property {Check} [check]
+ * @property {number} [disturbed] - Rounds that do not count, because the yardstick was slow in them.
  * @property {string} [note]
  * @property {readonly { threads: number, idsPerMs: number }[]} [line] - For the chart of ids against threads.
  */

@@ -33,7 +33,7 @@ export function rowsOf({ machine, results }, workloads, subjects) {
       if (result === undefined) return []
       if (result.outcome === undefined)
         return [[workload.title, subject.title, 'FAILED', '', '', '', '', '', '', result.error?.split('\n')[0] ?? '']]
-      const { figure, ratio, check, note = '' } = result.outcome
+      const { figure, ratio, check, disturbed, note } = result.outcome
       const verdicts = judge(result, workload, results, rivals)
       const faults = faultsOf(check)
       return [
@@ -47,7 +47,7 @@ export function rowsOf({ machine, results }, workloads, subjects) {
           verdicts.map(({ holds, value }) => (holds ? 'yes' : value === undefined ? '?' : 'NO')).join(', '),
           check === undefined ? '' : count(check.ids),
           check === undefined ? '' : faults.length === 0 ? 'nothing' : faults.join(', '),
-          note,
+          [note, disturbed && `${disturbed} more rounds disturbed`].filter(Boolean).join('; '),
         ],
       ]
     }),

@@ -21,3 +21,25 @@ function quantile(sorted, q) {
   const above = /** @type {number} */ (sorted[Math.ceil(at)])
   return below + (above - below) * (at - Math.floor(at))
 }
+
+/**
+ * Measures until so many rounds count, or there have been `most` of them. If fewer than five count, all do: that is too few
+ * for quartiles.
+ *
+ * @template Round
+ * @param {{ wanted: number, most: number }} numbers
+ * @param {(number: number) => Promise<Round>} measure
+ * @param {(rounds: readonly Round[]) => Round[]} calm - Which of them count, given all.
+ */
+export async function calmRounds({ wanted, most }, measure, calm) {
+  /** @type {Round[]} */
+  const rounds = []
+  /** @type {Round[]} */
+  let counted = []
+  while (counted.length < wanted && rounds.length < most) {
+    rounds.push(await measure(rounds.length))
+    counted = calm(rounds)
+  }
+  if (counted.length < 5) counted = rounds
+  return { counted, disturbed: rounds.length - counted.length }
+}

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { effortFor } from '../measure/compare.js'
 import { makesIds } from '../measure/keep.js'
 import { countRepeats } from '../measure/ledger.js'
-import { spread } from '../measure/statistics.js'
+import { calmRounds, spread } from '../measure/statistics.js'
 
 /** @import { Check, Subject, Wanted, Workload } from '../contract.js' */
 /** @import { ThreadData, ThreadReport } from '../probes/thread.js' */
@@ -16,7 +16,7 @@ const roundMs = 150
  * Worker threads on one node, each with a generator of its own, against one of them alone, in turns. The rate is all ids
  * over the time from the first start to the last end, so a thread that was left behind counts against it. The ratio is to
  * what the same threads gain where they only read the clock and share nothing: a machine that is busy, or has one core,
- * lets nobody gain. Processor time tells the same in another way: threads that get in each other's way spend more of it
+ * lets nobody gain, and rounds in which those gain less than 1.8 do not count, if there are others. Processor time tells the same in another way: threads that get in each other's way spend more of it
  * on each id.
  *
  * @param {object} workload
@@ -39,41 +39,44 @@ export function threads({ name, title, wanted, withRivals, bars }) {
       const crew = await Crew.start(subject, wanted, 2)
       const count = await crew.calibrate(isQuick)
       const check = { ids: 0, repeats: 0, outOfOrder: 0, future: 0 }
-      /** @type {Record<'one' | 'two' | 'gain' | 'control' | 'ratio' | 'oneCpu' | 'twoCpu', number[]>} */
-      const series = { one: [], two: [], gain: [], control: [], ratio: [], oneCpu: [], twoCpu: [] }
-      for (let round = 0; round < { look: 3, context: 9, claim: 21 }[effortFor(subject, isQuick)]; round++) {
-        /** @param {'make' | 'read clock'} task */
-        const measure = async (task) => {
-          // Each thread is the one alone in turn: processors need not be equal.
-          const alone = await crew.run(task, count, 1, round % 2)
-          const together = await crew.run(task, count, 2)
-          return {
-            alone: count / alone.ms,
-            together: (2 * count) / together.ms,
-            aloneCpu: alone.cpuNs / count,
-            togetherCpu: together.cpuNs / (2 * count),
+      const { counted, disturbed } = await calmRounds(
+        { look: { wanted: 3, most: 3 }, context: { wanted: 9, most: 12 }, claim: { wanted: 15, most: 45 } }[
+          effortFor(subject, isQuick)
+        ],
+        async (number) => {
+          /** @param {'make' | 'read clock'} task */
+          const measure = async (task) => {
+            // Each thread is the one alone in turn: processors need not be equal.
+            const alone = await crew.run(task, count, 1, number % 2)
+            const together = await crew.run(task, count, 2)
+            return {
+              one: count / alone.ms,
+              two: (2 * count) / together.ms,
+              oneCpu: alone.cpuNs / count,
+              twoCpu: together.cpuNs / (2 * count),
+            }
           }
-        }
-        const control = await measure('read clock')
-        const { alone, together, aloneCpu, togetherCpu } = await measure('make')
-        series.oneCpu.push(aloneCpu)
-        series.twoCpu.push(togetherCpu)
-        series.one.push(alone)
-        series.two.push(together)
-        series.gain.push(together / alone)
-        series.control.push(control.together / control.alone)
-        series.ratio.push((together / alone) * (control.alone / control.together))
-        await crew.check(check, count)
-      }
+          const control = await measure('read clock')
+          const made = await measure('make')
+          await crew.check(check, count)
+          return { ...made, gain: made.two / made.one, control: control.two / control.one }
+        },
+        // Where the clock's readers did not gain, there were no two processors for anybody.
+        (rounds) => rounds.filter(({ control }) => control >= 1.8),
+      )
       await crew.end()
-      const rate = (/** @type {number[]} */ idsPerMs) => `${(spread(idsPerMs).median / 1000).toFixed(1)} M/s`
-      const cost = (/** @type {number[]} */ ns) => spread(ns).median.toFixed(1)
+      /** @param {(round: typeof counted[number]) => number} value */
+      const over = (value) => spread(counted.map(value))
+      const rate = (/** @type {'one' | 'two'} */ which) =>
+        `${(over((round) => round[which]).median / 1000).toFixed(1)} M/s`
+      const cost = (/** @type {'oneCpu' | 'twoCpu'} */ which) => over((round) => round[which]).median.toFixed(1)
       return {
-        figure: spread(series.gain),
-        yardstick: spread(series.control),
-        ratio: spread(series.ratio),
+        figure: over(({ gain }) => gain),
+        yardstick: over(({ control }) => control),
+        ratio: over(({ gain, control }) => gain / control),
         check,
-        note: `one ${rate(series.one)}, two ${rate(series.two)}; of processor time ${cost(series.oneCpu)} and ${cost(series.twoCpu)} ns/id`,
+        ...(disturbed > 0 && { disturbed }),
+        note: `one ${rate('one')}, two ${rate('two')}; of processor time ${cost('oneCpu')} and ${cost('twoCpu')} ns/id`,
       }
     },
   }

@@ -9,6 +9,7 @@ import type { Report, Result, Source, Subject } from '../../bench/contract.js'
 import { failures, faultsOf, judge, shortfalls } from '../../bench/judge.js'
 import { keepNext, keepStrings } from '../../bench/measure/keep.js'
 import { Ledger } from '../../bench/measure/ledger.js'
+import { calmRounds } from '../../bench/measure/statistics.js'
 import { pagesOf } from '../../bench/publish.js'
 import { rivalNames, table } from '../../bench/report.js'
 import { subjects } from '../../bench/subjects/index.js'
@@ -57,6 +58,26 @@ describe('a ledger', () => {
     ledger.add(BigUint64Array.of(at(5000, 4095), at(5001, 0), at(5002, 1)), 5000)
     expect(ledger.report().future).toBe(2)
     expect(new Ledger().report().future).toBe(0)
+  })
+})
+
+describe('rounds', () => {
+  const measured = (values: number[]) => async (number: number) => values[number] as number
+  const calm = (rounds: readonly number[]) => rounds.filter((value) => value <= 1.1 * Math.min(...rounds))
+
+  it('are made anew where something else was running', async () => {
+    const rounds = await calmRounds({ wanted: 5, most: 10 }, measured([50, 30, 31, 50, 30, 32, 30, 99]), calm)
+    expect(rounds).toEqual({ counted: [30, 31, 30, 32, 30], disturbed: 2 })
+  })
+
+  it('do not count where a far better one comes later', async () => {
+    const rounds = await calmRounds({ wanted: 5, most: 9 }, measured([50, 50, 50, 50, 30, 30, 30, 30, 30]), calm)
+    expect(rounds).toEqual({ counted: [30, 30, 30, 30, 30], disturbed: 4 })
+  })
+
+  it('all count where fewer than five are calm', async () => {
+    const values = [30, 50, 50, 50, 30, 50]
+    expect(await calmRounds({ wanted: 5, most: 6 }, measured(values), calm)).toEqual({ counted: values, disturbed: 0 })
   })
 })
 
