@@ -12,25 +12,14 @@ import { workloads } from './workloads/index.js'
 
 /** @import { Report, Result, Subject, Workload } from './contract.js' */
 
-const { values: options } = parseArgs({
-  options: {
-    filter: { type: 'string' },
-    subject: { type: 'string' },
-    rivals: { type: 'boolean', default: false },
-    nodes: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-    from: { type: 'string' },
-    json: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-})
+const options = readOptions()
 
 if (options.help) {
   console.log(`npm run bench -- [options]
 
   --filter WORKLOAD  only workloads whose name contains this: ${workloads.map(({ name }) => name).join(', ')}
   --subject SUBJECT  only subjects whose name contains this: ${subjects.map(({ name }) => name).join(', ')}
+  --bars             only what a bar of the design is about
   --rivals           with the other packages of npm, which are installed in bench/rivals
   --nodes 22,24      some workloads on other versions of Node, too, which are installed in bench/nodes
   --quick            fewer and shorter rounds: for a look, not for a claim
@@ -38,14 +27,22 @@ if (options.help) {
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
 
-A complete run, one without --filter, --subject, --quick and --from, is kept in bench/results/latest.json, and
+A complete run, one without --filter, --subject, --bars, --quick and --from, is kept in bench/results/latest.json, and
 docs/benchmarks.md is made anew from it; --from bench/results/latest.json does the latter alone.`)
   process.exit(0)
 }
 
 const latest = new URL('results/latest.json', import.meta.url)
-const isComplete = options.filter === undefined && options.subject === undefined && !options.quick
-const chosen = workloads.filter(({ name }) => name.includes(options.filter ?? ''))
+const isComplete = options.filter === undefined && options.subject === undefined && !options.bars && !options.quick
+const chosen = workloads.filter(
+  ({ name, bars }) => name.includes(options.filter ?? '') && (!options.bars || Object.keys(bars).length > 0),
+)
+if (chosen.length === 0) {
+  console.error(
+    `no workload's name contains '${options.filter}'; there are ${workloads.map(({ name }) => name).join(', ')}`,
+  )
+  process.exit(2)
+}
 // As it is kept, so that the page is what the file says.
 const report = parse(options.from === undefined ? toJson(await measure()) : readFileSync(options.from, 'utf8'))
 console.log(`\n${table(report, chosen, subjects)}`)
@@ -62,6 +59,28 @@ if (options.check) bad.push(...shortfalls(report, chosen, rivalNames(subjects)))
 if (bad.length > 0) console.error(`\nNot as it should be:\n${bad.map((line) => `  ${line}`).join('\n')}`)
 process.exitCode = bad.length > 0 ? 1 : 0
 
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        filter: { type: 'string' },
+        subject: { type: 'string' },
+        bars: { type: 'boolean', default: false },
+        rivals: { type: 'boolean', default: false },
+        nodes: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        check: { type: 'boolean', default: false },
+        from: { type: 'string' },
+        json: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    console.error(`${/** @type {Error} */ (error).message}; npm run bench -- --help says which there are`)
+    process.exit(2)
+  }
+}
+
 /** @returns {Promise<Report>} */
 async function measure() {
   if (options.rivals) installRivals()
@@ -70,20 +89,14 @@ async function measure() {
   for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)
   const results = []
   for (const workload of chosen) {
-    for (const subject of subjects.filter(takesPart)) {
+    for (const subject of subjects.filter((one) => takesPart(one, workload))) {
       const result = await pair(subject, workload, process.execPath, process.version)
       if (result !== undefined) results.push(result)
     }
   }
   for (const { file, version } of others) {
     for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode)) {
-      // Rivals where there is something to say of them.
-      const hasLead = Object.values(workload.bars).some((bars) => bars.some((bar) => bar.of === 'lead'))
-      for (const subject of subjects.filter(
-        (one) =>
-          takesPart(one) &&
-          (one.group === 'graupel' || one.group === 'yardstick' || (hasLead && one.group === 'rival')),
-      )) {
+      for (const subject of subjects.filter((one) => takesPart(one, workload) && isInQuestion(one, workload))) {
         const result = await pair(subject, workload, file, version)
         if (result !== undefined) results.push(result)
       }
@@ -95,10 +108,28 @@ async function measure() {
   return { machine, command, quick: options.quick, results, ...(steps === undefined ? {} : { steps }) }
 }
 
-/** Yardsticks always do. @param {Subject} subject */
-function takesPart({ name, group }) {
+/**
+ * Yardsticks always do.
+ *
+ * @param {Subject} subject
+ * @param {Workload} workload
+ */
+function takesPart(subject, workload) {
+  const { name, group } = subject
   if (group === 'yardstick') return true
-  return name.includes(options.subject ?? '') && (options.rivals || group === 'graupel')
+  if (!name.includes(options.subject ?? '') || (group !== 'graupel' && !options.rivals)) return false
+  return !options.bars || workload.bars[name] !== undefined || (group !== 'graupel' && isInQuestion(subject, workload))
+}
+
+/**
+ * Ours and the yardsticks are, and rivals where there is a lead over them.
+ *
+ * @param {Subject} subject
+ * @param {Workload} workload
+ */
+function isInQuestion({ group }, { bars }) {
+  if (group === 'graupel' || group === 'yardstick') return true
+  return group === 'rival' && Object.values(bars).some((all) => all.some(({ of }) => of === 'lead'))
 }
 
 /**

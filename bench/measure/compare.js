@@ -22,7 +22,7 @@ export function effortFor({ group }, isQuick) {
 
 /** Rounds, how many at most where some are disturbed, and how long each of the three turns of a round takes. */
 const efforts = /** @type {const} */ ({
-  claim: { wanted: 30, most: 120, turnMs: 40 },
+  claim: { wanted: 30, most: 60, turnMs: 40 },
   context: { wanted: 9, most: 18, turnMs: 50 },
   look: { wanted: 5, most: 5, turnMs: 30 },
 })

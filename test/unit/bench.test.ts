@@ -233,9 +233,20 @@ describe('npm run bench', () => {
     }
   })
 
+  it.each([
+    ['--fliter', "Unknown option '--fliter'"],
+    ['--filter=nxet', "no workload's name contains 'nxet'; there are next, burst"],
+  ])('refuses %s', (option, message) => {
+    const run = spawnSync(process.execPath, ['bench/run.js', option], { cwd: root, encoding: 'utf8' })
+    expect(run.status).toBe(2)
+    expect(run.stderr).toContain(message)
+    expect(run.stderr).not.toContain('    at ')
+  })
+
   it('says what its options are', () => {
     const { stdout } = spawnSync(process.execPath, ['bench/run.js', '--help'], { cwd: root, encoding: 'utf8' })
-    for (const option of ['--rivals', '--nodes', '--check', '--from', '--json']) expect(stdout).toContain(option)
+    for (const option of ['--bars', '--rivals', '--nodes', '--check', '--from', '--json'])
+      expect(stdout).toContain(option)
   })
 
   it.skipIf(process.platform === 'win32')('takes the core apart into steps', () => {
