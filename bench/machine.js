@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, type } from 'node:os'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url'
  * @property {string} commit
  * @property {string} engine - The native engine's file, or why there is none.
  * @property {string} load - Of the minute before: figures from a busy machine are worth less.
+ * @property {string} [stolen] - What a hypervisor gave to others of the processor time that was wanted here, meanwhile.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -26,6 +28,33 @@ export async function describeMachine() {
     commit: describeCommit(),
     engine: await describeEngine(),
     load: loadavg()[0]?.toFixed(2) ?? 'unknown',
+  }
+}
+
+/**
+ * From now on.
+ *
+ * @returns {() => { stolen?: string }} Nothing where the system does not say.
+ */
+export function watchStolenTime() {
+  const before = processorTimes()
+  return () => {
+    const after = processorTimes()
+    if (before === undefined || after === undefined) return {}
+    const wanted = after.wanted - before.wanted
+    const stolen = after.stolen - before.stolen
+    return wanted > 0 ? { stolen: `${((100 * stolen) / wanted).toFixed(2)} % of the processor time` } : {}
+  }
+}
+
+/** Of all processors, in ticks, as proc(5) has them in /proc/stat. */
+function processorTimes() {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = line.split(/ +/).slice(1).map(Number)
+    return { stolen, wanted: user + nice + system + irq + softirq + stolen }
+  } catch {
+    return undefined
   }
 }
 

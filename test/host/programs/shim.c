@@ -3,13 +3,16 @@
  * state file reaches the disk. Linux.
  *
  * SHIM_FILE is the state file, SHIM_FOLDER where this program's own files are:
- *   events    a line for each write and each sync of the state file: nanoseconds of
- * CLOCK_MONOTONIC, process, 'w' or 's'. A write's time is before it began, a sync's
- * when it was complete. copies/   if there is such a folder: the state file as it was
- * after the nth event, named n. Whoever writes a state file holds its lock, so there is
- * nobody in between. order     if there is such a file: 'fdatasync 5' or 'pwrite 28'
- * lets that call fail with that errno; 'stop' stops the process (SIGSTOP) once, in the
- * middle of a sync; 'slow 300' lets syncs take so many milliseconds.
+ *
+ * - events: a line for each write and each sync of the state file: nanoseconds of
+ *   CLOCK_MONOTONIC, process, 'w' or 's'. A write's time is before it began, a sync's
+ *   when it was complete.
+ * - copies/: if there is such a folder, the state file as it was after the nth event,
+ *   named n, unless the process was killed before that was complete. Whoever writes a
+ *   state file holds its lock, so there is nobody in between.
+ * - order: if there is such a file, 'fdatasync 5' or 'pwrite 28' lets that call fail
+ *   with that errno; 'stop' stops the process (SIGSTOP) once, in the middle of a sync;
+ *   'slow 300' lets syncs take so many milliseconds.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,13 +57,16 @@ static long long NowNs(void) {
 
 static void CopyTo(const char* path) {
   char bytes[8192];
+  char half[PATH_MAX + 8];
+  snprintf(half, sizeof half, "%s.half", path);
   const int from = open(getenv("SHIM_FILE"), O_RDONLY | O_CLOEXEC);
-  const int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int to = open(half, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (from < 0 || to < 0) abort();
   const ssize_t length = read(from, bytes, sizeof bytes);
   if (length < 0 || write(to, bytes, (size_t)length) != length) abort();
   close(from);
   close(to);
+  if (rename(half, path) != 0) abort();
 }
 
 static void Note(long long at_ns, char kind) {
