@@ -16,8 +16,8 @@ const roundMs = 150
  * Worker threads on one node, each with a generator of its own, against one of them alone, in turns. The rate is all ids
  * over the time from the first start to the last end, so a thread that was left behind counts against it. The ratio is to
  * what the same threads gain where they only read the clock and share nothing: a machine that is busy, or has one core,
- * lets nobody gain, and rounds in which those gain less than 1.8 do not count, if there are others. Processor time tells the same in another way: threads that get in each other's way spend more of it
- * on each id.
+ * lets nobody gain, and rounds in which those gain less than 1.8 do not count, if there are others. Processor time tells
+ * the same in another way: threads that get in each other's way spend more of it on each id.
  *
  * @param {object} workload
  * @param {string} workload.name

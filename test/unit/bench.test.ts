@@ -224,7 +224,8 @@ describe('npm run bench', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { cwd: root, encoding: 'utf8' })
     expect(status, stderr).toBe(0)
     expect(stdout).toContain('graupel native')
-    const { results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+    const { machine, results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+    if (process.platform === 'linux') expect(machine.stolen).toMatch(/^\d+\.\d\d % of the processor time$/)
     expect(results.map(({ subject }) => subject)).toEqual(['graupel-native', 'graupel-js'])
     for (const { outcome } of results) {
       expect(outcome?.figure.median).toBeGreaterThan(0)
