@@ -36,7 +36,12 @@
       },
       "conditions": [
         ["OS=='win'", { "libraries": ["-lpsapi.lib", "-luserenv.lib"] }],
-        ["OS=='linux'", { "ldflags": ["-static-libstdc++", "-static-libgcc"] }]
+        [
+          "OS=='linux'",
+          {
+            "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-Wl,--version-script=../native/binding/exports.map"]
+          }
+        ]
       ]
     }
   ]

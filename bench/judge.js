@@ -34,7 +34,7 @@ export function judge(result, workload, results, rivals) {
  * @param {readonly Result[]} results
  * @param {readonly string[]} rivals
  */
-export function leadOf(result, results, rivals) {
+function leadOf(result, results, rivals) {
   const ratios = results
     .filter(({ workload, node, subject }) => {
       return workload === result.workload && node === result.node && rivals.includes(subject)

@@ -44,7 +44,7 @@ const mayImport = {
 }
 
 /** Where Node may be known. Everything else runs in browsers, too. */
-const mayUseNode = ['platform/node', 'cli']
+const mayUseNode = ['platform/node', 'platform/binary', 'cli']
 
 /** @type {string[]} */
 const faults = []

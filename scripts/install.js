@@ -2,20 +2,11 @@
 // TypeScript engine will run instead. Both are good outcomes, so the exit code is 0 for both: a missing compiler must
 // not break anybody's installation.
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { headersOfThisNode } from './node-headers.js'
 
 const require = createRequire(import.meta.url)
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -52,23 +43,43 @@ async function install() {
     // It would be loaded, whatever comes of the build: by a package whose other half is newer, or in vain.
     attempt(() => rmSync(binary), `${shown(binary)} is damaged or older than its sources, and cannot be removed`)
   }
-  const prebuilt = findPrebuilt()
-  const prebuiltError = prebuilt && loadError(prebuilt)
-  if (prebuilt && !prebuiltError) return `the native engine is prebuilt (${shown(prebuilt)})`
+  const isForced = isBuildForced()
+  const shipped = isForced ? undefined : whatLoads()
+  if (shipped?.file && !shipped.reason) return `the native engine is prebuilt (${shown(shipped.file)})`
   try {
     return await build()
   } catch (error) {
-    if (prebuilt) /** @type {Error} */ (error).message += `; and ${shown(prebuilt)} does not load: ${prebuiltError}`
+    const { file, reason } = whatLoads() ?? {}
+    if (file && !reason)
+      return `the native engine is prebuilt (${shown(file)}): ${/** @type {Error} */ (error).message}`
+    if (file) /** @type {Error} */ (error).message += `; and ${reason}`
     throw error
   }
 }
 
-function findPrebuilt() {
-  try {
-    return /** @type {string} */ (require('node-gyp-build').resolve(root))
-  } catch {
-    return undefined
-  }
+/** Whether the user wants a build from source although a binary is shipped; `--build-from-source` is what many packages know. */
+function isBuildForced() {
+  const fromNpm = process.env['npm_config_build_from_source']
+  return Boolean(process.env['GRAUPEL_BUILD_FROM_SOURCE']) || fromNpm === 'true' || fromNpm === 'graupel'
+}
+
+/**
+ * What the package will load, found by its own loader, in a process of its own: a binary that is broken may take its
+ * process along. Undefined in a clone, which is not compiled yet.
+ *
+ * @returns {{ file?: string, reason?: string } | undefined}
+ */
+function whatLoads() {
+  const loader = join(root, 'dist/platform/node.js')
+  if (!existsSync(loader)) return undefined
+  const program = `import(process.argv[1]).then(({ platform }) => {
+    const { file, reason } = platform.loadNative()
+    console.log(JSON.stringify({ file, reason }))
+  })`
+  const args = ['-e', program, pathToFileURL(loader).href]
+  const { status, signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status === 0) return JSON.parse(stdout)
+  return { file: 'a binary', reason: `loading what is shipped ended with ${signal ?? `code ${status}`}` }
 }
 
 /** @returns {Promise<string>} */
@@ -117,7 +128,8 @@ function findNodeGyp() {
 
 /** Builds in the staging folder. @param {Command} nodeGyp @returns {Promise<string>} all of the output */
 function run({ command, first }) {
-  const args = [...first, 'rebuild', '--jobs=max', ...nodeHeaders()]
+  const headers = headersOfThisNode()
+  const args = [...first, 'rebuild', '--jobs=max', ...(headers === undefined ? [] : [`--nodedir=${headers}`])]
   // In a process group of its own, because the compilers have to end with it: node-gyp does not see to that.
   const isGroup = process.platform !== 'win32'
   const child = spawn(command, args, { cwd: staging, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup })
@@ -148,18 +160,6 @@ function run({ command, first }) {
       else reject(new NoNativeEngine(`the build failed: ${essence(output) ?? `code ${code ?? signal}`}`, output))
     })
   })
-}
-
-/** The headers that came with this Node, if they are where its installer puts them: node-gyp would download them. */
-function nodeHeaders() {
-  const folder = join(dirname(process.execPath), '..')
-  try {
-    const text = readFileSync(join(folder, 'include/node/node_version.h'), 'utf8')
-    const parts = ['MAJOR', 'MINOR', 'PATCH'].map((part) => text.match(`define NODE_${part}_VERSION (\\d+)`)?.[1])
-    return process.env['npm_config_nodedir'] || parts.join('.') !== process.versions.node ? [] : [`--nodedir=${folder}`]
-  } catch {
-    return []
-  }
 }
 
 /** The line of a failed build that says why: the first that a compiler, a shell or node-gyp gave for a reason. @param {string} output */

@@ -139,7 +139,7 @@ Fault WriteAll(int fd, const std::string& path, uint64_t offset, const char* byt
 }
 
 Fault FillNew(int fd, const std::string& path, const std::string& head, size_t size,
-              bool is_durable) {
+              [[maybe_unused]] bool is_durable) {
   // The mode given to open() is narrowed by the umask, by which it could be none.
   if (fchmod(fd, 0600) != 0) return Fault::System("fchmod", errno, path);
   if (ftruncate(fd, static_cast<off_t>(size)) != 0) {

@@ -1,6 +1,6 @@
 export { checkLayout, composeId, type DecodedId, decode, type IdParts, toId } from './decode.js'
 export { checkEpochMs, defineLayout } from './define.js'
 export { Layout, type LayoutSpec, type Placement } from './layout.js'
-export { combineNode, type NodeOf, placeNode, splitNode } from './node.js'
+export { combineNode, type NodeOf, placeNode } from './node.js'
 export { layouts } from './presets.js'
 export type { Field, IsNarrow, NodeFieldOf } from './types.js'

@@ -48,10 +48,7 @@ export function combineNode(layout: Layout, node: unknown): number {
 }
 
 /** The node's number taken apart into its fields. @internal */
-export function splitNode<F extends readonly Field[]>(
-  layout: Layout<F>,
-  node: number,
-): { [K in NodeFieldOf<F>]: number } {
+function splitNode<F extends readonly Field[]>(layout: Layout<F>, node: number): { [K in NodeFieldOf<F>]: number } {
   const parts: Record<string, number> = {}
   let below = layout.nodeBits
   for (const { name, bits } of layout.nodeFields) {

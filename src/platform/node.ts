@@ -1,5 +1,5 @@
-import type { Binding } from '../engine/native.js'
 import { makeStateMemory } from '../engine/state-table.js'
+import { loadBinding } from './binary.js'
 import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
 
 // Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
@@ -67,26 +67,4 @@ export const platform: Platform = {
     const turn = setImmediate(callback)
     return () => clearImmediate(turn)
   },
-}
-
-function loadBinding(): NativeLoad {
-  const { dirname, join } = process.getBuiltinModule('node:path')
-  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
-  // This file is dist/platform/node.js.
-  const packageFolder = join(dirname(process.getBuiltinModule('node:url').fileURLToPath(import.meta.url)), '..', '..')
-  let file: string
-  try {
-    file = (require('node-gyp-build') as { resolve(folder: string): string }).resolve(packageFolder)
-  } catch (cause) {
-    return {
-      ok: false,
-      reason: `no binary for ${process.platform} ${process.arch}, Node-API ${process.versions['napi']}, in ${packageFolder}`,
-      cause,
-    }
-  }
-  try {
-    return { ok: true, binding: require(file) as Binding, file }
-  } catch (cause) {
-    return { ok: false, reason: `the binary ${file} does not load: ${(cause as Error).message}`, cause, file }
-  }
 }

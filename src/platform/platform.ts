@@ -6,7 +6,7 @@ export type NativeLoad =
   | { readonly ok: false; readonly reason: string; readonly cause?: unknown; readonly file?: string }
 
 /** A channel of `node:diagnostics_channel`, as far as it is used here. */
-export interface Channel {
+interface Channel {
   readonly hasSubscribers: boolean
   publish(message: unknown): void
 }

@@ -19,7 +19,7 @@ export const timeout = 300_000
 
 export const removeFolder = () => rm(folder, { recursive: true, force: true })
 
-export const configurations = {
+const configurations = {
   'address and undefined behaviour sanitizers': [
     ...['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
   ],

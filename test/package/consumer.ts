@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -27,7 +28,11 @@ type Variables = Record<string, string | undefined>
 function cleanEnvironment(): Variables {
   const kept = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|nodedir|proxy|https_proxy|noproxy)$/i
   const dropped = /^(npm_|graupel_|vitest|node_options$|node_env$|cxx$|cc$)/i
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)))
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)),
+  )
+  // What is compiled here is about installing; it need not be fast.
+  return { CXXFLAGS: '-O0', ...inherited }
 }
 
 export function temporaryFolder(): string {
@@ -59,9 +64,31 @@ export function npm(folder: string, args: string[], variables: Variables = {}): 
   return output
 }
 
-/** Packs this repository as `npm publish` would, its scripts included. */
+/** Packs this repository as `npm publish` would, its scripts included, but without a binary, whichever lie here. */
 export function pack(folder: string): string {
+  const raw = join(folder, 'raw')
+  mkdirSync(raw)
+  return repack(packAll(raw), folder, (content) => rmSync(join(content, 'prebuilds'), { recursive: true, force: true }))
+}
+
+/** Packs this repository as `npm publish` would. */
+export function packAll(folder: string): string {
   npm(repository, ['pack', '--pack-destination', folder])
+  return tarballIn(folder)
+}
+
+/** Another tarball in that folder, with the same content but for what `change` does to it. */
+export function repack(tarball: string, folder: string, change: (content: string) => void): string {
+  mkdirSync(folder, { recursive: true })
+  execFileSync('tar', ['xzf', tarball, '-C', folder])
+  const content = join(folder, 'package')
+  change(content)
+  npm(content, ['pack', '--ignore-scripts', '--pack-destination', folder])
+  rmSync(content, { recursive: true, force: true })
+  return tarballIn(folder)
+}
+
+function tarballIn(folder: string): string {
   const name = readdirSync(folder).find((file) => file.endsWith('.tgz'))
   if (name === undefined) throw new Error('npm pack made no tarball')
   return join(folder, name)

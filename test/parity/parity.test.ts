@@ -100,8 +100,11 @@ const options: fc.Arbitrary<Options> = fc.record({
   sequenceStart: fc.constantFrom('zero' as const, 'random' as const, 'rotate' as const),
 })
 
-describe.runIf(engines.length === 2)('both engines', () => {
-  // 2 000 scripts of 400 to 600 steps: a million steps of the clock and calls.
+/** Fewer where the suite runs on one runtime after another. */
+const scripts = Number(process.env['GRAUPEL_PARITY_SCRIPTS'] ?? 2000)
+
+describe.skipIf(engines.length !== 2)('both engines', () => {
+  // 2 000 scripts of 400 to 600 steps are a million steps of the clock and calls.
   it('make the same ids and the same errors from the same script', () => {
     let total = 0
     const failures = new Map<string, number>()
@@ -126,10 +129,11 @@ describe.runIf(engines.length === 2)('both engines', () => {
           expect(new Set(made).size).toBe(made.length)
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: scripts },
     )
-    expect(total).toBeGreaterThanOrEqual(900_000)
-    // The scripts are worth something only if they reach the policies.
+    expect(total).toBeGreaterThanOrEqual(scripts * 450)
+    // The scripts are worth something only if they reach the policies. A few need not reach the rarest.
+    if (scripts < 2000) return
     for (const code of ['ERR_CLOCK_ROLLBACK', 'ERR_SEQUENCE_OVERFLOW', 'ERR_LAYOUT_EXPIRED']) {
       expect(failures.get(code) ?? 0).toBeGreaterThan(100)
     }

@@ -1,0 +1,37 @@
+// Proves that what is published can be consumed (part of `npm run check`): packs it and asks publint and
+// "are the types wrong?" about the tarball.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+
+const folder = mkdtempSync(join(tmpdir(), 'graupel-check-'))
+try {
+  const command = ['pack', '--json', '--silent', '--pack-destination', folder]
+  const [{ filename }] = JSON.parse(
+    execFileSync('npm', command, { encoding: 'utf8', shell: process.platform === 'win32' }).replace(/^[^[]*/, ''),
+  )
+  const tarball = join(folder, filename)
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
+
+  const { messages } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
+  for (const message of messages) console.error(`publint: ${message.type}: ${formatMessage(message, manifest)}`)
+  if (messages.length > 0) process.exitCode = 1
+
+  const manifestOfAttw = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')
+  const attw = join(dirname(manifestOfAttw), 'dist/index.js')
+  // That require() of a module works, as on every Node that `engines` admits, it does not know; test/package proves it.
+  const { status, stdout } = spawnSync(process.execPath, [attw, tarball, '--ignore-rules', 'cjs-resolves-to-esm'], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) {
+    console.error(stdout)
+    process.exitCode = 1
+  }
+  if (!process.exitCode) console.log(`check-package: publint and attw find no fault in ${filename}`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

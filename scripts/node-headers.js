@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/**
+ * The folder of the headers that came with this Node, if they are where its installer puts them and npm has not been told
+ * of others: node-gyp would download them.
+ *
+ * @returns {string | undefined}
+ */
+export function headersOfThisNode() {
+  const folder = join(dirname(process.execPath), '..')
+  if (process.env['npm_config_nodedir']) return undefined
+  try {
+    const text = readFileSync(join(folder, 'include/node/node_version.h'), 'utf8')
+    const parts = ['MAJOR', 'MINOR', 'PATCH'].map((part) => text.match(`define NODE_${part}_VERSION (\\d+)`)?.[1])
+    return parts.join('.') === process.versions.node ? folder : undefined
+  } catch {
+    return undefined
+  }
+}

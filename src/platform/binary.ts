@@ -1,0 +1,101 @@
+import type { Binding } from '../engine/native.js'
+import type { NativeLoad } from './platform.js'
+
+// Finds the native engine's binary: built in build/Release, or shipped in prebuilds/.
+
+/** Put in by scripts/bundle.js. */
+declare const packageVersion: string
+/** Of a bundle in CommonJS format. */
+declare const __filename: string | undefined
+
+/** The first binary that loads, or why none does. */
+export function loadBinding(): NativeLoad {
+  const found = packageFolder()
+  if (!('folder' in found)) return { ok: false, ...found }
+  const { folder } = found
+  const require = process.getBuiltinModule('node:module').createRequire(`${folder}/`)
+  const [files, cause] = candidates(folder, require)
+  const failures: { file: string; cause: Error }[] = []
+  for (const file of files) {
+    try {
+      return { ok: true, binding: require(file) as Binding, file }
+    } catch (cause) {
+      failures.push({ file, cause: cause as Error })
+    }
+  }
+  const [first] = failures
+  if (first === undefined) return { ok: false, reason: missing(folder), cause }
+  const reason = failures.map(({ file, cause }) => `the binary ${file} does not load: ${cause.message}`).join('; and ')
+  return { ok: false, reason, cause: first.cause, file: first.file }
+}
+
+type Require = NodeJS.Require
+
+/**
+ * What node-gyp-build chooses comes first. It takes each Linux that is not Alpine for one with glibc, and it takes a binary
+ * in build/Release even if that was made for another system, as where a folder was copied into a container: then one of
+ * those that are shipped for this platform fits.
+ */
+function candidates(folder: string, require: Require): [files: string[], cause?: unknown] {
+  const { join } = process.getBuiltinModule('node:path')
+  let first: string[] = []
+  let cause: unknown
+  try {
+    first = [(require('node-gyp-build') as { resolve(folder: string): string }).resolve(folder)]
+  } catch (error) {
+    cause = error
+  }
+  const shipped = join(folder, 'prebuilds', `${process.platform}-${process.arch}`)
+  const others = list(shipped).filter((name) => name.endsWith('.node'))
+  return [[...new Set([...first, ...others.map((name) => join(shipped, name))])], cause]
+}
+
+function missing(folder: string): string {
+  const { join } = process.getBuiltinModule('node:path')
+  const others = list(join(folder, 'prebuilds'))
+  const there = others.length === 0 ? '' : `, which has some for ${others.join(', ')}`
+  return `no binary for ${process.platform} ${process.arch}, Node-API ${process.versions['napi']}, in ${folder}${there}`
+}
+
+/**
+ * The folder of this package: two above this file, which is dist/platform/node.js, or, where a bundler has put this file's
+ * code elsewhere, what Node finds under the package's name from there.
+ */
+function packageFolder(): { folder: string } | { reason: string; cause?: unknown } {
+  const { dirname, join } = process.getBuiltinModule('node:path')
+  const { fileURLToPath } = process.getBuiltinModule('node:url')
+  const { createRequire } = process.getBuiltinModule('node:module')
+  // In a bundle in CommonJS format there is no `import.meta.url`; webpack leaves the path that this file had when bundled.
+  const url = import.meta.url as string | undefined
+  const here = url !== undefined ? fileURLToPath(url) : typeof __filename === 'string' ? __filename : undefined
+  const places = [...new Set([here, process.argv[1]])].filter((place) => place !== undefined)
+  let otherVersion: string | undefined
+  let cause: unknown
+  for (const place of places) {
+    const require = createRequire(place)
+    for (const manifest of [join(dirname(place), '../../package.json'), 'graupel/package.json']) {
+      try {
+        const { name, version } = require(manifest) as { name?: string; version?: string }
+        if (name !== 'graupel') continue
+        const folder = dirname(require.resolve(manifest))
+        // The two halves of the package, the TypeScript in a bundle and the binary, have to be of one version.
+        if (version === packageVersion) return { folder }
+        otherVersion = `the graupel in ${folder} is version ${version}, and this is ${packageVersion}`
+      } catch (error) {
+        cause = error
+      }
+    }
+  }
+  return {
+    reason: `graupel is bundled, and its package, in which the binary is, ${otherVersion === undefined ? `cannot be found from ${places.join(' or ')}` : `does not fit: ${otherVersion}`}; deploy node_modules/graupel with the bundle, or tell the bundler to leave graupel external`,
+    cause,
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return process.getBuiltinModule('node:fs').readdirSync(folder)
+  } catch {
+    return []
+  }
+}
