@@ -21,7 +21,7 @@ if (options.help) {
   --subject SUBJECT  only subjects whose name contains this: ${subjects.map(({ name }) => name).join(', ')}
   --bars             only what a bar of the design is about
   --rivals           with the other packages of npm, which are installed in bench/rivals
-  --nodes 22,24      some workloads on other versions of Node, too, which are installed in bench/nodes
+  --nodes 22,24      some workloads on other versions of Node, too, which are installed in .tools
   --quick            fewer and shorter rounds: for a look, not for a claim
   --check            exit with 1, and a list, if a bar of DESIGN.md, section 8, does not hold
   --from FILE        measure nothing, and take the results from there

@@ -134,7 +134,9 @@ function linkFlags({ platform, arch }) {
   if (platform === 'linux') {
     return ['-Wl,--gc-sections', `-Wl,--version-script=${join(root, 'native/binding/exports.map')}`]
   }
-  return [...importLibraries(arch), '-luserenv', '-lpsapi']
+  // Nobody links with the addon, but the linker leaves a library for that beside it.
+  const unwanted = `-Wl,--out-implib=${join(workFolder, `win32-${arch}`, 'addon.lib')}`
+  return [...importLibraries(arch), '-luserenv', '-lpsapi', unwanted]
 }
 
 /** Of what Node gives to addons on Windows, where no name may be left open. @param {'x64' | 'arm64'} arch */

@@ -93,10 +93,12 @@ function choose(): EngineInfo {
   if (wanted === 'native') requireNative(`${variable} is 'native'`)
   const loaded = platform.loadNative()
   if (loaded.ok) return { kind: 'native', file: loaded.file }
-  platform.warn(
-    `graupel runs on its TypeScript engine: ${loaded.reason}. Set ${variable}=js to choose it, or rebuild the package with a C++ compiler.`,
-    'GRAUPEL_JS_ENGINE',
-  )
+  if (!loaded.isByDesign) {
+    platform.warn(
+      `graupel runs on its TypeScript engine: ${loaded.reason}. Set ${variable}=js to choose it, or rebuild the package with a C++ compiler.`,
+      'GRAUPEL_JS_ENGINE',
+    )
+  }
   return { kind: 'js', reason: loaded.reason }
 }
 

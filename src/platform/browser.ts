@@ -26,7 +26,11 @@ export const platform: Platform = {
   absolutePath: (path) => path,
   atExit: () => {},
 
-  loadNative: () => ({ ok: false, reason: 'this build of the package, for browsers, has no native engine' }),
+  loadNative: () => ({
+    ok: false,
+    reason: 'this build of the package, for browsers, has no native engine',
+    isByDesign: true,
+  }),
   warn: (message) => console.warn(message),
   channel: () => undefined,
   sleep: () => false,

@@ -3,7 +3,14 @@ import type { Binding } from '../engine/native.js'
 /** What loading the native engine ended with; a binary that is missing and one that is broken are different things. */
 export type NativeLoad =
   | { readonly ok: true; readonly binding: Binding; readonly file: string }
-  | { readonly ok: false; readonly reason: string; readonly cause?: unknown; readonly file?: string }
+  | {
+      readonly ok: false
+      readonly reason: string
+      readonly cause?: unknown
+      readonly file?: string
+      /** There is none for such a place, and nothing to be done about it. */
+      readonly isByDesign?: true
+    }
 
 /** A channel of `node:diagnostics_channel`, as far as it is used here. */
 interface Channel {

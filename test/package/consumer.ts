@@ -27,7 +27,7 @@ type Variables = Record<string, string | undefined>
 /** Without what the npm that runs these tests tells its scripts, except where its registry and its settings are. */
 function cleanEnvironment(): Variables {
   const kept = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|nodedir|proxy|https_proxy|noproxy)$/i
-  const dropped = /^(npm_|graupel_|vitest|node_options$|node_env$|cxx$|cc$)/i
+  const dropped = /^(npm_|graupel_|vitest|node_options$|node_env$|prebuilds_only$|cxx$|cc$)/i
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)),
   )

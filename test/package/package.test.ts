@@ -241,8 +241,10 @@ describe('for browsers', () => {
   })
 
   test('the TypeScript engine runs under the condition', () => {
-    const { result } = run(builtProject, engineOf, {}, ['--conditions=browser'])
+    const { result, warnings } = run(builtProject, engineOf, {}, ['--conditions=browser'])
     expect(result).toMatchObject({ kind: 'js' })
+    // There is nothing to be done about it.
+    expect(warnings).toEqual([])
     expect(run(builtProject, thousandIds, {}, ['--conditions=browser']).result).toBe(1000)
   })
 })

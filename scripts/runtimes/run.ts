@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What a runtime came to. */
+export interface Outcome {
+  /** Name and version, as it calls itself. */
+  runtime: string
+  engine: string
+  /** What ran. */
+  proof: string
+}
+
+/** A tool that is not installed, and how it can be. */
+export class Missing extends Error {}
+
+/** Runs a command; its standard output. @throws Error with all it said unless it exits with 0. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): string {
+  const env = { ...process.env, ...options.env }
+  const done = spawnSync(command, args, {
+    cwd: options.cwd ?? repository,
+    env,
+    encoding: 'utf8',
+    timeout: 600_000,
+    maxBuffer: 1 << 27,
+  })
+  if (done.status === 0) return done.stdout
+  const why = done.error?.message ?? done.signal ?? `code ${done.status}`
+  throw new Error(`${command} ${args.join(' ')}: ${why}\n${done.stdout ?? ''}${done.stderr ?? ''}`)
+}
+
+/** The first of some commands that is installed. @throws Missing */
+export function findCommand(commands: readonly string[], debianPackage: string): string {
+  const found = commands.find(
+    (command) => spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0,
+  )
+  if (found === undefined) throw new Missing(`no ${commands[0]} (Debian package ${debianPackage})`)
+  return found
+}

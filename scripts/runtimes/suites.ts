@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { npmBinary, npmNode } from '../npm-binary.js'
+import type { Project } from './project.ts'
+import { type Outcome, repository, run } from './run.ts'
+
+// Runtimes on which the tests of this repository run: the parity suite, on the binary as it is published.
+
+const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
+const parity = 'test/parity/parity.test.ts'
+
+/** A release of Node: the parity suite, the cases of installing, and the smoke test. */
+export function onNode(version: string, project: Project): Outcome {
+  const node = npmNode(version)
+  const smoke = project.smoke(node, [])
+  const tests = suite(node, [], project, [parity, 'test/package/install.test.ts'])
+  return { ...smoke, proof: `parity suite and install cases, ${tests} tests; ${smoke.proof}` }
+}
+
+export function onDeno(project: Project): Outcome {
+  const deno = npmBinary(
+    `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
+    '2',
+    'deno',
+  )
+  const flags = ['run', '--allow-all']
+  const smoke = project.smoke(deno, flags)
+  const tests = suite(deno, flags, project, [parity])
+  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
+}
+
+/** Bun's own runner takes vitest's tests. */
+export function onBun(project: Project): Outcome {
+  const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
+  const smoke = project.smoke(bun, [])
+  const report = join(project.folder, 'bun.xml')
+  run(bun, ['test', parity, '--reporter=junit', `--reporter-outfile=${report}`], { env: environment(project) })
+  const [, tests, failures] =
+    readFileSync(report, 'utf8').match(/<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"/) ?? []
+  if (!Number(tests) || failures !== '0') throw new Error(`bun test: ${tests} tests, ${failures} failed`)
+  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
+}
+
+/** Runs test files by vitest; how many tests there were. */
+function suite(command: string, flags: readonly string[], project: Project, files: readonly string[]): number {
+  const report = join(project.folder, 'vitest.json')
+  const options = ['--reporter=json', `--outputFile=${report}`, '--reporter=default']
+  run(command, [...flags, vitest, 'run', ...files, ...options], { env: environment(project) })
+  const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
+  if (numPassedTests !== numTotalTests || numTotalTests === 0)
+    throw new Error(`${numPassedTests} of ${numTotalTests} tests passed`)
+  return numTotalTests
+}
+
+function environment(project: Project): NodeJS.ProcessEnv {
+  return {
+    // For node-gyp-build: not what was built from source in this repository.
+    GRAUPEL_PREBUILD: project.package,
+    PREBUILDS_ONLY: '1',
+    GRAUPEL_TEST_BINARY: project.binary,
+    GRAUPEL_PARITY_SCRIPTS: '200',
+  }
+}
