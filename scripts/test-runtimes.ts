@@ -8,9 +8,10 @@ import { inChromium, inWorkerd } from './runtimes/browsers.ts'
 import { onArm64, onMusl, onMuslArm64, onWindows } from './runtimes/foreign.ts'
 import { Project } from './runtimes/project.ts'
 import { Missing, type Outcome } from './runtimes/run.ts'
-import { onBun, onDeno, onNode } from './runtimes/suites.ts'
+import { onBun, onDeno, onNode, onThisNode } from './runtimes/suites.ts'
 
 const runtimes: Record<string, (project: Project) => Outcome | Promise<Outcome>> = {
+  this: onThisNode,
   'node-20.19': (project) => onNode('20.19', project),
   'node-22': (project) => onNode('22', project),
   'node-24': (project) => onNode('24', project),
@@ -24,6 +25,8 @@ const runtimes: Record<string, (project: Project) => Outcome | Promise<Outcome>>
   'linux-arm64-musl': onMuslArm64,
   'win32-x64': onWindows,
 }
+/** The Node that runs this, on whichever system. */
+const own = 'this'
 /** Need binaries of `prebuild:cross`, which takes minutes. */
 const foreign = ['linux-arm64-glibc', 'linux-x64-musl', 'linux-arm64-musl', 'win32-x64']
 
@@ -34,6 +37,7 @@ const usage = `Runs graupel on other runtimes: ${Object.keys(runtimes).join(', '
   --only NAME,NAME    these alone
   --foreign           also other processors, C libraries and systems, on a Debian on x64: ${foreign.join(', ')}
   --binaries FOLDER   with the binaries in FOLDER/prebuilds, instead of making them
+  --tarball FOLDER    with the tarball in FOLDER, as it is
   --table FILE        writes the table there, too, in Markdown
 `
 
@@ -43,7 +47,8 @@ if (values.help) {
   process.exit(0)
 }
 const wanted =
-  values.only?.split(',') ?? Object.keys(runtimes).filter((name) => values.foreign || !foreign.includes(name))
+  values.only?.split(',') ??
+  Object.keys(runtimes).filter((name) => name !== own && (values.foreign || !foreign.includes(name)))
 const unknown = wanted.find((name) => !Object.hasOwn(runtimes, name))
 if (unknown !== undefined) fail(`there is no runtime '${unknown}'; choose from ${Object.keys(runtimes).join(', ')}`)
 
@@ -52,7 +57,7 @@ process.on('SIGINT', () => process.exit(130))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 const rows = [['runtime', 'version', 'engine', 'what ran']]
-const project = new Project(folder, values.binaries)
+const project = new Project(folder, values.binaries, values.tarball)
 for (const name of wanted) {
   try {
     const { runtime, engine, proof } = await (runtimes[name] as (typeof runtimes)[string])(project)
@@ -75,6 +80,7 @@ function readOptions() {
     only: { type: 'string' },
     foreign: { type: 'boolean', default: false },
     binaries: { type: 'string' },
+    tarball: { type: 'string' },
     table: { type: 'string' },
     help: { type: 'boolean', default: false },
   } as const

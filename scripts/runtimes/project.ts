@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { transformSync } from 'esbuild'
-import { install, pack } from '../../test/package/consumer.ts'
+import { install, pack, tarballIn } from '../../test/package/consumer.ts'
 import { ownTarget, targets } from '../targets.js'
 import { type Outcome, repository, run } from './run.ts'
 
@@ -11,13 +11,17 @@ export class Project {
   readonly folder: string
   readonly package: string
 
-  /** @param given where `prebuilds` is, if the binaries have been made already. */
-  constructor(folder: string, given: string | undefined) {
+  /**
+   * @param binaries the folder with `prebuilds`, if they have been made already.
+   * @param tarball a folder with the tarball that is to be installed as it is, instead of one of this repository.
+   */
+  constructor(folder: string, binaries: string | undefined, tarball: string | undefined) {
     this.folder = join(folder, 'project')
     this.package = join(this.folder, 'node_modules/graupel')
-    install(this.folder, pack(folder), ['--ignore-scripts'])
-    if (given === undefined) run(process.execPath, ['scripts/prebuild.js', '--out', this.package])
-    else cpSync(join(given, 'prebuilds'), join(this.package, 'prebuilds'), { recursive: true })
+    install(this.folder, tarball === undefined ? pack(folder) : tarballIn(resolve(tarball)), ['--ignore-scripts'])
+    if (binaries !== undefined)
+      cpSync(join(binaries, 'prebuilds'), join(this.package, 'prebuilds'), { recursive: true })
+    else if (tarball === undefined) run(process.execPath, ['scripts/prebuild.js', '--out', this.package])
     for (const name of ['smoke', 'smoke-worker']) {
       const text = readFileSync(join(repository, `scripts/runtimes/${name}.ts`), 'utf8')
       writeProgram(this.folder, `${name}.mjs`, transformSync(text, { loader: 'ts' }).code)

@@ -17,6 +17,13 @@ export function onNode(version: string, project: Project): Outcome {
   return { ...smoke, proof: `parity suite and install cases, ${tests} tests; ${smoke.proof}` }
 }
 
+/** The Node that runs this: the parity suite and the smoke test. */
+export function onThisNode(project: Project): Outcome {
+  const smoke = project.smoke(process.execPath, [])
+  const tests = suite(process.execPath, [], project, [parity])
+  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
+}
+
 export function onDeno(project: Project): Outcome {
   const deno = npmBinary(
     `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,

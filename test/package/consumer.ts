@@ -88,9 +88,9 @@ export function repack(tarball: string, folder: string, change: (content: string
   return tarballIn(folder)
 }
 
-function tarballIn(folder: string): string {
+export function tarballIn(folder: string): string {
   const name = readdirSync(folder).find((file) => file.endsWith('.tgz'))
-  if (name === undefined) throw new Error('npm pack made no tarball')
+  if (name === undefined) throw new Error(`there is no tarball in ${folder}`)
   return join(folder, name)
 }
 

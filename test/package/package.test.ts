@@ -18,6 +18,7 @@ import {
   temporaryFolder,
 } from './consumer.ts'
 
+const isWindows = process.platform === 'win32'
 const folder = temporaryFolder()
 const builtProject = join(folder, 'built')
 const bareProject = join(folder, 'bare')
@@ -90,7 +91,8 @@ describe('with a compiler', () => {
     expect(reinstall(builtProject)).toMatch(/^graupel: the native engine is up to date/)
   })
 
-  test('an interrupted installation leaves no binary behind, and the next one makes it', async () => {
+  // There are no signals, and other permissions, on Windows.
+  test.skipIf(isWindows)('an interrupted installation leaves no binary behind, and the next one makes it', async () => {
     const project = copyProject(bareProject, join(folder, 'interrupted'))
     const program = `
       const { spawn } = await import('node:child_process')
@@ -149,7 +151,7 @@ describe('a damaged binary', () => {
   })
 })
 
-test('a read-only package folder breaks neither installation nor import', () => {
+test.skipIf(isWindows)('a read-only package folder breaks neither installation nor import', () => {
   const project = copyProject(bareProject, join(folder, 'read-only'))
   chmodSync(packageFolder(project), 0o555)
   const done = node(packageFolder(project), ['scripts/install.js'], {}, nobody)

@@ -1,0 +1,143 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build as esbuild } from 'esbuild'
+import { engineInfo } from 'graupel'
+import { build as vite } from 'vite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import webpack from 'webpack'
+import { ownTarget } from '../../scripts/targets.js'
+import { install, node, pack, packageFolder, repack, temporaryFolder } from './consumer.ts'
+
+// A small service, bundled as docs/platforms.md says: with graupel left out of the bundle, and with its code in it.
+
+const folder = temporaryFolder()
+const project = join(folder, 'service')
+const source = join(project, 'service.js')
+let native: string
+
+beforeAll(() => {
+  const { file } = engineInfo()
+  const target = ownTarget()
+  if (file === undefined || target === undefined) throw new Error(`no binary: ${engineInfo().reason}`)
+  const tarball = repack(pack(folder), join(folder, 'with-binary'), (content) => {
+    mkdirSync(join(content, 'prebuilds', target.folder), { recursive: true })
+    copyFileSync(file, join(content, 'prebuilds', target.folder, target.file))
+  })
+  install(project, tarball, ['--ignore-scripts'])
+  native = join(packageFolder(project), 'prebuilds', target.folder, target.file)
+  writeFileSync(
+    source,
+    `import { createGenerator, engineInfo } from 'graupel'
+    const distinct = new Set(createGenerator({ node: 7 }).take(1000)).size
+    console.log(JSON.stringify({ distinct, ...engineInfo() }))\n`,
+  )
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Bundles the service into a file, with graupel or without. */
+type Bundler = (output: string, isInside: boolean) => Promise<unknown>
+
+const bundlers: Record<string, [name: string, bundle: Bundler]> = {
+  'esbuild, ES module': ['esbuild.mjs', bundleWithEsbuild('esm')],
+  'esbuild, CommonJS': ['esbuild.cjs', bundleWithEsbuild('cjs')],
+  'Vite, SSR': ['vite.mjs', bundleWithVite],
+  'webpack, ES module': ['webpack.mjs', bundleWithWebpack('module')],
+  'webpack, CommonJS': ['webpack.cjs', bundleWithWebpack('commonjs')],
+}
+
+describe.each(Object.entries(bundlers))('%s', (_, [name, bundle]) => {
+  test('graupel is left out: the service runs natively', async () => {
+    const output = join(project, `external-${name}`)
+    await bundle(output, false)
+    expectNative(output)
+  })
+
+  test('graupel is bundled: natively while the package is there, else on the TypeScript engine, with a warning', async () => {
+    const output = join(project, 'out', `inside-${name}`)
+    await bundle(output, true)
+    expectNative(output)
+
+    const aside = join(folder, 'aside')
+    renameSync(packageFolder(project), aside)
+    try {
+      const { status, stdout, stderr } = node(folder, [output])
+      expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })
+      expect(stderr).toContain('graupel is bundled, and its package, in which the binary is, cannot be found')
+      expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+    } finally {
+      renameSync(aside, packageFolder(project))
+    }
+  })
+})
+
+test('a bundle with another version of graupel than the one that is installed does not load its binary', async () => {
+  const output = join(project, 'out', 'old.mjs')
+  await bundleWithEsbuild('esm')(output, true)
+  const manifest = join(packageFolder(project), 'package.json')
+  copyFileSync(manifest, join(folder, 'manifest.json'))
+  writeFileSync(manifest, JSON.stringify({ name: 'graupel', version: '99.0.0' }))
+  const { stdout, stderr } = node(project, [output])
+  copyFileSync(join(folder, 'manifest.json'), manifest)
+  expect(stderr).toMatch(/the graupel in .* is version 99\.0\.0, and this is \d+\.\d+\.\d+/)
+  expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+})
+
+/** From another folder, as services are started. */
+function expectNative(output: string): void {
+  const { status, stdout, stderr } = node(folder, [output])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toEqual({ distinct: 1000, kind: 'native', file: native })
+}
+
+function bundleWithEsbuild(format: 'esm' | 'cjs'): Bundler {
+  return async (output, isInside) => {
+    const { warnings } = await esbuild({
+      entryPoints: [source],
+      outfile: output,
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      format,
+      external: isInside ? [] : ['graupel'],
+    })
+    expect(warnings).toEqual([])
+  }
+}
+
+function bundleWithVite(output: string, isInside: boolean): Promise<unknown> {
+  return vite({
+    root: project,
+    configFile: false,
+    logLevel: 'error',
+    // Left out is what Vite does with packages, unless it is told otherwise.
+    ssr: isInside ? { noExternal: true } : {},
+    build: {
+      ssr: source,
+      minify: true,
+      emptyOutDir: false,
+      outDir: join(output, '..'),
+      rollupOptions: { output: { entryFileNames: basename(output) } },
+    },
+  })
+}
+
+function bundleWithWebpack(type: 'module' | 'commonjs'): Bundler {
+  return (output, isInside) =>
+    new Promise<void>((resolve, reject) => {
+      const configuration: webpack.Configuration = {
+        context: project,
+        entry: source,
+        target: 'node20',
+        mode: 'production',
+        output: { path: join(output, '..'), filename: basename(output), ...(type === 'module' && { module: true }) },
+        experiments: { outputModule: type === 'module' },
+        externals: isInside ? {} : { graupel: `${type} graupel` },
+      }
+      webpack(configuration, (error, stats) => {
+        if (error) reject(error)
+        else if (stats === undefined || stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats?.toString()))
+        else resolve()
+      })
+    })
+}
