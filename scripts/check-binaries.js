@@ -54,7 +54,8 @@ function check(target) {
   const name = `prebuilds/${target.folder}/${target.file}`
   const file = join(folder, name)
   if (!existsSync(file)) return faults.push(`${name} is missing`)
-  const found = [...machineFaults(target, readFileSync(file)), ...(target.libc ? elfFaults(target.libc, file) : [])]
+  const found = machineFaults(target, readFileSync(file))
+  if (found.length === 0 && target.libc) found.push(...elfFaults(target.libc, file))
   for (const fault of found) faults.push(`${name}: ${fault}`)
   console.log(`${found.length === 0 ? 'good' : 'BAD '}  ${name}, ${Math.ceil(statSync(file).size / 1024)} KiB`)
 }

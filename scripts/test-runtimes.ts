@@ -1,7 +1,7 @@
 // Runs the package on every runtime that it is meant for, and prints what each came to: `npm run test:runtimes`. The
 // programs are npm packages; Chromium, QEMU, musl and Wine are Debian's.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { inChromium, inWorkerd } from './runtimes/browsers.ts'
@@ -10,7 +10,7 @@ import { Project } from './runtimes/project.ts'
 import { Missing, type Outcome } from './runtimes/run.ts'
 import { onBun, onDeno, onNode, onThisNode } from './runtimes/suites.ts'
 
-const runtimes: Record<string, (project: Project) => Outcome | Promise<Outcome>> = {
+const runtimes: Record<string, (project: Project) => Promise<Outcome>> = {
   this: onThisNode,
   'node-20.19': (project) => onNode('20.19', project),
   'node-22': (project) => onNode('22', project),
@@ -56,24 +56,35 @@ const folder = mkdtempSync(join(tmpdir(), 'graupel-runtimes-'))
 process.on('SIGINT', () => process.exit(130))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-const rows = [['runtime', 'version', 'engine', 'what ran']]
-const project = new Project(folder, values.binaries, values.tarball)
-for (const name of wanted) {
+const project = await Project.make(folder, values.binaries, values.tarball)
+// One compilation for all of them, which would otherwise wait for one another.
+await project.need(wanted.filter((name) => foreign.includes(name)))
+
+const rows = new Map<string, string[]>()
+const waiting = [...wanted]
+await Promise.all(Array.from({ length: availableParallelism() }, work))
+const lines = [['runtime', 'version', 'engine', 'what ran'], ...wanted.map((name) => rows.get(name) ?? [])]
+console.log(table(lines))
+if (values.table !== undefined) writeFileSync(values.table, table(lines))
+
+async function work(): Promise<void> {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) rows.set(name, await rowOf(name))
+}
+
+async function rowOf(name: string): Promise<string[]> {
   try {
     const { runtime, engine, proof } = await (runtimes[name] as (typeof runtimes)[string])(project)
-    rows.push([name, runtime, engine, proof])
     console.error(`good  ${name}`)
+    return [name, runtime, engine, proof]
   } catch (error) {
     const { message } = error as Error
     // Where everything has to be proven, a tool that is not there is a failure.
     const isExcused = error instanceof Missing && !process.env['CI']
     if (!isExcused) process.exitCode = 1
-    rows.push([name, '', '', isExcused ? `left out: ${message}` : 'FAILED'])
     console.error(isExcused ? `      ${name}: left out, ${message}` : `BAD   ${name}: ${message}`)
+    return [name, '', '', isExcused ? `left out: ${message}` : 'FAILED']
   }
 }
-console.log(table(rows))
-if (values.table !== undefined) writeFileSync(values.table, table(rows))
 
 function readOptions() {
   const options = {

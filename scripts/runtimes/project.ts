@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { transformSync } from 'esbuild'
 import { install, pack, tarballIn } from '../../test/package/consumer.ts'
@@ -10,22 +10,33 @@ import { type Outcome, repository, run } from './run.ts'
 export class Project {
   readonly folder: string
   readonly package: string
+  /** Of the package, without a binary. */
+  readonly tarball: string
+  #smokes = 0
+
+  private constructor(folder: string, tarball: string) {
+    this.folder = join(folder, 'project')
+    this.package = join(this.folder, 'node_modules/graupel')
+    this.tarball = tarball
+  }
 
   /**
    * @param binaries the folder with `prebuilds`, if they have been made already.
-   * @param tarball a folder with the tarball that is to be installed as it is, instead of one of this repository.
+   * @param given a folder with the tarball that is to be installed as it is, instead of one of this repository.
    */
-  constructor(folder: string, binaries: string | undefined, tarball: string | undefined) {
-    this.folder = join(folder, 'project')
-    this.package = join(this.folder, 'node_modules/graupel')
-    install(this.folder, tarball === undefined ? pack(folder) : tarballIn(resolve(tarball)), ['--ignore-scripts'])
-    if (binaries !== undefined)
-      cpSync(join(binaries, 'prebuilds'), join(this.package, 'prebuilds'), { recursive: true })
-    else if (tarball === undefined) run(process.execPath, ['scripts/prebuild.js', '--out', this.package])
+  static async make(folder: string, binaries: string | undefined, given: string | undefined): Promise<Project> {
+    const project = new Project(folder, given === undefined ? pack(folder) : tarballIn(resolve(given)))
+    install(project.folder, project.tarball, ['--ignore-scripts'])
+    if (binaries !== undefined) {
+      cpSync(join(binaries, 'prebuilds'), join(project.package, 'prebuilds'), { recursive: true })
+    } else if (given === undefined) {
+      await run(process.execPath, ['scripts/prebuild.js', '--out', project.package])
+    }
     for (const name of ['smoke', 'smoke-worker']) {
       const text = readFileSync(join(repository, `scripts/runtimes/${name}.ts`), 'utf8')
-      writeProgram(this.folder, `${name}.mjs`, transformSync(text, { loader: 'ts' }).code)
+      writeProgram(project.folder, `${name}.mjs`, transformSync(text, { loader: 'ts' }).code)
     }
+    return project
   }
 
   /** This platform's binary. */
@@ -35,12 +46,16 @@ export class Project {
     return join(this.package, 'prebuilds', target.folder, target.file)
   }
 
-  /** Makes sure that there is a binary for another target. */
-  need(name: string): void {
-    const target = targets.find((target) => target.name === name)
-    if (target === undefined) throw new Error(`no target ${name}`)
-    if (existsSync(join(this.package, 'prebuilds', target.folder, target.file))) return
-    run(process.execPath, ['scripts/cross/build.js', '--only', name, '--out', this.package])
+  /** Makes sure that there are binaries for other targets. */
+  async need(names: readonly string[]): Promise<void> {
+    const missing = targets.filter(
+      ({ name, folder, file }) => names.includes(name) && !existsSync(join(this.package, 'prebuilds', folder, file)),
+    )
+    if (missing.length === 0) return
+    const only = missing.map(({ name }) => name).join()
+    await run(process.execPath, ['scripts/cross/build.js', '--only', only, '--out', this.package], {
+      timeout: 1_800_000,
+    })
   }
 
   /**
@@ -48,29 +63,27 @@ export class Project {
    *
    * @throws Error with all it said where the package has failed, or did not run natively.
    */
-  smoke(
+  async smoke(
     command: string,
     args: readonly string[],
     env: NodeJS.ProcessEnv = {},
     pathOf = (path: string) => path,
-  ): Outcome {
-    const result = join(this.folder, 'result.json')
-    const output = join(this.folder, 'output.txt')
-    rmSync(result, { force: true })
+  ): Promise<Outcome> {
+    this.#smokes += 1
+    const result = join(this.folder, `result-${this.#smokes}.json`)
+    const output = join(this.folder, `output-${this.#smokes}.txt`)
+    const all = [...args, 'smoke.mjs', pathOf(result)]
     // To a file, because Node under Wine cannot write to a pipe.
     const fd = openSync(output, 'w')
-    const all = [...args, 'smoke.mjs', pathOf(result)]
-    const stdio = ['ignore', fd, fd] as const
-    const done = spawnSync(command, all, {
-      cwd: this.folder,
-      env: { ...process.env, ...env },
-      stdio: [...stdio],
-      timeout: 300_000,
+    const options = { cwd: this.folder, env: { ...process.env, ...env }, timeout: 300_000 }
+    const child = spawn(command, all, { ...options, stdio: ['ignore', fd, fd] })
+    const why = await new Promise((resolve) => {
+      child.on('error', (error) => resolve(error.message))
+      child.on('close', (code, signal) => resolve(signal ?? (code === 0 ? undefined : `code ${code}`)))
     })
     closeSync(fd)
-    if (done.status !== 0 || !existsSync(result)) {
-      const why = done.error?.message ?? done.signal ?? `code ${done.status}`
-      throw new Error(`${command} ${all.join(' ')}: ${why}\n${readFileSync(output, 'utf8')}`)
+    if (why !== undefined || !existsSync(result)) {
+      throw new Error(`${command} ${all.join(' ')}: ${why ?? 'no result'}\n${readFileSync(output, 'utf8')}`)
     }
     const { runtime, kind, file, ids } = JSON.parse(readFileSync(result, 'utf8'))
     if (kind !== 'native') throw new Error(`${runtime} ran on the ${kind} engine, although there is a binary for it`)

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,19 +19,16 @@ export class Missing extends Error {}
 export function run(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
-): string {
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
+): Promise<string> {
+  const { cwd = repository, timeout = 600_000 } = options
   const env = { ...process.env, ...options.env }
-  const done = spawnSync(command, args, {
-    cwd: options.cwd ?? repository,
-    env,
-    encoding: 'utf8',
-    timeout: 600_000,
-    maxBuffer: 1 << 27,
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd, env, timeout, maxBuffer: 1 << 27 }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout)
+      else reject(new Error(`${command} ${args.join(' ')}: ${error.code ?? error.signal}\n${stdout}${stderr}`))
+    })
   })
-  if (done.status === 0) return done.stdout
-  const why = done.error?.message ?? done.signal ?? `code ${done.status}`
-  throw new Error(`${command} ${args.join(' ')}: ${why}\n${done.stdout ?? ''}${done.stderr ?? ''}`)
 }
 
 /** The first of some commands that is installed. @throws Missing */

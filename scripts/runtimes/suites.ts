@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { npmBinary, npmNode } from '../npm-binary.js'
 import type { Project } from './project.ts'
@@ -10,38 +10,38 @@ const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
 const parity = 'test/parity/parity.test.ts'
 
 /** A release of Node: the parity suite, the cases of installing, and the smoke test. */
-export function onNode(version: string, project: Project): Outcome {
+export async function onNode(version: string, project: Project): Promise<Outcome> {
   const node = npmNode(version)
-  const smoke = project.smoke(node, [])
-  const tests = suite(node, [], project, [parity, 'test/package/install.test.ts'])
+  const smoke = await project.smoke(node, [])
+  const tests = await suite(node, [], project, [parity, 'test/package/install.test.ts'])
   return { ...smoke, proof: `parity suite and install cases, ${tests} tests; ${smoke.proof}` }
 }
 
 /** The Node that runs this: the parity suite and the smoke test. */
-export function onThisNode(project: Project): Outcome {
-  const smoke = project.smoke(process.execPath, [])
-  const tests = suite(process.execPath, [], project, [parity])
+export async function onThisNode(project: Project): Promise<Outcome> {
+  const smoke = await project.smoke(process.execPath, [])
+  const tests = await suite(process.execPath, [], project, [parity])
   return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
 }
 
-export function onDeno(project: Project): Outcome {
+export async function onDeno(project: Project): Promise<Outcome> {
   const deno = npmBinary(
     `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
     '2',
     'deno',
   )
   const flags = ['run', '--allow-all']
-  const smoke = project.smoke(deno, flags)
-  const tests = suite(deno, flags, project, [parity])
+  const smoke = await project.smoke(deno, flags)
+  const tests = await suite(deno, flags, project, [parity])
   return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
 }
 
 /** Bun's own runner takes vitest's tests. */
-export function onBun(project: Project): Outcome {
+export async function onBun(project: Project): Promise<Outcome> {
   const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
-  const smoke = project.smoke(bun, [])
+  const smoke = await project.smoke(bun, [])
   const report = join(project.folder, 'bun.xml')
-  run(bun, ['test', parity, '--reporter=junit', `--reporter-outfile=${report}`], { env: environment(project) })
+  await run(bun, ['test', parity, '--reporter=junit', `--reporter-outfile=${report}`], { env: environment(project) })
   const [, tests, failures] =
     readFileSync(report, 'utf8').match(/<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"/) ?? []
   if (!Number(tests) || failures !== '0') throw new Error(`bun test: ${tests} tests, ${failures} failed`)
@@ -49,10 +49,15 @@ export function onBun(project: Project): Outcome {
 }
 
 /** Runs test files by vitest; how many tests there were. */
-function suite(command: string, flags: readonly string[], project: Project, files: readonly string[]): number {
-  const report = join(project.folder, 'vitest.json')
+async function suite(
+  command: string,
+  flags: readonly string[],
+  project: Project,
+  files: readonly string[],
+): Promise<number> {
+  const report = join(mkdtempSync(join(project.folder, 'suite-')), 'vitest.json')
   const options = ['--reporter=json', `--outputFile=${report}`, '--reporter=default']
-  run(command, [...flags, vitest, 'run', ...files, ...options], { env: environment(project) })
+  await run(command, [...flags, vitest, 'run', ...files, ...options], { env: environment(project) })
   const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
   if (numPassedTests !== numTotalTests || numTotalTests === 0)
     throw new Error(`${numPassedTests} of ${numTotalTests} tests passed`)
@@ -65,6 +70,7 @@ function environment(project: Project): NodeJS.ProcessEnv {
     GRAUPEL_PREBUILD: project.package,
     PREBUILDS_ONLY: '1',
     GRAUPEL_TEST_BINARY: project.binary,
+    GRAUPEL_TEST_TARBALL: project.tarball,
     GRAUPEL_PARITY_SCRIPTS: '200',
   }
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 // Builds C++ programs and runs them, two jobs at a time.
@@ -32,7 +32,20 @@ const configurations = {
 export type Configuration = keyof typeof configurations
 export const plain = 'all warnings, neither exceptions nor RTTI'
 
-const builds = new Map<string, Promise<string>>()
+const made = new Map<string, Promise<string>>()
+
+/** What is made under a name is made once. */
+function once(name: string, make: () => Promise<unknown>): Promise<string> {
+  let file = made.get(name)
+  if (file === undefined) {
+    file = make().then(() => name)
+    made.set(name, file)
+  }
+  return file
+}
+
+const numberOf = (configuration: Configuration) => Object.keys(configurations).indexOf(configuration)
+const flagsOf = (configuration: Configuration) => ['-std=c++20', '-pthread', ...configurations[configuration]]
 
 /** Compiles one program from `from`, once; its path. */
 export function build(
@@ -42,14 +55,19 @@ export function build(
   from = here,
 ): Promise<string> {
   const source = join(from, `${name}.cc`)
-  const program = join(from === here ? folder : from, `${name}-${Object.keys(configurations).indexOf(configuration)}`)
-  const flags = ['-std=c++20', '-pthread', ...configurations[configuration]]
-  let built = builds.get(program)
-  if (built === undefined) {
-    built = job(compiler, [...flags, source, ...more, '-o', program]).then(() => program)
-    builds.set(program, built)
-  }
-  return built
+  const program = join(from === here ? folder : from, `${name}-${numberOf(configuration)}`)
+  return once(program, () => job(compiler, [...flagsOf(configuration), source, ...more, '-o', program]))
+}
+
+/** Compiles all of native/core, once for all programs of a configuration, and so that a library can be made of it. */
+export async function coreObjects(configuration: Configuration): Promise<string[]> {
+  const flags = [...flagsOf(configuration), '-fPIC', '-fvisibility=hidden', ...(await unloadable())]
+  return Promise.all(
+    coreSources.map((source) => {
+      const object = join(folder, `${basename(source, '.cc')}-${numberOf(configuration)}.o`)
+      return once(object, () => job(compiler, [...flags, '-c', source, '-o', object]))
+    }),
+  )
 }
 
 /** Runs a program; its output. @throws Error with all output unless it exits with 0. */
@@ -77,10 +95,10 @@ export function whyNot(configuration: Configuration): Promise<string | undefined
 
 async function tryCompiler(configuration: Configuration): Promise<string | undefined> {
   if (process.platform === 'win32') return 'these tests need a compiler with the options of GCC and Clang'
-  const source = join(folder, `probe-${Object.keys(configurations).indexOf(configuration)}.cc`)
+  const source = join(folder, `probe-${numberOf(configuration)}.cc`)
   await writeFile(source, 'int main() {}\n')
   try {
-    await job(compiler, ['-std=c++20', ...configurations[configuration], source, '-o', `${source}.out`])
+    await job(compiler, [...flagsOf(configuration), source, '-o', `${source}.out`])
     return undefined
   } catch (error) {
     const reason = `${compiler} cannot build with ${configuration}; install g++, or set CXX: ${error}`
@@ -90,8 +108,9 @@ async function tryCompiler(configuration: Configuration): Promise<string | undef
   }
 }
 
-export async function isGcc(): Promise<boolean> {
-  return !(await job(compiler, ['--version'])).includes('clang')
+/** GCC would otherwise mark a library as one that cannot be unloaded. */
+export async function unloadable(): Promise<string[]> {
+  return (await job(compiler, ['--version'])).includes('clang') ? [] : ['-fno-gnu-unique']
 }
 
 const mostJobs = 2

@@ -6,12 +6,12 @@ import {
   build,
   type Configuration,
   core,
-  coreSources,
-  isGcc,
+  coreObjects,
   plain,
   removeFolder,
   run,
   timeout,
+  unloadable,
   whyNot,
 } from './compile.js'
 
@@ -71,11 +71,11 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
   )
 
   proves('opens one page for all who come at once, and refuses files that are damaged or unsafe', async () => {
-    await run(await build('shared_state_test', configuration, coreSources))
+    await run(await build('shared_state_test', configuration, await coreObjects(configuration)))
   })
 
   proves('repeats nothing where pages and files are deleted or replaced, and processes killed', async () => {
-    await run(await build('home_test', configuration, coreSources))
+    await run(await build('home_test', configuration, await coreObjects(configuration)))
   })
 
   proves('has clocks that do not go back', async () => {
@@ -83,10 +83,8 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
   })
 
   proves('counts with one word in two copies of the module, also after both were closed', async () => {
-    // GCC would otherwise mark the library as one that cannot be unloaded.
-    const unloadable = (await isGcc()) ? ['-fno-gnu-unique'] : []
-    const shared = ['-shared', '-fPIC', '-fvisibility=hidden', ...unloadable]
-    const first = await build('copies_library', configuration, [...coreSources, ...shared])
+    const shared = ['-shared', '-fPIC', '-fvisibility=hidden', ...(await unloadable())]
+    const first = await build('copies_library', configuration, [...(await coreObjects(configuration)), ...shared])
     const second = `${first}-second`
     await copyFile(first, second)
     const program = await build('copies_test', configuration, process.platform === 'linux' ? ['-ldl'] : [])

@@ -35,7 +35,7 @@ let bare: string
 let published: string
 
 beforeAll(() => {
-  bare = pack(folder)
+  bare = process.env['GRAUPEL_TEST_TARBALL'] ?? pack(folder)
   published = process.env['GRAUPEL_TEST_BINARY'] ?? prebuild()
 }, 300_000)
 

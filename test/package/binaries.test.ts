@@ -1,0 +1,105 @@
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { engineInfo } from 'graupel'
+import { afterAll, describe, expect, test } from 'vitest'
+import { oldestGlibc, ownTarget, targets } from '../../scripts/targets.js'
+import { node, npm, repository, temporaryFolder } from './consumer.ts'
+
+const folder = temporaryFolder()
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const { file: built } = engineInfo()
+if (built === undefined) throw new Error(`no binary: ${engineInfo().reason}`)
+
+// What stands between a release and a target without its binary.
+describe('scripts/check-binaries.js', () => {
+  const check = (place: string) => node(repository, ['scripts/check-binaries.js', place])
+
+  test('names every target that is missing', () => {
+    const { status, stderr } = check(folder)
+    expect(status).toBe(1)
+    expect(stderr.trim().split('\n')).toEqual(
+      targets.map(({ folder, file }) => `prebuilds/${folder}/${file} is missing`),
+    )
+  })
+
+  test.runIf(process.platform === 'linux')('tells a binary of another system, or another processor, or none', () => {
+    const place = join(folder, 'same')
+    for (const target of targets) {
+      mkdirSync(join(place, 'prebuilds', target.folder), { recursive: true })
+      copyFileSync(built, join(place, 'prebuilds', target.folder, target.file))
+    }
+    writeFileSync(join(place, 'prebuilds/linux-x64/graupel.musl.node'), 'none')
+    writeFileSync(join(place, 'prebuilds/linux-x64/stranger.node'), '')
+    const { status, stderr } = check(place)
+    expect(status).toBe(1)
+    for (const name of ['darwin-x64', 'darwin-arm64']) {
+      expect(stderr).toContain(`prebuilds/${name}/graupel.node: is no binary of darwin\n`)
+    }
+    for (const name of ['win32-x64', 'win32-arm64']) {
+      expect(stderr).toContain(`prebuilds/${name}/graupel.node: is no binary of win32\n`)
+    }
+    const other = process.arch === 'x64' ? 'arm64' : 'x64'
+    expect(stderr).toMatch(
+      new RegExp(`prebuilds/linux-${other}/graupel\\.glibc\\.node: is for machine 0x\\w+; ${other} is 0x\\w+\n`),
+    )
+    expect(stderr).toContain('prebuilds/linux-x64/graupel.musl.node: is 4 bytes long\n')
+    expect(stderr).toContain('prebuilds/linux-x64/stranger.node belongs to no target')
+    expect(stderr).toMatch(/is not stripped/)
+  })
+
+  test.runIf(process.platform === 'linux')('asks for the oldest glibc', () => {
+    const place = join(folder, 'old', 'prebuilds', `linux-${process.arch}`)
+    mkdirSync(place, { recursive: true })
+    // As if it asked for a glibc of the future.
+    const text = readFileSync(built)
+      .toString('latin1')
+      .replace(/GLIBC_2\.\d\d/g, 'GLIBC_2.99')
+    writeFileSync(join(place, 'graupel.glibc.node'), text, 'latin1')
+    const { stderr } = check(join(folder, 'old'))
+    expect(stderr).toMatch(new RegExp(`needs glibc 2\\.99; the oldest that is supported is ${oldestGlibc}`))
+  })
+
+  test('says how it is called', () => {
+    expect(node(repository, ['scripts/check-binaries.js'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('usage: '),
+    })
+  })
+})
+
+test('docs/platforms.md and the README know the targets', () => {
+  const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
+  for (const { folder, file } of targets) expect(page).toContain(`\`${folder}/${file}\``)
+  expect(page).toContain(`glibc ≥ ${oldestGlibc}`)
+  expect(ownTarget()).toBeDefined()
+})
+
+test('npm takes prebuild for a hook of build, and then nothing is made', () => {
+  const project = join(folder, 'hook')
+  mkdirSync(project)
+  const hook = pathToFileURL(join(repository, 'scripts/npm-hook.js')).href
+  writeFileSync(
+    join(project, 'prebuild.mjs'),
+    `import { isHookOf } from ${JSON.stringify(hook)}; console.log('hook:', isHookOf('build'))`,
+  )
+  const scripts = { prebuild: 'node prebuild.mjs', build: 'node -p 1' }
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts }))
+  expect(npm(project, ['run', 'prebuild'])).toContain('hook: false')
+  // On Windows, it does not know.
+  if (process.platform !== 'win32') expect(npm(project, ['run', 'build'])).toContain('hook: true')
+})
+
+describe('what is refused', () => {
+  test.each([
+    [['scripts/cross/build.js', '--only', 'plan9-x64'], /'plan9-x64' is no target; choose from linux-x64-glibc, /],
+    [['scripts/cross/build.js', '--nonsense'], /Unknown option '--nonsense'[^]*--only/],
+    [
+      ['node_modules/tsx/dist/cli.mjs', 'scripts/test-runtimes.ts', '--only', 'ie6'],
+      /no runtime 'ie6'; choose from this, /,
+    ],
+  ])('%j', (args, message) => {
+    expect(node(repository, args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+})
