@@ -1,8 +1,8 @@
 // Makes the binary of this platform as it is published, `npm run prebuild`: compiled by the system's own compiler,
 // stripped, named after its C library on Linux, and loaded once. For Linux it is `npm run prebuild:cross` that makes what
 // is published: a compiler links with the glibc that is installed, and the binary then asks for one that is as new.
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,38 +12,51 @@ import { isHookOf } from './npm-hook.js'
 import { ownTarget } from './targets.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-// A copy, because prebuildify takes the binary from where a developer's own is.
-const staging = join(root, 'build/prebuild')
-
 if (isHookOf('build')) process.exit(0)
 
-const { values } = parseArgs({ options: { out: { type: 'string', default: root } } })
+const out = outOption()
 const target = ownTarget()
 if (target === undefined) {
-  console.error(`no binary is published for ${process.platform} ${process.arch}; build from source: npm run build`)
-  process.exit(1)
+  fail(`no binary is published for ${process.platform} ${process.arch}; build from source: npm run build`, 1)
 }
 
+// A copy, because prebuildify takes the binary from where a developer's own is.
+mkdirSync(join(root, 'build'), { recursive: true })
+const staging = mkdtempSync(join(root, 'build/prebuild-'))
+const status = prebuild(target)
 rmSync(staging, { recursive: true, force: true })
-mkdirSync(staging, { recursive: true })
-try {
+// The compiler has said why.
+if (status !== 0) fail('the compilation failed, see above', 1)
+
+const file = join(out, 'prebuilds', target.folder, target.file)
+const load = `if (typeof require(process.argv[1]).next !== 'function') throw new Error('it is another binary')`
+if (spawnSync(process.execPath, ['-e', load, file], { stdio: 'inherit' }).status !== 0) fail(`${file} does not load`, 1)
+console.log(`${file}: ${Math.ceil(statSync(file).size / 1024)} KiB, loads`)
+
+function outOption() {
+  try {
+    return resolve(parseArgs({ options: { out: { type: 'string', default: root } } }).values.out)
+  } catch (error) {
+    return fail(`${/** @type {Error} */ (error).message}\nusage: npm run prebuild [-- --out FOLDER]`, 2)
+  }
+}
+
+/** @param {import('./targets.js').Target} target */
+function prebuild({ libc }) {
   for (const name of ['binding.gyp', 'native', 'scripts/addon-include.js']) {
     cpSync(join(root, name), join(staging, name), { recursive: true })
   }
-  // For node-gyp, which prebuildify starts and tells nothing of it.
-  process.env['JOBS'] ??= 'max'
-  const headers = headersOfThisNode()
-  if (headers !== undefined) process.env['npm_config_nodedir'] = headers
   const prebuildify = createRequire(import.meta.url).resolve('prebuildify/bin.js')
-  const names = ['--name=graupel', ...(target.libc ? [`--tag-libc=${target.libc}`] : [])]
-  const folders = [`--cwd=${staging}`, `--out=${resolve(values.out)}`]
-  const args = ['--napi', '--strip', `--target=${process.versions.node}`, ...names, ...folders]
-  execFileSync(process.execPath, [prebuildify, ...args], { stdio: 'inherit' })
-} finally {
-  rmSync(staging, { recursive: true, force: true })
+  const names = ['--name=graupel', ...(libc ? [`--tag-libc=${libc}`] : [])]
+  const args = ['--napi', '--strip', `--target=${process.versions.node}`, ...names, `--cwd=${staging}`, `--out=${out}`]
+  // For node-gyp, which prebuildify starts and tells nothing of these.
+  const headers = headersOfThisNode()
+  const env = { JOBS: 'max', ...process.env, ...(headers && { npm_config_nodedir: headers }) }
+  return spawnSync(process.execPath, [prebuildify, ...args], { stdio: 'inherit', env }).status
 }
 
-const file = join(resolve(values.out), 'prebuilds', target.folder, target.file)
-const load = `if (typeof require(process.argv[1]).next !== 'function') throw new Error('it is another binary')`
-execFileSync(process.execPath, ['-e', load, file], { stdio: 'inherit' })
-console.log(`${file}: ${Math.ceil(statSync(file).size / 1024)} KiB, loads`)
+/** @param {string} message @param {number} code @returns {never} */
+function fail(message, code) {
+  console.error(message)
+  process.exit(code)
+}

