@@ -36,25 +36,28 @@ try {
 
 /** @returns {Promise<string>} what was done */
 async function install() {
-  if (existsSync(binary)) {
-    if (changedMs(binary) >= Math.max(...sources.map((name) => changedMs(join(root, name)))) && !loadError(binary)) {
-      return `the native engine is up to date (${shown(binary)})`
-    }
-    // It would be loaded, whatever comes of the build: by a package whose other half is newer, or in vain.
-    attempt(() => rmSync(binary), `${shown(binary)} is damaged or older than its sources, and cannot be removed`)
-  }
-  const isForced = isBuildForced()
-  const shipped = isForced ? undefined : whatLoads()
-  if (shipped?.file && !shipped.reason) return `the native engine is prebuilt (${shown(shipped.file)})`
+  if (existsSync(binary) && isYoung() && !loadError(binary)) return `the native engine is up to date (${shown(binary)})`
   try {
+    // It would be loaded, whatever comes of the build: by a package whose other half is newer, or in vain.
+    const stays = `${shown(binary)} is damaged or older than its sources, and cannot be removed`
+    if (existsSync(binary)) attempt(() => rmSync(binary), stays)
+    const { file, reason } = (isBuildForced() ? undefined : whatLoads()) ?? {}
+    if (file && !reason) return `the native engine is prebuilt (${shown(file)})`
     return await build()
   } catch (error) {
+    const failure = /** @type {Error} */ (error)
     const { file, reason } = whatLoads() ?? {}
-    if (file && !reason)
-      return `the native engine is prebuilt (${shown(file)}): ${/** @type {Error} */ (error).message}`
-    if (file) /** @type {Error} */ (error).message += `; and ${reason}`
-    throw error
+    if (file && !reason) {
+      return `the native engine is ${file === binary ? 'old' : 'prebuilt'} (${shown(file)}): ${failure.message}`
+    }
+    if (file) failure.message += `; and ${reason}`
+    throw failure
   }
+}
+
+/** Whether the binary is younger than its sources. */
+function isYoung() {
+  return changedMs(binary) >= Math.max(...sources.map((name) => changedMs(join(root, name))))
 }
 
 /** Whether the user wants a build from source although a binary is shipped; `--build-from-source` is what many packages know. */
@@ -78,7 +81,9 @@ function whatLoads() {
   })`
   const args = ['-e', program, pathToFileURL(loader).href]
   const { status, signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  if (status === 0) return JSON.parse(stdout)
+  // What else there is comes from modules that NODE_OPTIONS loads.
+  const line = stdout.split('\n').findLast((line) => line.startsWith('{'))
+  if (status === 0 && line !== undefined) return JSON.parse(line)
   return { file: 'a binary', reason: `loading what is shipped ended with ${signal ?? `code ${status}`}` }
 }
 

@@ -58,7 +58,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetri
 
 const project = await Project.make(folder, values.binaries, values.tarball)
 // One compilation for all of them, which would otherwise wait for one another.
-await project.need(wanted.filter((name) => foreign.includes(name)))
+await project.need(...wanted.filter((name) => foreign.includes(name)))
 
 const rows = new Map<string, string[]>()
 const waiting = [...wanted]

@@ -9,31 +9,31 @@ import { findCommand, Missing, type Outcome, repository, run } from './run.ts'
 const tools = join(repository, '.tools')
 
 export async function onArm64(project: Project): Promise<Outcome> {
-  await project.need(['linux-arm64-glibc'])
+  const target = await project.need('linux-arm64-glibc')
   const root = await debianRoot('arm64', ['libc6', 'libgcc-s1', 'libstdc++6'])
-  const outcome = await project.smoke(qemu(), ['-L', root, npmNode('22', 'linux', 'arm64')])
+  const outcome = await project.smoke(target, qemu(), ['-L', root, npmNode('22', 'linux', 'arm64')])
   return { ...outcome, runtime: `${outcome.runtime}, QEMU` }
 }
 
 export async function onMusl(project: Project): Promise<Outcome> {
-  await project.need(['linux-x64-musl'])
+  const target = await project.need('linux-x64-musl')
   if (!existsSync('/lib/ld-musl-x86_64.so.1')) throw new Missing('no musl (Debian package musl)')
   const { env } = await muslLibraries('x64', '/')
-  return await project.smoke(npmBinary('@oven/bun-linux-x64-musl', '1', 'bin/bun'), [], env)
+  return await project.smoke(target, npmBinary('@oven/bun-linux-x64-musl', '1', 'bin/bun'), [], env)
 }
 
 export async function onMuslArm64(project: Project): Promise<Outcome> {
-  await project.need(['linux-arm64-musl'])
+  const target = await project.need('linux-arm64-musl')
   const root = await debianRoot('arm64', ['musl', 'libgcc-s1', 'libstdc++6'])
   const { env } = await muslLibraries('arm64', root)
   const variables = Object.entries(env).flatMap(([name, value]) => ['-E', `${name}=${value}`])
   const bun = npmBinary('@oven/bun-linux-aarch64-musl', '1', 'bin/bun')
-  const outcome = await project.smoke(qemu(), ['-L', root, ...variables, bun])
+  const outcome = await project.smoke(target, qemu(), ['-L', root, ...variables, bun])
   return { ...outcome, runtime: `${outcome.runtime}, QEMU` }
 }
 
 export async function onWindows(project: Project): Promise<Outcome> {
-  await project.need(['win32-x64'])
+  const target = await project.need('win32-x64')
   const wine = findCommand(['/usr/lib/wine/wine64', 'wine64', 'wine'], 'wine64')
   const env = {
     WINEPREFIX: join(project.folder, 'wine'),
@@ -44,7 +44,7 @@ export async function onWindows(project: Project): Promise<Outcome> {
   }
   const windowsPath = (path: string) => `Z:${path.replaceAll('/', '\\')}`
   try {
-    const outcome = await project.smoke(wine, [npmNode('22', 'win32', 'x64')], env, windowsPath)
+    const outcome = await project.smoke(target, wine, [npmNode('22', 'win32', 'x64')], env, windowsPath)
     return { ...outcome, runtime: `${outcome.runtime}, Wine` }
   } finally {
     // Its server would stay, and write to the folder.

@@ -3,7 +3,7 @@ import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, write
 import { join, resolve } from 'node:path'
 import { transformSync } from 'esbuild'
 import { install, pack, tarballIn } from '../../test/package/consumer.ts'
-import { ownTarget, targets } from '../targets.js'
+import { ownTarget, type Target, targets } from '../targets.js'
 import { type Outcome, repository, run } from './run.ts'
 
 /** A project that has installed the package with the binaries that there are, and smoke.mjs. */
@@ -46,24 +46,25 @@ export class Project {
     return join(this.package, 'prebuilds', target.folder, target.file)
   }
 
-  /** Makes sure that there are binaries for other targets. */
-  async need(names: readonly string[]): Promise<void> {
-    const missing = targets.filter(
-      ({ name, folder, file }) => names.includes(name) && !existsSync(join(this.package, 'prebuilds', folder, file)),
-    )
-    if (missing.length === 0) return
-    const only = missing.map(({ name }) => name).join()
-    await run(process.execPath, ['scripts/cross/build.js', '--only', only, '--out', this.package], {
-      timeout: 1_800_000,
-    })
+  /** Makes sure that there is a binary for another target, or for some at once. */
+  async need(...names: readonly string[]): Promise<Target | undefined> {
+    const wanted = targets.filter(({ name }) => names.includes(name))
+    const missing = wanted.filter(({ folder, file }) => !existsSync(join(this.package, 'prebuilds', folder, file)))
+    if (missing.length > 0) {
+      const only = missing.map(({ name }) => name).join()
+      const args = ['scripts/cross/build.js', '--only', only, '--out', this.package]
+      await run(process.execPath, args, { timeout: 1_800_000 })
+    }
+    return wanted[0]
   }
 
   /**
-   * Runs smoke.mjs by a command, of which `pathOf` says how paths are written there.
+   * Runs smoke.mjs by a command on a target, of which `pathOf` says how paths are written there.
    *
-   * @throws Error with all it said where the package has failed, or did not run natively.
+   * @throws Error with all it said where the package has failed, or did not load the target's own binary.
    */
   async smoke(
+    target: Target | undefined,
     command: string,
     args: readonly string[],
     env: NodeJS.ProcessEnv = {},
@@ -86,8 +87,9 @@ export class Project {
       throw new Error(`${command} ${all.join(' ')}: ${why ?? 'no result'}\n${readFileSync(output, 'utf8')}`)
     }
     const { runtime, kind, file, ids } = JSON.parse(readFileSync(result, 'utf8'))
-    if (kind !== 'native') throw new Error(`${runtime} ran on the ${kind} engine, although there is a binary for it`)
-    const name = file.split(/[\\/]/).slice(-2).join('/')
+    const name = file?.split(/[\\/]/).slice(-2).join('/')
+    const own = `${target?.folder}/${target?.file}`
+    if (kind !== 'native' || name !== own) throw new Error(`${runtime} ran on ${kind} ${name ?? ''}, not on ${own}`)
     return { runtime, engine: `native, ${name}`, proof: `smoke test, ${ids.toLocaleString('en')} ids` }
   }
 }

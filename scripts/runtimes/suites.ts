@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { npmBinary, npmNode } from '../npm-binary.js'
+import { ownTarget } from '../targets.js'
 import type { Project } from './project.ts'
 import { type Outcome, repository, run } from './run.ts'
 
@@ -12,14 +13,14 @@ const parity = 'test/parity/parity.test.ts'
 /** A release of Node: the parity suite, the cases of installing, and the smoke test. */
 export async function onNode(version: string, project: Project): Promise<Outcome> {
   const node = npmNode(version)
-  const smoke = await project.smoke(node, [])
+  const smoke = await project.smoke(ownTarget(), node, [])
   const tests = await suite(node, [], project, [parity, 'test/package/install.test.ts'])
   return { ...smoke, proof: `parity suite and install cases, ${tests} tests; ${smoke.proof}` }
 }
 
 /** The Node that runs this: the parity suite and the smoke test. */
 export async function onThisNode(project: Project): Promise<Outcome> {
-  const smoke = await project.smoke(process.execPath, [])
+  const smoke = await project.smoke(ownTarget(), process.execPath, [])
   const tests = await suite(process.execPath, [], project, [parity])
   return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
 }
@@ -31,7 +32,7 @@ export async function onDeno(project: Project): Promise<Outcome> {
     'deno',
   )
   const flags = ['run', '--allow-all']
-  const smoke = await project.smoke(deno, flags)
+  const smoke = await project.smoke(ownTarget(), deno, flags)
   const tests = await suite(deno, flags, project, [parity])
   return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
 }
@@ -39,7 +40,7 @@ export async function onDeno(project: Project): Promise<Outcome> {
 /** Bun's own runner takes vitest's tests. */
 export async function onBun(project: Project): Promise<Outcome> {
   const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
-  const smoke = await project.smoke(bun, [])
+  const smoke = await project.smoke(ownTarget(), bun, [])
   const report = join(project.folder, 'bun.xml')
   await run(bun, ['test', parity, '--reporter=junit', `--reporter-outfile=${report}`], { env: environment(project) })
   const [, tests, failures] =
@@ -66,6 +67,8 @@ async function suite(
 
 function environment(project: Project): NodeJS.ProcessEnv {
   return {
+    // A suite that finds no native engine is a failure.
+    CI: 'true',
     // For node-gyp-build: not what was built from source in this repository.
     GRAUPEL_PREBUILD: project.package,
     PREBUILDS_ONLY: '1',

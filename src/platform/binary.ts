@@ -16,8 +16,10 @@ export function loadBinding(): NativeLoad {
   const require = process.getBuiltinModule('node:module').createRequire(`${folder}/`)
   const [files, cause] = candidates(folder, require)
   const failures: { file: string; cause: Error }[] = []
+  const isMusl = runsOnMusl()
   for (const file of files) {
     try {
+      if (isMusl) refuseGlibc(file)
       return { ok: true, binding: require(file) as Binding, file }
     } catch (cause) {
       failures.push({ file, cause: cause as Error })
@@ -63,16 +65,23 @@ function missing(folder: string): string {
  */
 function packageFolder(): { folder: string } | { reason: string; cause?: unknown } {
   const { dirname, join } = process.getBuiltinModule('node:path')
-  const { fileURLToPath } = process.getBuiltinModule('node:url')
   const { createRequire } = process.getBuiltinModule('node:module')
-  // In a bundle in CommonJS format there is no `import.meta.url`; webpack leaves the path that this file had when bundled.
-  const url = import.meta.url as string | undefined
-  const here = url !== undefined ? fileURLToPath(url) : typeof __filename === 'string' ? __filename : undefined
-  const places = [...new Set([here, process.argv[1]])].filter((place) => place !== undefined)
+  const places = [ownFile, mainProgram]
+  const seen = new Set<string>()
   let otherVersion: string | undefined
   let cause: unknown
-  for (const place of places) {
-    const require = createRequire(place)
+  for (const placeOf of places) {
+    let place: string
+    let require: Require
+    try {
+      place = placeOf()
+      require = createRequire(place)
+    } catch (error) {
+      // In code that came from no file, or from a file of another system's.
+      cause = error
+      continue
+    }
+    seen.add(place)
     for (const manifest of [join(dirname(place), '../../package.json'), 'graupel/package.json']) {
       try {
         const { name, version } = require(manifest) as { name?: string; version?: string }
@@ -86,8 +95,9 @@ function packageFolder(): { folder: string } | { reason: string; cause?: unknown
       }
     }
   }
+  const from = seen.size === 0 ? 'code that is in no file' : [...seen].join(' or ')
   return {
-    reason: `graupel is bundled, and its package, in which the binary is, ${otherVersion === undefined ? `cannot be found from ${places.join(' or ')}` : `does not fit: ${otherVersion}`}; deploy node_modules/graupel with the bundle, or tell the bundler to leave graupel external`,
+    reason: `graupel is bundled, and its package, in which the binary is, ${otherVersion === undefined ? `cannot be found from ${from}` : `does not fit: ${otherVersion}`}; deploy node_modules/graupel with the bundle, or tell the bundler to leave graupel external`,
     cause,
   }
 }
@@ -97,5 +107,41 @@ function list(folder: string): string[] {
     return process.getBuiltinModule('node:fs').readdirSync(folder)
   } catch {
     return []
+  }
+}
+
+function ownFile(): string {
+  // In a bundle in CommonJS format there is no `import.meta.url`; webpack leaves the one that this file had when bundled.
+  const url = import.meta.url as string | undefined
+  if (url !== undefined) return process.getBuiltinModule('node:url').fileURLToPath(url)
+  if (typeof __filename === 'string') return __filename
+  throw new Error('this code has no file')
+}
+
+function mainProgram(): string {
+  const [, program = ''] = process.argv
+  if (!process.getBuiltinModule('node:path').isAbsolute(program)) throw new Error(`'${program}' is no program's path`)
+  return program
+}
+
+/** By the loader that the running program names at its beginning (ELF, PT_INTERP). */
+function runsOnMusl(): boolean {
+  if (process.platform !== 'linux') return false
+  const { closeSync, openSync, readSync } = process.getBuiltinModule('node:fs')
+  try {
+    const head = Buffer.alloc(4096)
+    const fd = openSync(process.execPath, 'r')
+    readSync(fd, head, 0, head.length, 0)
+    closeSync(fd)
+    return head.includes('/ld-musl-')
+  } catch {
+    return false
+  }
+}
+
+/** Musl takes glibc's names for its own, so that a binary for glibc may load, and fail when it runs. */
+function refuseGlibc(file: string): void {
+  if (process.getBuiltinModule('node:fs').readFileSync(file).includes('libc.so.6\0')) {
+    throw new Error('it is made for glibc, and this system has musl')
   }
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build as esbuild } from 'esbuild'
 import { engineInfo } from 'graupel'
@@ -61,10 +61,7 @@ describe.each(Object.entries(bundlers))('%s', (_, [name, bundle]) => {
     const aside = join(folder, 'aside')
     renameSync(packageFolder(project), aside)
     try {
-      const { status, stdout, stderr } = node(folder, [output])
-      expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })
-      expect(stderr).toContain('graupel is bundled, and its package, in which the binary is, cannot be found')
-      expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+      expectFallback([output])
     } finally {
       renameSync(aside, packageFolder(project))
     }
@@ -82,6 +79,42 @@ test('a bundle with another version of graupel than the one that is installed do
   expect(stderr).toMatch(/the graupel in .* is version 99\.0\.0, and this is \d+\.\d+\.\d+/)
   expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
 })
+
+test.each([
+  ['node -e', (code: string) => ['-e', code, 'argument']],
+  [
+    'a worker that evaluates it',
+    (code: string) => ['-e', `new (require('worker_threads').Worker)(${JSON.stringify(code)}, { eval: true })`],
+  ],
+])('a bundle that lies in no file, by %s, falls back', async (_, argumentsOf) => {
+  const output = join(project, 'out', 'text.cjs')
+  await bundleWithEsbuild('cjs')(output, true)
+  expectFallback(argumentsOf(readFileSync(output, 'utf8')))
+})
+
+test.each(['https://example.test/service.mjs', 'data:text/javascript,', 'file://elsewhere/service.mjs'])(
+  'a bundle that takes itself for %s falls back',
+  async (url) => {
+    const output = join(folder, 'elsewhere.mjs')
+    await esbuild({
+      entryPoints: [source],
+      outfile: output,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      define: { 'import.meta.url': JSON.stringify(url) },
+    })
+    expectFallback([output])
+  },
+)
+
+/** Started where the package is not found. */
+function expectFallback(args: string[]): void {
+  const { status, stdout, stderr } = node(folder, args)
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })
+  expect(stderr).toContain('graupel is bundled, and its package, in which the binary is, cannot be found')
+  expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+}
 
 /** From another folder, as services are started. */
 function expectNative(output: string): void {

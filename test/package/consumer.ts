@@ -95,7 +95,7 @@ export function tarballIn(folder: string): string {
 }
 
 export function filesInTarball(tarball: string): string[] {
-  return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
+  return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split(/\r?\n/)
 }
 
 /** A new project that has installed the tarball; the output of that. */
