@@ -12,10 +12,10 @@ import { onBun, onDeno, onNode, onThisNode } from './runtimes/suites.ts'
 
 const runtimes: Record<string, (project: Project) => Promise<Outcome>> = {
   this: onThisNode,
-  'node-20.19': (project) => onNode('20.19', project),
-  'node-22': (project) => onNode('22', project),
-  'node-24': (project) => onNode('24', project),
-  'node-26': (project) => onNode('26', project),
+  'node-20.19': (project) => onNode('20.19', project, hasInstallCases),
+  'node-22': (project) => onNode('22', project, hasInstallCases),
+  'node-24': (project) => onNode('24', project, hasInstallCases),
+  'node-26': (project) => onNode('26', project, hasInstallCases),
   bun: onBun,
   deno: onDeno,
   chromium: inChromium,
@@ -38,6 +38,7 @@ const usage = `Runs graupel on other runtimes: ${Object.keys(runtimes).join(', '
   --foreign           also other processors, C libraries and systems, on a Debian on x64: ${foreign.join(', ')}
   --binaries FOLDER   with the binaries in FOLDER/prebuilds, instead of making them
   --tarball FOLDER    with the tarball in FOLDER, as it is
+  --no-install-cases  on Node, leave out the cases of installing, which take a minute each
   --table FILE        writes the table there, too, in Markdown
 `
 
@@ -52,6 +53,7 @@ const wanted =
 const unknown = wanted.find((name) => !Object.hasOwn(runtimes, name))
 if (unknown !== undefined) fail(`there is no runtime '${unknown}'; choose from ${Object.keys(runtimes).join(', ')}`)
 
+const hasInstallCases = !values['no-install-cases']
 const folder = mkdtempSync(join(tmpdir(), 'graupel-runtimes-'))
 process.on('SIGINT', () => process.exit(130))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -92,6 +94,7 @@ function readOptions() {
     foreign: { type: 'boolean', default: false },
     binaries: { type: 'string' },
     tarball: { type: 'string' },
+    'no-install-cases': { type: 'boolean', default: false },
     table: { type: 'string' },
     help: { type: 'boolean', default: false },
   } as const

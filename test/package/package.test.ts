@@ -136,16 +136,12 @@ describe('without a binary', () => {
 })
 
 describe('a damaged binary', () => {
-  test('is replaced by the next installation, even if loading it ends the process', () => {
-    const project = copyProject(builtProject, join(folder, 'half'))
-    truncateSync(binary(project), statSync(binary(project)).size / 2)
-    expect(npm(project, ['rebuild', '--foreground-scripts'])).toContain('was built from source')
-    expect(run(project, engineOf).result).toMatchObject({ kind: 'native' })
-  })
-
-  test('does not stay where it would be loaded when it cannot be replaced', () => {
-    const project = copyProject(builtProject, join(folder, 'stuck'))
-    truncateSync(binary(project), 60)
+  test.each([
+    ['that does not load', 60],
+    ['that ends the process', 0.5],
+  ])('%s does not stay where it would be loaded when it cannot be replaced', (_, size) => {
+    const project = copyProject(builtProject, join(folder, `damaged ${size}`))
+    truncateSync(binary(project), size < 1 ? Math.floor(statSync(binary(project)).size * size) : size)
     expect(reinstall(project, { GRAUPEL_SKIP_BUILD: '1' })).toContain('GRAUPEL_SKIP_BUILD is set')
     expectJsWith(project, /no binary for/)
   })
