@@ -123,6 +123,22 @@ test('what was built for another system, and copied here, makes way for the bina
   expectNative(project.folder, join(packageFolder(project.folder), 'prebuilds', targetFolder, targetFile))
 })
 
+test.runIf(target.libc === 'glibc')(
+  'a binary for glibc is not loaded on musl, where it may load and fail later',
+  () => {
+    const project = projectFrom('musl', ['--ignore-scripts'], (place) => copyFileSync(published, place))
+    // The loader that a program names at its beginning says which C library it runs on.
+    const program = join(folder, 'node-for-musl')
+    writeFileSync(program, '\x7fELF /lib/ld-musl-x86_64.so.1')
+    const { result } = run(project.folder, `process.execPath = ${JSON.stringify(program)}; ${probe}`)
+    expect(result).toMatchObject({
+      kind: 'js',
+      reason: expect.stringContaining('does not load: it is made for glibc, and this system has musl'),
+      distinct: 1000,
+    })
+  },
+)
+
 /** A project that installed a tarball with such a binary, and what graupel said meanwhile. */
 function projectFrom(
   name: string,
