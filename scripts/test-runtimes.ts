@@ -1,6 +1,6 @@
 // Runs the package on every runtime that it is meant for, and prints what each came to: `npm run test:runtimes`. The
 // programs are npm packages; Chromium, QEMU, musl and Wine are Debian's.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -39,7 +39,6 @@ const usage = `Runs graupel on other runtimes: ${Object.keys(runtimes).join(', '
   --binaries FOLDER   with the binaries in FOLDER/prebuilds, instead of making them
   --tarball FOLDER    with the tarball in FOLDER, as it is
   --no-install-cases  on Node, leave out the cases of installing, which take a minute each
-  --table FILE        writes the table there, too, in Markdown
 `
 
 const { values } = readOptions()
@@ -67,7 +66,6 @@ const waiting = [...wanted]
 await Promise.all(Array.from({ length: availableParallelism() }, work))
 const lines = [['runtime', 'version', 'engine', 'what ran'], ...wanted.map((name) => rows.get(name) ?? [])]
 console.log(table(lines))
-if (values.table !== undefined) writeFileSync(values.table, table(lines))
 
 async function work(): Promise<void> {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) rows.set(name, await rowOf(name))
@@ -95,7 +93,6 @@ function readOptions() {
     binaries: { type: 'string' },
     tarball: { type: 'string' },
     'no-install-cases': { type: 'boolean', default: false },
-    table: { type: 'string' },
     help: { type: 'boolean', default: false },
   } as const
   try {
