@@ -19,7 +19,8 @@ const mayImport = {
   layout: ['errors', 'halves'],
   codec: ['errors', 'halves', 'layout'],
   engine: ['errors', 'halves'],
-  platform: ['engine'],
+  host: ['engine', 'errors', 'host/folder'],
+  platform: ['engine', 'host'],
   events: ['platform'],
   'engine/choose': ['engine', 'errors', 'events', 'platform'],
   stats: ['engine/choose'],
@@ -56,7 +57,7 @@ const mayImport = {
 }
 
 /** Where Node may be known. Everything else runs in browsers, too. */
-const mayUseNode = ['platform/node', 'platform/binary', 'host/folder', 'cli']
+const mayUseNode = ['platform/node', 'platform/binary', 'host', 'cli']
 
 /** @type {string[]} */
 const faults = []

@@ -4,7 +4,7 @@
 import { platform } from '#platform'
 import { checkIdArray, checkSign } from './array.js'
 import { DecimalWriter } from './codec/index.js'
-import { openCore } from './engine/choose.js'
+import { clockMs, openCore } from './engine/choose.js'
 import { type Core, type IdArray, Status } from './engine/engine.js'
 import { rangeError, show, typeError } from './errors.js'
 import { type DecodedId, decode, type Field, type IsNarrow, type Layout, type layouts } from './layout/index.js'
@@ -160,12 +160,12 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
 
   stats(): Stats {
     if (this.#lastStats !== undefined) return { ...this.#lastStats }
-    const { engine, layout, path } = this.#settings
+    const { engine, layout, path, isThread } = this.#settings
     const seen = this.#core.observe()
     const aheadMs = Math.max(0, (seen.lastTick - seen.nowTick) * layout.tickMs)
     return {
       engine,
-      state: path !== '' ? path : this.#core.isShared() ? 'host' : 'process',
+      state: path !== '' ? path : this.#core.isShared() ? 'host' : isThread ? 'thread' : 'process',
       issued: seen.issued,
       ...(this.#counters ?? nothingCounted),
       aheadMs,
@@ -241,7 +241,7 @@ export function createSeeded<const F extends readonly Field[] = typeof layouts.t
 ): IdGenerator<F> {
   const settings = settle(options)
   const { layout, clock } = settings
-  const nowMs = typeof clock === 'function' ? clock() : Date.now()
+  const nowMs = typeof clock === 'function' ? clock() : clockMs(settings.engine)
   if (nowMs < layout.epochMs) {
     throw rangeError(
       'ERR_EPOCH_INVALID',

@@ -61,10 +61,13 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   /**
    * Where the last id is remembered: `'host'`, in memory that all processes of this user on this host share, until the
    * host is restarted; a path such as `'/var/lib/app/ids.state'`, there and in a file, which loss of power does not
-   * harm; or `'process'`, for all threads of this one, which states that no other process uses this node. The first two
-   * need the native engine. @default 'host'; 'process' on the js engine, and for a clock of your own
+   * harm; `'process'`, for all threads of this one, which states that no other process uses this node; or `'thread'`,
+   * which states that no other thread does, either. The first two need the native engine.
+   *
+   * @default 'host', where the js engine counts alone and refuses a second process; 'process' for a clock of your own, and
+   * in browsers
    */
-  state?: 'host' | 'process' | (string & {})
+  state?: 'host' | 'process' | 'thread' | (string & {})
   /**
    * Of a state that is a file: milliseconds that ids may be ahead of what the file says, from 1 to 86 400 000. It is
    * written twice in a window while ids are made, and after a loss of power the first id is up to a window later than
@@ -106,6 +109,8 @@ export interface Settings<F extends readonly Field[]> extends Policy {
   readonly sequenceStart: SequenceStartMode
   readonly clock: 'wall' | 'steady' | (() => number)
   readonly place: Place
+  /** No other thread uses the node. */
+  readonly isThread: boolean
   /** Of a state that is a file, as it was given. */
   readonly path: string
   readonly windowMs: number
@@ -136,7 +141,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   const clock = clockOf(options.clock)
   const { engine: engineOption = 'auto' } = options
   checkEngineOption(engineOption, 'engine')
-  const { place, path } = stateOf(options.state)
+  const { place, path, isThread = false } = stateOf(options.state)
   if (place !== 'process') checkNative(`state is ${show(options.state)}`, engineOption)
   const engine = resolveEngine(engineOption)
   if (options.state === undefined && engine === 'js') checkAlone()
@@ -147,8 +152,8 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
     namespace,
     sequenceStart,
     clock,
-    // A clock of the user's own makes ids that nobody else makes, and shall not find what an earlier run has left.
-    place: options.state === undefined && engine === 'native' && typeof clock !== 'function' ? 'host' : place,
+    place: options.state === undefined ? defaultPlace(engine, clock) : place,
+    isThread,
     path,
     windowMs: windowOf(options.windowMs),
     onRollback:
@@ -163,7 +168,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
 
 /** What the engine has to know. @internal */
 export function coreSpec(settings: Settings<readonly Field[]>, seed: number, nowMs: number): CoreSpec {
-  const { layout, node, namespace, onRollback, clock, sequenceStart, place, path, windowMs } = settings
+  const { layout, node, namespace, onRollback, clock, sequenceStart, place, isThread, path, windowMs } = settings
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   const nodeBits = placeNode(layout, node)
   // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
@@ -175,6 +180,7 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     key: [world, epochMs, tickMs, places, nodeBits, namespace].join(' '),
     description: descriptionOf(layout),
     place,
+    isThread,
     path: place === 'file' ? platform.absolutePath(path) : '',
     windowTicks: Math.ceil(windowMs / tickMs),
     epochMs,
@@ -190,6 +196,12 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     nowMs,
     clock,
   }
+}
+
+function defaultPlace(engine: EngineKind, clock: Settings<readonly Field[]>['clock']): Place {
+  // A clock of the user's own makes ids that no other generator makes, and shall not find what an earlier run has left.
+  if (typeof clock === 'function') return 'process'
+  return engine === 'native' || platform.claims !== undefined ? 'host' : 'process'
 }
 
 const descriptions = new WeakMap<Layout, string>()
@@ -278,17 +290,21 @@ function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
   }
 }
 
-function stateOf(state: unknown): { place: Place; path: string } {
+function stateOf(state: unknown): { place: Place; path: string; isThread?: boolean } {
   if (state === undefined || state === 'process') return { place: 'process', path: '' }
+  if (state === 'thread') return { place: 'process', path: '', isThread: true }
   if (state === 'host') return { place: 'host', path: '' }
   if (typeof state !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `state is ${show(state)}; pass 'host', 'process', or the path of a file`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}; pass 'host', 'process', 'thread', or the path of a file`,
+    )
   }
   // 'hosts' is a mistake and not a file in the current folder.
   if (!/[./\\]/.test(state) || state.includes('\0')) {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `state is ${show(state)}; pass 'host', 'process', or a path with a slash or a dot, such as './ids.state'`,
+      `state is ${show(state)}; pass 'host', 'process', 'thread', or a path with a slash or a dot, such as './ids.state'`,
     )
   }
   if (/^file:/i.test(state)) {

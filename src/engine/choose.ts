@@ -1,9 +1,11 @@
 import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../errors.js'
 import { publish } from '../events.js'
+import type { Claims } from './claims.js'
 import type { Core, CoreSpec } from './engine.js'
 import { faultError } from './fault.js'
-import { endLease, JsCore } from './js.js'
+import { endLease, JsCore, type JsSurroundings, releaseClaims } from './js.js'
+import { SlotClock } from './js-claim.js'
 import { type NativeEngine, nativeEngine } from './native.js'
 import { State } from './state.js'
 import { StateTable } from './state-table.js'
@@ -27,6 +29,7 @@ const variable = 'GRAUPEL_ENGINE'
 let chosen: EngineInfo | undefined
 let native: NativeEngine | undefined
 let table: StateTable | undefined
+let threadTable: StateTable | undefined
 
 /**
  * Tells which engine a generator with the default `engine: 'auto'` uses in this process, loading the native one if that
@@ -102,42 +105,62 @@ function choose(): EngineInfo {
   return { kind: 'js', reason: loaded.reason }
 }
 
+/** What the clock of generators without one of their own shows; milliseconds since 1970. @internal */
+export function clockMs(kind: EngineKind): number {
+  return kind === 'native' ? requireNative('this generator counts natively').binding.wallMs() : platform.wallMs()
+}
+
+const surroundings: JsSurroundings = { ...platform, openElsewhere: openTakenOver }
 let leavesAtExit = false
+let releasesAtExit = false
 
 function openNative(spec: CoreSpec): Core {
-  const { open, binding } = requireNative('this generator counts natively')
-  const core = open(spec)
+  const { binding } = requireNative('this generator counts natively')
+  const core = spec.place !== 'process' && platform.claims?.exists(spec.key) ? openClaimed(spec) : openTaking(spec)
   // process.exit() and uncaught errors do not take the environment down, and the files would not get their exact words.
   if (spec.place === 'file' && !leavesAtExit) {
     leavesAtExit = true
     platform.atExit(() => binding.leave())
   }
-  // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
-  if (typeof spec.clock !== 'function') takeOver(spec, core)
   return core
 }
 
-/** The native engine counts this key from now on, by the generator that was just opened; the js engine's word, if it has one, is carried over. */
-function takeOver(spec: CoreSpec, core: Core): void {
-  const shared = stateTable()
-  if (typeof shared === 'string') return
-  const { binding } = requireNative('this generator counts natively')
-  const state = new State(shared, shared.find(spec.key), spec.sequenceBits, spec.maxTick)
-  state.moveTo((slot) => {
-    if (!binding.raise(slot)) throw core.failure()
-  })
+/** Opens a key natively that the js engine has claimed, of this process or of one that is gone. */
+function openClaimed(spec: CoreSpec): Core {
+  const { key, description } = spec
+  const claimant = { key, description, token: countedTable().token }
+  const nowMs = typeof spec.clock === 'function' ? spec.clock : platform.wallMs
+  const claims = platform.claims as Claims
+  return claims.handOver(claimant, new SlotClock(spec, nowMs), (floor) => openTaking(spec, floor))
+}
+
+/**
+ * The native engine counts this key from now on; the js engine's word, if it has one, is carried over.
+ *
+ * @param floor - Of a claim that is handed over; nothing below it may be issued.
+ */
+function openTaking(spec: CoreSpec, floor?: bigint): Core {
+  const { open, binding } = requireNative('this generator counts natively')
+  const core = open(spec, floor !== undefined)
+  const raise = (slot: bigint, highTick: number) => {
+    if (!binding.raise(slot, highTick)) throw core.failure()
+  }
+  if (floor !== undefined && floor > 0n) raise(floor, Number((floor - 1n) >> BigInt(spec.sequenceBits)))
+  // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
+  if (typeof spec.clock === 'function') return core
+  const counted = countedTable()
+  const state = new State(counted, counted.find(spec.key), spec.sequenceBits, spec.maxTick)
+  state.moveTo((slot) => raise(slot, state.highTick()))
   endLease(spec.key)
+  return core
 }
 
 function openJs(spec: CoreSpec): Core {
-  const shared = stateTable()
-  if (typeof shared === 'string') {
-    throw new GraupelError(
-      'ERR_STATE_UNREACHABLE',
-      `the js engine cannot reach the states of this process from this thread: ${shared}; import 'graupel' in the main thread before it starts workers, or use the native engine`,
-    )
+  if (platform.claims !== undefined && !releasesAtExit) {
+    releasesAtExit = true
+    platform.atProcessExit(releaseClaims)
   }
-  return new JsCore(spec, shared, openTakenOver)
+  return new JsCore(spec, tableFor(spec), surroundings)
 }
 
 /** For a js generator whose key is being counted natively by another generator of this process. */
@@ -153,7 +176,30 @@ function openTakenOver(spec: CoreSpec): Core {
   }
 }
 
-/** The table, or why it cannot be reached. */
+/** What js generators of this thread count in. @throws GraupelError `ERR_STATE_UNREACHABLE` */
+function tableFor(spec: CoreSpec): StateTable {
+  const shared = stateTable()
+  if (typeof shared !== 'string') return shared
+  if (spec.isThread) return ownTable()
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `the js engine cannot reach the states of this process from this thread: ${shared}; import 'graupel' in the main thread before it starts workers, use the native engine, or pass state: 'thread' to say that no other thread or process uses this node`,
+  )
+}
+
+/** The table of this thread alone. */
+function ownTable(): StateTable {
+  threadTable ??= new StateTable(platform.threadMemory())
+  return threadTable
+}
+
+/** What js generators of this thread count in, if there are any. */
+function countedTable(): StateTable {
+  const shared = stateTable()
+  return typeof shared === 'string' ? ownTable() : shared
+}
+
+/** The table that all threads share, or why it cannot be reached. */
 function stateTable(): StateTable | string {
   if (table !== undefined) return table
   const memory = platform.stateMemory()

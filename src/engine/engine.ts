@@ -95,6 +95,8 @@ export interface CoreSpec {
   /** The layout with its names, for those who look at a page; JSON. */
   description: string
   place: Place
+  /** No other thread uses the node, so a thread that cannot reach the others may count. */
+  isThread: boolean
   /** Of a state that is a file; else empty. */
   path: string
   /** How far ahead a ceiling is set. */

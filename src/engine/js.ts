@@ -1,14 +1,35 @@
 import { high, low, two32 } from '../halves.js'
+import type { Claims } from './claims.js'
 import { type CeilingWait, type Core, type CoreSpec, type IdArray, type Observation, Status } from './engine.js'
+import { JsClaim } from './js-claim.js'
 import type { Lease } from './lease.js'
 import { SequenceStart } from './start.js'
-import { movedAway, type Reserved, State } from './state.js'
+import { isGivenBack, movedAway, type Reserved, State } from './state.js'
 import type { StateTable } from './state-table.js'
-import { steadyNowMs } from './steady.js'
+import { SteadyTime } from './steady.js'
 import { type BaseId, writeNarrow, writeWide } from './write.js'
 
+/** What the js engine needs of where it runs. */
+export interface JsSurroundings {
+  /** The wall clock; milliseconds since 1970. */
+  wallMs(): number
+  monotonicMs(): number
+  sleep(ms: number): void
+  /** What keeps other processes away; none where there are no others, or none that could be seen. */
+  readonly claims: Claims | undefined
+  /** Opens the engine that counts a key in place of this one; throws where it cannot. */
+  openElsewhere(spec: CoreSpec): Core
+}
+
+/** A state with what this thread knows of it. */
+interface Counted {
+  readonly state: State
+  readonly claim: JsClaim | undefined
+}
+
 /** By key, for all generators of this thread. Kept for as long as the thread lives. */
-const states = new Map<string, State>()
+const counted = new Map<string, Counted>()
+const steady = new SteadyTime()
 let lastId = 0
 
 // One for all generators of the thread, because what they hold is read before anybody can call another.
@@ -31,6 +52,7 @@ const observation: Observation = {
  */
 export class JsCore implements Core {
   readonly #state: State
+  readonly #claim: JsClaim | undefined
   readonly #lease: Lease
   readonly #id: number
   readonly #clock: () => number
@@ -40,25 +62,41 @@ export class JsCore implements Core {
   /** The sequence lies in the lower half of the id, where integer arithmetic does. */
   readonly #narrow: boolean
   readonly #start: SequenceStart
-  readonly #openElsewhere: (spec: CoreSpec) => Core
+  readonly #surroundings: JsSurroundings
   #issued = 0
   #closed = false
   /** The core that took over, if another engine counts this key now. */
   #elsewhere: Core | undefined
 
-  /** @param openElsewhere - Opens the engine that has taken this key over; throws where it cannot. */
-  constructor(spec: CoreSpec, table: StateTable, openElsewhere: (spec: CoreSpec) => Core) {
+  /** @throws GraupelError as {@link Claims} says, where the spec's place is the host. */
+  constructor(spec: CoreSpec, table: StateTable, surroundings: JsSurroundings) {
     this.#spec = spec
-    this.#clock = spec.clock === 'wall' ? Date.now : spec.clock === 'steady' ? steadyNowMs : spec.clock
-    this.#openElsewhere = openElsewhere
-    this.#state = stateFor(spec, table)
-    this.#lease = this.#state.lease
+    this.#surroundings = surroundings
+    this.#clock = clockFor(spec, surroundings)
+    const { state, claim } = countedFor(spec, table, surroundings)
+    this.#state = state
+    this.#claim = claim
+    this.#lease = state.lease
     this.#id = ++lastId
     this.#nodeLow = Number(BigInt.asUintN(32, spec.nodeBits))
     this.#nodeHigh = Number(spec.nodeBits >> 32n)
     this.#narrow = spec.sequenceShift + spec.sequenceBits <= 32
     this.#start = SequenceStart.of(spec.sequenceStart, spec.seed, spec.sequenceBits)
-    if (spec.history) this.#state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
+    state.countGenerators(1)
+    try {
+      if (
+        spec.place === 'host' &&
+        claim?.isHeld === false &&
+        state.word() !== movedAway &&
+        !claim.open(surroundings.sleep)
+      ) {
+        this.#openElsewhere()
+      }
+    } catch (error) {
+      state.countGenerators(-1)
+      throw error
+    }
+    if (spec.history) state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
   }
 
   get id(): bigint {
@@ -101,10 +139,9 @@ export class JsCore implements Core {
     const state = this.#state
     // Before the clock is read: a thread that is put aside in between must not take what others did for a rollback.
     const word = state.word()
-    if (word === movedAway) {
-      this.#moveElsewhere()
-      return this.observe()
-    }
+    const isGone = isGivenBack(word)
+    if (word === movedAway || (isGone && !this.#takeClaim())) this.#openElsewhere()
+    if (word === movedAway || isGone) return this.observe()
     const highTick = state.highTick()
     const nowMs = this.#clock()
     const nowTick = this.#tickAt(nowMs)
@@ -131,7 +168,7 @@ export class JsCore implements Core {
       lease.tick - nowTick <= lease.span
     if (!left) {
       const reserved = this.#leaseUpTo(nowTick, limitTick)
-      if (reserved !== 'run') return this.#without(reserved, () => this.grant(nowTick, limitTick))
+      if (reserved !== 'run') return reserved === 'moved' ? this.grant(nowTick, limitTick) : Status.ahead
     }
     lease.holder = lease.span === 0 ? 0 : this.#id
     return this.#take()
@@ -142,7 +179,7 @@ export class JsCore implements Core {
     if (this.#elsewhere !== undefined) return this.#copy(this.#elsewhere.grantUnused(nowTick))
     const size = this.#nextSize(nowTick)
     const reserved = this.#leaseUnused(nowTick, size)
-    if (reserved !== 'run') return this.#without(reserved, () => this.grantUnused(nowTick))
+    if (reserved !== 'run') return reserved === 'moved' ? this.grantUnused(nowTick) : Status.ahead
     return this.#take()
   }
 
@@ -159,11 +196,16 @@ export class JsCore implements Core {
     let filled = this.#drain(array, from, to, nowTick)
     if (from + filled < to) {
       const state = this.#state
-      const reserved = state.reserve(nowTick, limitTick, to - from - filled, false, this.#start)
-      if (reserved === 'moved') {
-        this.#moveElsewhere()
-        return filled + this.fillGranted(array, from + filled, to, nowTick, limitTick)
+      let reserved: Reserved
+      try {
+        const want = to - from - filled
+        reserved = this.#reserve(nowTick, () => state.reserve(nowTick, limitTick, want, false, this.#start))
+      } catch (error) {
+        // What is in the array is counted first; the next call meets the error again.
+        if (filled > 0) return filled
+        throw error
       }
+      if (reserved === 'moved') return filled + this.fillGranted(array, from + filled, to, nowTick, limitTick)
       if (reserved === 'run') {
         // What an old lease still holds lies below this run: handing it out after a step of the clock would go back.
         this.#lease.sequence = this.#lease.end
@@ -179,15 +221,13 @@ export class JsCore implements Core {
     if (this.#closed) return 0
     if (this.#elsewhere !== undefined) return this.#elsewhere.fillUnused(array, from, to, nowTick)
     const reserved = this.#leaseUnused(nowTick, to - from)
-    if (reserved === 'moved') {
-      this.#moveElsewhere()
-      return this.fillUnused(array, from, to, nowTick)
-    }
+    if (reserved === 'moved') return this.fillUnused(array, from, to, nowTick)
     if (reserved !== 'run') return 0
     return this.#drain(array, from, to, nowTick)
   }
 
-  // The memory of a process has no ceiling, and does not fail: what is asked here is about the core that took over.
+  // A claim's ceiling is raised where it is met, and its errors are thrown there: what is asked here is about the core
+  // that took over.
 
   awaitCeiling(wait: CeilingWait, blockMs: number): number {
     return (this.#elsewhere as Core).awaitCeiling(wait, blockMs)
@@ -198,12 +238,14 @@ export class JsCore implements Core {
   }
 
   isShared(): boolean {
-    return this.#elsewhere?.isShared() ?? false
+    return this.#elsewhere?.isShared() ?? this.#claim?.isHeld ?? false
   }
 
   close(): void {
+    if (this.#closed) return
     this.#closed = true
     this.#elsewhere?.close()
+    if (this.#state.countGenerators(-1) === 0) this.#claim?.release()
   }
 
   #tickAt(nowMs: number): number {
@@ -222,19 +264,29 @@ export class JsCore implements Core {
     const status = this.#statusAt(nowTick)
     if (status !== Status.ok) return status
     const reserved = this.#leaseUpTo(nowTick, nowTick)
-    if (reserved !== 'run') return this.#without(reserved, () => this.#refill(nowMs))
+    if (reserved !== 'run') return reserved === 'moved' ? this.#refill(nowMs) : Status.ahead
     return this.#take()
   }
 
-  /** What to answer where there was no run. */
-  #without(reserved: Reserved, again: () => number): number {
-    if (reserved !== 'moved') return Status.ahead
-    this.#moveElsewhere()
-    return again()
+  /**
+   * Reserves below the ceiling, which is raised where it is met. After `moved`, the core that took over is there.
+   *
+   * @throws GraupelError as {@link Claims} says
+   */
+  #reserve(nowTick: number, reserve: () => Reserved): Reserved {
+    let reserved: Reserved = this.#claim?.check(nowTick) === false ? 'moved' : reserve()
+    while (reserved === 'ceiling') reserved = this.#takeClaim() ? reserve() : 'moved'
+    if (reserved === 'moved') this.#openElsewhere()
+    return reserved
   }
 
-  #moveElsewhere(): void {
-    this.#elsewhere = this.#openElsewhere(this.#spec)
+  /** There is one, because only claims have ceilings, and only what was claimed is given back. */
+  #takeClaim(): boolean {
+    return (this.#claim as JsClaim).take()
+  }
+
+  #openElsewhere(): void {
+    this.#elsewhere = this.#surroundings.openElsewhere(this.#spec)
   }
 
   #copy(status: number): number {
@@ -257,13 +309,13 @@ export class JsCore implements Core {
 
   #leaseUpTo(nowTick: number, limitTick: number): Reserved {
     const size = this.#nextSize(nowTick)
-    const reserved = this.#state.reserve(nowTick, limitTick, size, true, this.#start)
+    const reserved = this.#reserve(nowTick, () => this.#state.reserve(nowTick, limitTick, size, true, this.#start))
     if (reserved === 'run') this.#setLease(nowTick, size)
     return reserved
   }
 
   #leaseUnused(nowTick: number, size: number): Reserved {
-    const reserved = this.#state.reserveUnused(nowTick, size)
+    const reserved = this.#reserve(nowTick, () => this.#state.reserveUnused(nowTick, size))
     if (reserved === 'run') {
       this.#setLease(nowTick, size)
       this.#lease.holder = this.#id
@@ -340,15 +392,29 @@ export class JsCore implements Core {
 
 /** Ends what this thread is handing out for a key, because another engine goes on from its end. */
 export function endLease(key: string): void {
-  const lease = states.get(key)?.lease
+  const lease = counted.get(key)?.state.lease
   if (lease !== undefined) lease.sequence = lease.end
 }
 
-function stateFor({ key, sequenceBits, maxTick }: CoreSpec, table: StateTable): State {
-  let state = states.get(key)
-  if (state === undefined) {
-    state = new State(table, table.find(key), sequenceBits, maxTick)
-    states.set(key, state)
+/** Gives back every key that this process has claimed and this thread knows of, because the process is about to end. */
+export function releaseClaims(): void {
+  for (const { claim } of counted.values()) claim?.release()
+}
+
+function clockFor({ clock }: CoreSpec, { wallMs, monotonicMs }: JsSurroundings): () => number {
+  if (clock === 'wall') return wallMs
+  return clock === 'steady' ? () => Math.floor(steady.read(wallMs(), monotonicMs())) : clock
+}
+
+function countedFor(spec: CoreSpec, table: StateTable, surroundings: JsSurroundings): Counted {
+  const { key, sequenceBits, maxTick } = spec
+  let found = counted.get(key)
+  if (found === undefined) {
+    const state = new State(table, table.find(key), sequenceBits, maxTick)
+    const { claims } = surroundings
+    const claim = claims && new JsClaim(claims, table.token, state, spec, clockFor(spec, surroundings))
+    found = { state, claim }
+    counted.set(key, found)
   }
-  return state
+  return found
 }

@@ -28,15 +28,23 @@ export interface Binding {
   isShared(): boolean
   /** Closes every generator of this thread whose state is a file. */
   leave(): void
-  /** Nothing below the slot is issued on that generator's state any more. False where there is a fault. */
-  raise(slot: bigint): boolean
+  /**
+   * Nothing below the slot is issued on that generator's state any more, and the clock has shown `highTick`. False where
+   * there is a fault.
+   */
+  raise(slot: bigint, highTick: number): boolean
+  /** What the system's clock shows; milliseconds since 1970. */
+  wallMs(): number
 }
 
 /** A binding with what reads its mailbox; one per thread. */
 export interface NativeEngine {
   readonly binding: Binding
-  /** @throws what `errorOf` makes of a fault. */
-  open(spec: CoreSpec): Core
+  /**
+   * @param ignoresClaim - Opens a page although the js engine's claim of the key is there.
+   * @throws what `errorOf` makes of a fault.
+   */
+  open(spec: CoreSpec, ignoresClaim: boolean): Core
 }
 
 // The mailbox (`native/binding/environment.h`), in units of each view.
@@ -83,11 +91,12 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     /** The addon forgets the generator when this is collected. */
     readonly owner: unknown
 
-    constructor(spec: CoreSpec) {
+    constructor(spec: CoreSpec, ignoresClaim: boolean) {
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
       this.owner = binding.open({
         ...spec,
+        ignoresClaim,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
         place: places[spec.place],
@@ -193,5 +202,5 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
   }
 
-  return { binding, open: (spec) => new NativeCore(spec) }
+  return { binding, open: (spec, ignoresClaim) => new NativeCore(spec, ignoresClaim) }
 }

@@ -5,16 +5,18 @@ import { GraupelError } from '../errors.js'
 //
 //   byte 0   version of this format, 0 while nobody has used the memory
 //   byte 4   bytes in use; what lies beyond is free
-//   byte 8   4 096 buckets, each the offset of its first record or 0
+//   byte 8   a random number that names this memory to other processes; 0 while it is not needed
+//   byte 16  4 096 buckets, each the offset of its first record or 0
 //   then     records, 8-byte aligned, and histories (src/engine/state.ts)
 //
-// A record: next record's offset, key's length, history's offset or 0, unused (4 bytes each); the state word; the high
-// tick (8 bytes each); the key in UTF-8.
+// A record: next record's offset, key's length, history's offset or 0, step of the claim or 0, generators, unused (4 bytes
+// each); the state word; the high tick; the ceiling or 0 (8 bytes each); the key in UTF-8.
 
-const version = 1
+const version = 2
 const buckets = 4096
-const headerBytes = 8 + buckets * 4
-const recordBytes = 32
+const bucketsAt = 16
+const headerBytes = bucketsAt + buckets * 4
+const recordBytes = 48
 
 /** Where, in 4-byte units from its beginning, a record has what. */
 const nextAt = 0
@@ -56,10 +58,16 @@ export class StateTable {
     }
   }
 
+  /** Tells the memory apart from that of other processes, and of threads that cannot reach it. */
+  get token(): string {
+    const fresh = crypto.getRandomValues(new BigUint64Array(1))[0] as bigint
+    return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
+  }
+
   /** The offset in bytes of the state for `key`. @throws GraupelError `ERR_STATE_FULL` */
   find(key: string): number {
     const bytes = new TextEncoder().encode(key)
-    const bucket = 2 + (hash(bytes) % buckets)
+    const bucket = bucketsAt / 4 + (hash(bytes) % buckets)
     let made = 0
     for (;;) {
       const first = Atomics.load(this.words32, bucket)

@@ -12,14 +12,31 @@ const marksAt = 2
 
 /** In the place of a state word: the native engine counts this key now (`moveTo`). */
 export const movedAway = 0xffff_ffff_ffff_ffffn
+/**
+ * In the same place: the process has given the key back (`giveBack`), and has to take it again before it goes on. Each time
+ * it is the next of these values, so that a thread that comes late takes up nothing but what it has seen. No layout has so
+ * high a slot: 64 bits of timestamp and sequence leave 11 to the sequence at least.
+ */
+const givenBack = { from: movedAway - 1024n, count: 1024 } as const
+
+export function isGivenBack(word: bigint): boolean {
+  return word >= givenBack.from && word < movedAway
+}
+
+/** A ceiling below which there is nothing. Zero is none. */
+const lowestCeiling = 1n
 
 /** Where, from the beginning of a record, the state is (`src/engine/state-table.ts`); in units of its own size. */
 const historyAt = 2
-const wordAt = 2
-const highAt = 3
+const stepAt = 3
+const generatorsAt = 4
+const timesGivenBackAt = 5
+const wordAt = 3
+const highAt = 4
+const ceilingAt = 5
 
-/** What a reservation ended with. */
-export type Reserved = 'run' | 'ahead' | 'moved'
+/** What a reservation ended with; with `ceiling`, the next slot lies above it, or the key was given back. */
+export type Reserved = 'run' | 'ahead' | 'moved' | 'ceiling'
 
 /**
  * What all threads share about one key: `native/core/state.h` and `history.h` in TypeScript, over Atomics.
@@ -72,13 +89,17 @@ export class State {
     for (;;) {
       const word = this.word()
       if (word === movedAway) return 'moved'
+      if (isGivenBack(word)) return 'ceiling'
       const passed = word <= nowSlot
       const tick = passed ? nowTick : this.tickOf(word)
       const sequence = passed ? start.first(this.#sequenceOf(word)) : this.#sequenceOf(word)
       if (tick > limit) return 'ahead'
       const room = (oneTick ? 1 : limit - tick + 1) * this.#capacity - sequence
-      const count = Math.min(want, room)
-      const next = this.#slot(tick, sequence) + BigInt(count)
+      const first = this.#slot(tick, sequence)
+      const ceiling = this.ceiling()
+      if (ceiling !== 0n && first >= ceiling) return 'ceiling'
+      const count = Math.min(want, room, ceiling === 0n ? room : Number(ceiling - first))
+      const next = first + BigInt(count)
       const history = Atomics.load(this.#table.words32, this.#at / 4 + historyAt)
       if (history !== 0) this.#leave(history / 8, word, tick, next)
       if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, next) === word) {
@@ -94,6 +115,7 @@ export class State {
   reserveUnused(nowTick: number, want: number): Reserved {
     const word = this.word()
     if (word === movedAway) return 'moved'
+    if (isGivenBack(word)) return 'ceiling'
     const history = Atomics.load(this.#table.words32, this.#at / 4 + historyAt) / 8
     if (word === 0n || this.tickOf(word - 1n) <= nowTick || history === 0) return 'ahead'
     const mark = this.#markOf(history, nowTick)
@@ -127,7 +149,7 @@ export class State {
     let next: bigint
     do {
       word = this.word()
-      if (word === movedAway) return
+      if (word === movedAway || isGivenBack(word)) return
       next = word < nowSlot ? nowSlot : word < end ? word + 1n : word
       const wordTick = this.tickOf(next - 1n)
       this.#raise(history + floorAt, this.#slot(Math.max(wordTick, nowTick) + 1, 0))
@@ -144,9 +166,74 @@ export class State {
     for (;;) {
       const word = this.word()
       if (word === movedAway) return
-      raise(word)
+      // What was given back, the claim knows.
+      if (!isGivenBack(word)) raise(word)
       if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, movedAway) === word) return
     }
+  }
+
+  /** Nothing below the slot is issued any more; `RaiseFloor` of `state.h`. Does nothing where the word is somewhere else. */
+  raiseFloor(slot: bigint): void {
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway || isGivenBack(word)) return
+      // Before the word: ticks below may hold ids that no mark knows of.
+      this.#raiseHistoryFloor(slot)
+      if (word >= slot || Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, slot) === word) return
+    }
+  }
+
+  /** The first slot that may not be issued; zero where there is no such bound. */
+  ceiling(): bigint {
+    return Atomics.load(this.#words, this.#at / 8 + ceilingAt)
+  }
+
+  raiseCeiling(slot: bigint): void {
+    this.#raise(this.#at / 8 + ceilingAt, slot)
+  }
+
+  raiseHighTick(tick: number): void {
+    this.#raise(this.#at / 8 + highAt, BigInt(tick))
+  }
+
+  /** The step of the claim by which the process holds the key; 0 where it holds none. */
+  get claimStep(): number {
+    return Atomics.load(this.#table.words32, this.#at / 4 + stepAt)
+  }
+
+  set claimStep(step: number) {
+    Atomics.store(this.#table.words32, this.#at / 4 + stepAt, step)
+  }
+
+  /** Counts the generators of all threads on this state; how many there are now. */
+  countGenerators(change: 1 | -1): number {
+    return Atomics.add(this.#table.words32, this.#at / 4 + generatorsAt, change) + change
+  }
+
+  /** Stops every thread at the word, and tells where that is; `undefined` where the word is somewhere else. */
+  giveBack(): bigint | undefined {
+    const times = Atomics.add(this.#table.words32, this.#at / 4 + timesGivenBackAt, 1)
+    const sign = givenBack.from + BigInt((times >>> 0) % givenBack.count)
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway || isGivenBack(word)) return undefined
+      if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, sign) !== word) continue
+      // The next claim may have a lower ceiling, and ceilings are only raised.
+      Atomics.store(this.#words, this.#at / 8 + ceilingAt, lowestCeiling)
+      return word
+    }
+  }
+
+  /** Goes on from a slot; does nothing unless the word is `sign` still, by which it was given back. */
+  takeUp(sign: bigint, slot: bigint): void {
+    // Another process may have counted meanwhile.
+    this.#raiseHistoryFloor(slot)
+    Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, sign, slot)
+  }
+
+  #raiseHistoryFloor(slot: bigint): void {
+    const history = Atomics.load(this.#table.words32, this.#at / 4 + historyAt)
+    if (history !== 0) this.#raise(history / 8 + floorAt, slot)
   }
 
   #historyOffset(): number {

@@ -30,10 +30,3 @@ export class SteadyTime {
     return this.#lastMs
   }
 }
-
-const steady = new SteadyTime()
-
-/** The steady clock of this thread, in whole milliseconds since 1970. */
-export function steadyNowMs(): number {
-  return Math.floor(steady.read(Date.now(), performance.now()))
-}

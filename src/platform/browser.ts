@@ -5,6 +5,10 @@ import { mostTimerMs, type Platform } from './platform.js'
 // the package on a page finds the memory under this name.
 const memoryKey = Symbol.for('graupel.state')
 
+// Taken when the module is loaded, because tests replace them later.
+const { setTimeout, clearTimeout, performance } = globalThis
+const { now: wallMs } = Date
+
 const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
 
 export const platform: Platform = {
@@ -14,6 +18,9 @@ export const platform: Platform = {
     shared[memoryKey] ??= makeStateMemory()
     return shared[memoryKey]
   },
+
+  threadMemory: () => platform.stateMemory() as SharedArrayBuffer | ArrayBuffer,
+  claims: undefined,
 
   // A page is one process of its own. A worker has siblings that it cannot see: the page, and other workers.
   siblingProcesses() {
@@ -25,6 +32,7 @@ export const platform: Platform = {
   systemErrorName: () => undefined,
   absolutePath: (path) => path,
   atExit: () => {},
+  atProcessExit: () => {},
 
   loadNative: () => ({
     ok: false,
@@ -34,6 +42,7 @@ export const platform: Platform = {
   warn: (message) => console.warn(message),
   channel: () => undefined,
   sleep: () => false,
+  wallMs,
   monotonicMs: () => performance.now(),
 
   later(callback, ms) {

@@ -1,4 +1,5 @@
 import { makeStateMemory } from '../engine/state-table.js'
+import { claimExists, handOver, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
 import { loadBinding } from './binary.js'
 import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
 
@@ -6,8 +7,15 @@ import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
 // time that importing this package takes altogether, and node:cluster alone more than all of it.
 const { getEnvironmentData, isMainThread, setEnvironmentData } = process.getBuiltinModule('node:worker_threads')
 
+// Taken when the module is loaded, because tests replace them later: fake timers would stop whatever waits here.
+const { setTimeout, clearTimeout, setImmediate, clearImmediate } = process.getBuiltinModule('node:timers')
+const monotonicMs = performance.now.bind(performance)
+const wallMs = realClock()
+
 /** Under this name every worker thread, and every other copy of the package, finds the memory that the main thread made. */
 const memoryKey = 'graupel.state'
+/** Under this name every copy of the package in this thread finds the memory that is for this thread alone. */
+const threadMemoryKey = 'graupel.thread-state'
 
 // Environment data is copied to a worker when that is started, so it has to be there before the user starts one: that
 // is why it happens on import, and not when the first generator needs it.
@@ -21,8 +29,24 @@ export const platform: Platform = {
 
   stateMemory() {
     const memory = getEnvironmentData(memoryKey)
-    if (memory instanceof SharedArrayBuffer) return memory
+    if (isSharedMemory(memory)) return memory
     return { unreachable: "the thread that started this worker had not imported 'graupel' by then" }
+  },
+
+  threadMemory() {
+    const memory = getEnvironmentData(threadMemoryKey)
+    if (isSharedMemory(memory)) return memory
+    const fresh = makeStateMemory()
+    setEnvironmentData(threadMemoryKey, fresh as never)
+    return fresh
+  },
+
+  claims: {
+    exists: claimExists,
+    take: takeClaim,
+    isHeld: isClaimHeld,
+    release: releaseClaim,
+    handOver,
   },
 
   siblingProcesses() {
@@ -41,6 +65,7 @@ export const platform: Platform = {
   },
 
   atExit: (callback) => process.once('exit', callback),
+  atProcessExit: (callback) => void (isMainThread && process.once('exit', callback)),
 
   absolutePath: (path) => process.getBuiltinModule('node:path').resolve(path),
 
@@ -57,7 +82,8 @@ export const platform: Platform = {
     return true
   },
 
-  monotonicMs: () => performance.now(),
+  wallMs,
+  monotonicMs,
 
   later(callback, ms) {
     if (ms > 0) {
@@ -67,4 +93,16 @@ export const platform: Platform = {
     const turn = setImmediate(callback)
     return () => clearImmediate(turn)
   },
+}
+
+/** A module's own copies of the language, such as those that Jest makes, each have a class of that name. */
+function isSharedMemory(memory: unknown): memory is SharedArrayBuffer {
+  return Object.prototype.toString.call(memory) === '[object SharedArrayBuffer]'
+}
+
+/** `Date.now`, or where a test has replaced it already, that of a fresh global object. */
+function realClock(): () => number {
+  const { now } = Date
+  if (/\[native code\]\s*\}$/.test(Function.prototype.toString.call(now))) return now
+  return process.getBuiltinModule('node:vm').runInNewContext('Date.now') as () => number
 }

@@ -1,0 +1,52 @@
+/** For which ids a claim is, and for whom. */
+export interface Claimant {
+  /** Names the state; equal keys share one word. */
+  readonly key: string
+  /** The layout with its names; JSON. */
+  readonly description: string
+  /** Tells apart those within one process that share no memory. */
+  readonly token: string
+}
+
+/** What a claimant has now. */
+export interface Claimed {
+  /** Number of the claim's latest step, by which {@link Claims.isHeld} finds it. */
+  readonly step: number
+  /** The claimant had the key already, so its own memory has the word. */
+  readonly isOwn: boolean
+  /** Without that memory, no slot below it may be issued; `undefined` where no former holder is known. */
+  readonly floor: bigint | undefined
+  /** No slot from it on may be issued. */
+  readonly ceiling: bigint
+}
+
+/** What a claim has to know of the clock, in slots. */
+export interface ClaimClock {
+  /** The first slot of the tick that the clock shows. */
+  nowSlot(): bigint
+  /** The first slot of the tick after this one. */
+  slotAfter(tick: number): bigint
+  /** The ceiling to write where no slot below `floor` is free. */
+  ceilingFrom(floor: bigint): bigint
+}
+
+/** Answer of {@link Claims.take}: the native engine of this very process counts the key, in a thread that shares no memory with this one. */
+export const countedNatively = Symbol('counted natively in this process')
+
+/**
+ * How the js engine, which shares no memory with other processes, counts a key of this host alone (`src/host/claim.ts`). All
+ * throw GraupelError `ERR_STATE_UNREACHABLE` where another process counts the key, and `ERR_STATE_UNAVAILABLE`,
+ * `ERR_STATE_UNSAFE` or `ERR_STATE_CORRUPT` where the claim cannot be kept.
+ */
+export interface Claims {
+  /** Whether there is a claim of the key, of any process. */
+  exists(key: string): boolean
+  /** Takes a key, or raises the ceiling of what the claimant has. */
+  take(claimant: Claimant, clock: ClaimClock): Claimed | typeof countedNatively
+  /** Whether a step is still the latest: asked once in a tick, so that a claim that was deleted is noticed. */
+  isHeld(claimant: Claimant, step: number): boolean
+  /** Gives the key back; `word` is the first slot that was not issued. */
+  release(claimant: Claimant, word: bigint): void
+  /** Makes a native page of a claim: `open` opens it in spite of the claim, and raises its word to the floor. */
+  handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor: bigint) => T): T
+}

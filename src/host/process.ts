@@ -1,0 +1,77 @@
+// Node's own modules are taken from the process: platform/node.ts says why.
+
+/** A process of this host, so that another one can tell whether it still runs. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Inode number of the namespace that the pid is of; 0 where the system has none. */
+  readonly pidNamespace: number
+  /** When it started, in a unit of the system's, because a pid is used again; 0 where the system does not tell. */
+  readonly startTime: number
+  /** Differs after each start of the system; empty where the system does not tell. */
+  readonly bootId: string
+}
+
+/** Whether a process still runs; `unknown` for one in another container. */
+export type Fate = 'running' | 'gone' | 'unknown'
+
+let own: ProcessIdentity | undefined
+
+/** The identity of this process. */
+export function thisProcess(): ProcessIdentity {
+  own ??= { pid: process.pid, pidNamespace: pidNamespace(), startTime: startTimeOf(process.pid) ?? 0, bootId: bootId() }
+  return own
+}
+
+export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity): Fate {
+  const here = thisProcess()
+  if (bootId !== here.bootId && bootId !== '' && here.bootId !== '') return 'gone'
+  if (pidNamespace !== here.pidNamespace) return 'unknown'
+  try {
+    // Signal 0 is not sent; the call only looks whether it could be.
+    process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return 'gone'
+  }
+  const startedAt = startTimeOf(pid)
+  return startTime !== 0 && startedAt !== undefined && startedAt !== startTime ? 'gone' : 'running'
+}
+
+/** Identity of this start of the system; as in `native/core/shared_state_posix.cc`. Windows tells it to the native engine only. */
+export function bootId(): string {
+  if (process.platform === 'darwin')
+    return attempt(() => textOf('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')) ?? ''
+  if (process.platform !== 'linux') return ''
+  return attempt(() => readText('/proc/sys/kernel/random/boot_id').trim()) ?? ''
+}
+
+function pidNamespace(): number {
+  const { readlinkSync } = process.getBuiltinModule('node:fs')
+  return Number(attempt(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]) ?? 0)
+}
+
+/** Field 22 of `/proc/PID/stat` (proc(5)): clock ticks since the system started. */
+function startTimeOf(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  return attempt(() => {
+    const stat = readText(`/proc/${pid}/stat`)
+    // The second field is the program's name in brackets, which may hold spaces and brackets.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  })
+}
+
+function readText(path: string): string {
+  return process.getBuiltinModule('node:fs').readFileSync(path, 'latin1')
+}
+
+function textOf(program: string, ...words: string[]): string {
+  const { execFileSync } = process.getBuiltinModule('node:child_process')
+  return execFileSync(program, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+}
+
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}
