@@ -4,7 +4,7 @@ import { pagesFolder } from './folder.js'
 import { nameOf } from './name.js'
 import { ownFolder } from './own-folder.js'
 import { readPage } from './page-users.js'
-import { fateOf, type ProcessIdentity, thisProcess } from './process.js'
+import { fateOf, isThisProcess, type ProcessIdentity, thisProcess } from './process.js'
 
 // The claim of a key is a folder beside the key's page, and in it one file for each step of its history, named 1, 2, 3 and
 // so on. A file is complete before it has its name, and never changes; the one with the highest number counts. Each names
@@ -48,7 +48,7 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
     const page = isOwn ? undefined : readPage(place.replace(/claim$/, 'page'))
     if (page !== undefined && page.users?.length !== 0) {
       remove(place, [step])
-      if (page.users?.every(({ pid }) => pid === process.pid)) return countedNatively
+      if (page.users?.every(isThisProcess)) return countedNatively
       throw unreachable(claimant, 'native', page.users?.[0])
     }
     remove(
@@ -259,9 +259,9 @@ function unreachable(
   const holders =
     holder === undefined
       ? 'more processes than its page has room to name'
-      : holder.pid !== process.pid
-        ? `process ${holder.pid}`
-        : 'another thread of this process, with which this thread shares no memory,'
+      : isThisProcess(holder)
+        ? 'another thread of this process, with which this thread shares no memory,'
+        : `process ${holder.pid}`
   const where =
     elsewhere === undefined ? '' : ` in another container (delete ${elsewhere} if that one is gone for good)`
   return new GraupelError(

@@ -22,6 +22,10 @@ export function thisProcess(): ProcessIdentity {
   return own
 }
 
+export function isThisProcess({ pid, pidNamespace }: ProcessIdentity): boolean {
+  return pid === process.pid && pidNamespace === thisProcess().pidNamespace
+}
+
 export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity): Fate {
   const here = thisProcess()
   if (bootId !== here.bootId && bootId !== '' && here.bootId !== '') return 'gone'

@@ -32,7 +32,24 @@ export function pagesOf(namespace: string): string[] {
 export function deletePages(namespace: string): number {
   const paths = pagesOf(namespace)
   for (const path of paths) rmSync(path, { force: true })
+  for (const path of claimsOf(namespace)) rmSync(path, { recursive: true, force: true })
   return paths.length
+}
+
+/** The claims of the js engine whose namespace begins so: folders, by their paths. */
+export function claimsOf(namespace: string): string[] {
+  const folder = pageFolder()
+  if (folder === undefined) return []
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.claim'))
+    .map((name) => join(folder, name))
+    .filter((path) =>
+      namesIn(path).some((step) => {
+        // A step may go while this looks.
+        const text = headOf(join(path, step)).toString()
+        return /^\{.*\}$/s.test(text.trim()) && namespaceIn(JSON.parse(text).key).startsWith(namespace)
+      }),
+    )
 }
 
 /** Vitest's global set-up: when all tests are over, nothing of them is left in memory. */
@@ -54,7 +71,10 @@ function namesIn(folder: string): string[] {
 function namespaceOf(path: string): string | undefined {
   const bytes = headOf(path)
   if (bytes.length < textAt) return undefined
-  const key = bytes.toString('utf8', textAt, textAt + bytes.readUInt32LE(keyLengthAt))
+  return namespaceIn(bytes.toString('utf8', textAt, textAt + bytes.readUInt32LE(keyLengthAt)))
+}
+
+function namespaceIn(key: string): string {
   return key.split(' ').slice(wordsBeforeNamespace).join(' ')
 }
 

@@ -134,6 +134,7 @@ export class Obedient {
   take = (count: number) => this.#tell<bigint[]>('take', count)
   stats = () => this.#tell<Stats>('stats')
   close = () => this.#tell<void>('close')
+  exit = () => this.#tell<void>('exit')
   shell = (script: string) => this.#tell<string>('shell', script)
   kill = () => this.started.kill()
 }

@@ -37,6 +37,7 @@ const orders = {
   take: (count) => generator().take(count),
   stats: () => generator().stats(),
   close: () => generator().close(),
+  exit: () => void setImmediate(() => process.exit()),
   /** @param {string} script - Runs in the same mount namespace. */
   shell: (script) => execFileSync('sh', ['-ec', script], { encoding: 'utf8' }),
 }

@@ -1,0 +1,264 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { freshNamespace } from '../engines.ts'
+import { claimsOf } from './clean-pages.ts'
+import { duplicatesAmong, recordsOf, seededRandom, total } from './ids.ts'
+import { describeWith, inMountsOf, libfaketime, withMounts } from './needs.ts'
+import {
+  cleanUp,
+  failure,
+  Obedient,
+  opened,
+  type Plan,
+  type Surroundings,
+  said,
+  sleep,
+  start,
+  stateFolder,
+} from './processes.ts'
+
+// Where there is no binary, a process counts a node alone, by a claim in the folder of the pages.
+
+afterEach(cleanUp)
+
+const js: Surroundings = { env: { GRAUPEL_ENGINE: 'js' } }
+const native: Surroundings = { env: { GRAUPEL_ENGINE: 'native' } }
+const plan = (): Plan => ({ node: 7, namespace: freshNamespace() })
+const pidOf = (process: Obedient) => process.started.child.pid
+
+function expectAscending(...parts: readonly (readonly bigint[])[]): void {
+  const ids = parts.flat()
+  expect(ids.slice(1).every((id, i) => id > (ids[i] as bigint))).toBe(true)
+}
+
+describe('a node that the js engine counts', () => {
+  it('is refused to a second process, which is told by whom it is counted and what to do', async () => {
+    const own = plan()
+    const first = await opened(own, js)
+    expect(await first.stats()).toMatchObject({ engine: 'js', state: 'host' })
+    const error = await failure(opened(own, js))
+    expect(error.code).toBe('ERR_STATE_UNREACHABLE')
+    for (const part of [`process ${pidOf(first)}`, 'native engine', 'a node of its own', "state: 'process'"]) {
+      expect(error.message).toContain(part)
+    }
+  })
+
+  it('goes to the next process as soon as it is closed, and ids go on', async () => {
+    const own = plan()
+    const first = await opened(own, js)
+    const before = await first.take(5000)
+    await first.close()
+    const second = await opened(own, js)
+    const after = await second.take(5000)
+    expectAscending(before, after)
+    expect(await failure(first.open(own))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
+  })
+
+  it('goes to the next process as soon as its process has ended, by itself or killed', async () => {
+    const own = plan()
+    const parts: bigint[][] = []
+    for (const end of ['kill', 'exit', 'kill', 'exit'] as const) {
+      const process = await opened(own, js)
+      parts.push(await process.take(10_000))
+      await process[end]()
+      await process.started.ended
+    }
+    expectAscending(...parts)
+  })
+
+  it('stays with a process that is stopped', async () => {
+    const own = plan()
+    const first = await opened(own, js)
+    const before = await first.take(10)
+    first.started.child.kill('SIGSTOP')
+    expect(await failure(opened(own, js))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
+    first.started.child.kill('SIGCONT')
+    expectAscending(before, await first.take(10))
+  })
+
+  it('may be used by other processes that say that their ids never meet', async () => {
+    const own = plan()
+    await opened(own, js)
+    const second = await opened({ ...own, state: 'process' }, js)
+    expect(await second.take(10)).toHaveLength(10)
+  })
+
+  it('is claimed anew where its claim was deleted, by whichever process looks first', async () => {
+    for (let round = 0; round < 15; round++) {
+      const own = plan()
+      const first = await opened(own, js)
+      const second = new Obedient(js)
+      const before = await first.take(100)
+      for (const claim of claimsOf(own.namespace ?? '')) rmSync(claim, { recursive: true })
+      const attempts = await Promise.allSettled([first.take(100), second.open(own).then(() => second.take(100))])
+      const after = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []))
+      expect(after.length).toBeGreaterThan(0)
+      expect(duplicatesAmong([BigUint64Array.from([...before, ...after])])).toBe(0)
+      await Promise.all([first.kill(), second.kill()])
+    }
+  })
+
+  it('is given to one of many processes that start at once, each time, whatever ends them', async () => {
+    const random = seededRandom('claims under way')
+    const { folder } = stateFolder()
+    const file = join(folder, 'record')
+    const own = plan()
+    for (let round = 0; round < 8; round++) {
+      const alive = Array.from({ length: 4 }, () => start('record.js', { plan: own, file, batch: 256, pauseMs: 1 }, js))
+      await Promise.any(alive.map((one) => said(one, 'i')))
+      await sleep(100 * random())
+      await Promise.all(alive.map(({ kill }) => kill()))
+    }
+    const records = recordsOf(file)
+    expect(records.length).toBeGreaterThan(3)
+    expect(total(records)).toBeGreaterThan(1000)
+    expect(duplicatesAmong(records)).toBe(0)
+  })
+
+  it('is shared by all threads of its process', async () => {
+    const { folder } = stateFolder()
+    const file = join(folder, 'record')
+    const started = start('record.js', { plan: plan(), file, threads: 4, count: 40_000 }, js)
+    // The main thread of that program imports graupel before it starts the workers.
+    expect(await started.ended).toMatchObject({ code: 0 })
+    const records = recordsOf(file)
+    expect(total(records)).toBe(160_000)
+    expect(duplicatesAmong(records)).toBe(0)
+  })
+
+  it('leaves nothing in its folder but its latest step', async () => {
+    const own = plan()
+    const first = await opened(own, js)
+    await first.issue(1500, 1)
+    const [claim = ''] = claimsOf(own.namespace ?? '')
+    expect(readdirSync(claim)).toHaveLength(1)
+    // Each step is half a second.
+    expect(Number(readdirSync(claim)[0])).toBeGreaterThan(2)
+  })
+})
+
+describeWith(['native'], 'a node that one engine counts', () => {
+  it.each([
+    ['js', js, native],
+    ['native', native, js],
+  ])('%s is refused to a process with the other engine, until the first has ended', async (_, one, other) => {
+    const own = plan()
+    const first = await opened(own, one)
+    const before = await first.take(5000)
+    const refused = new Obedient(other)
+    const error = await failure(refused.open(own))
+    expect(error.code).toBe('ERR_STATE_UNREACHABLE')
+    expect(error.message).toContain(`process ${pidOf(first)}`)
+    await first.kill()
+    await refused.open(own)
+    const after = await refused.take(5000)
+    await refused.kill()
+    const third = await opened(own, one)
+    expectAscending(before, after, await third.take(5000))
+  })
+
+  it('is never counted by both, however often processes of both come and go', async () => {
+    const random = seededRandom('both engines')
+    const { folder } = stateFolder()
+    const file = join(folder, 'record')
+    const own = plan()
+    for (let round = 0; round < 8; round++) {
+      const alive = [js, native, js, native].map((engine) =>
+        start('record.js', { plan: own, file, batch: 256, pauseMs: 1 }, engine),
+      )
+      await Promise.any(alive.map((one) => said(one, 'i')))
+      await sleep(100 * random())
+      await Promise.all(alive.map(({ kill }) => kill()))
+    }
+    const records = recordsOf(file)
+    expect(total(records)).toBeGreaterThan(1000)
+    expect(duplicatesAmong(records)).toBe(0)
+  })
+})
+
+describeWith(['linux', 'faketime'], 'a node of the js engine whose process was killed', () => {
+  it('is not counted again with the clock set back', async () => {
+    const own = plan()
+    const clock = (step: string): Surroundings => ({
+      env: { ...js.env, LD_PRELOAD: libfaketime() ?? '', FAKETIME: step, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+    })
+    const first = await opened(own, clock('+0'))
+    const before = await first.take(10_000)
+    await first.kill()
+    const second = await opened({ ...own, maxAheadMs: 10_000 }, clock('-5'))
+    const after = await second.take(10_000)
+    expectAscending(before, after)
+    await second.kill()
+    const third = await opened({ ...own, onRollback: 'throw' }, clock('-3600'))
+    expect(await failure(third.take(1))).toMatchObject({ code: 'ERR_CLOCK_ROLLBACK' })
+  })
+})
+
+describeWith(['linux', 'mounts', 'root'], 'a node of the js engine in another container', () => {
+  it('is refused while it is in use, and given away when its ceiling has passed', async () => {
+    const own = plan()
+    const elsewhere: Surroundings = {
+      ...js,
+      within: (command) => ['unshare', '--pid', '--fork', '--kill-child', ...command],
+    }
+    const first = await opened(own, elsewhere)
+    const before = await first.take(10)
+    const second = new Obedient(js)
+    expect(await failure(second.open(own))).toMatchObject({
+      code: 'ERR_STATE_UNREACHABLE',
+      message: expect.stringMatching(/in another container \(delete .*\.claim/),
+    })
+    await sleep(700)
+    await second.open(own)
+    expectAscending(before, await second.take(10))
+    // The former holder finds that out before it makes an id.
+    expect(await failure(first.take(1))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
+  })
+})
+
+describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
+  const inMemory = (script: string) =>
+    new Obedient({ ...js, within: (command) => withMounts(`mount -t tmpfs none /dev/shm\n${script}`, command) })
+
+  it('as it is read-only, the js engine opens nothing but state process, and says so', async () => {
+    const process = inMemory('mount -o remount,ro /dev/shm')
+    const error = await failure(process.open(plan()))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
+    expect(error.message).toContain("pass state: 'process'")
+    await process.open({ ...plan(), state: 'process' })
+    expect(await process.take(3)).toHaveLength(3)
+  })
+
+  it.each([
+    ['lets others in', 'mkdir -m 755 $pages', /the folder .* is open to other users by its mode 0755/],
+    ['is a symbolic link', 'mkdir -m 700 /dev/shm/real; ln -s /dev/shm/real $pages', /a symbolic link/],
+    ['is a file', 'touch $pages', /not a folder/],
+  ])('as it %s, it is refused', async (_, script, message) => {
+    const error = await failure(inMemory(`pages=/dev/shm/graupel-$(id -u); ${script}`).open(plan()))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(message) })
+  })
+
+  it('as it becomes read-only, ids are made up to the ceiling, and again when it can be written', async () => {
+    const process = inMemory('')
+    await process.open(plan())
+    const before = await process.issue(100, 1)
+    await process.shell('mount -o remount,ro /dev/shm')
+    const during = await process.issue(3000, 1)
+    expect(during.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
+    expect(during.ids.length).toBeGreaterThan(10)
+    await process.shell('mount -o remount,rw /dev/shm')
+    const after = await process.issue(100, 1)
+    expect(after.error).toBeUndefined()
+    expectAscending([...before.ids, ...during.ids, ...after.ids])
+  })
+
+  it('as it is damaged, a claim is not started afresh', async () => {
+    const own = plan()
+    const first = inMemory('')
+    await first.open(own)
+    await first.shell('cd /dev/shm/graupel-*/*.claim; echo nonsense > 99')
+    const second = new Obedient({ ...js, within: (command) => inMountsOf(first.started.child.pid ?? 0, command) })
+    expect(await failure(second.open(own))).toMatchObject({ code: 'ERR_STATE_CORRUPT' })
+  })
+})
