@@ -31,7 +31,7 @@ export interface ClaimClock {
 }
 
 /** Answer of {@link Claims.take}: the native engine of this very process counts the key, in a thread that shares no memory with this one. */
-export const countedNatively = Symbol('counted natively in this process')
+export const countedNatively = 'counted natively'
 
 /**
  * How the js engine, which shares no memory with other processes, counts a key of this host alone (`src/host/claim.ts`). All
