@@ -300,15 +300,17 @@ function stateOf(state: unknown): { place: Place; path: string } {
   return { place: 'file', path: state }
 }
 
+const withoutOthers = "pass state: 'process' if no other process uses this node"
+
 /** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` */
 function checkNative(asked: string, engine: EngineOption): void {
   if (engine !== 'js' && (engine === 'native' || !isJsForced())) {
-    requireNative(asked)
+    requireNative(asked, withoutOthers)
     return
   }
   throw new GraupelError(
     'ERR_NATIVE_UNAVAILABLE',
-    `${asked}, which only the native engine can keep, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; pass state: 'process' if no other process uses this node`,
+    `${asked}, which only the native engine can keep, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; ${withoutOthers}`,
   )
 }
 

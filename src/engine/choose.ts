@@ -71,14 +71,18 @@ export function openCore(kind: EngineKind, spec: CoreSpec): Core {
   return kind === 'native' ? openNative(spec) : openJs(spec)
 }
 
-/** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error. @internal */
-export function requireNative(because: string): NativeEngine {
+/**
+ * @param instead - What can be done without the native engine.
+ * @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error.
+ * @internal
+ */
+export function requireNative(because: string, instead = "allow engine: 'auto'"): NativeEngine {
   if (native !== undefined) return native
   const loaded = platform.loadNative()
   if (!loaded.ok) {
     throw new GraupelError(
       'ERR_NATIVE_UNAVAILABLE',
-      `${because}, but the native engine cannot be had: ${loaded.reason}; build it with a C++ compiler (npm rebuild graupel), or allow engine: 'auto'`,
+      `${because}, but the native engine cannot be had: ${loaded.reason}; ${remedyOf(loaded.remedy)}${instead}`,
       { cause: loaded.cause },
     )
   }
@@ -90,16 +94,20 @@ function choose(): EngineInfo {
   const wanted = platform.environmentVariable(variable) ?? 'auto'
   checkEngineOption(wanted, variable)
   if (wanted === 'js') return { kind: 'js', reason: `${variable} is 'js'` }
-  if (wanted === 'native') requireNative(`${variable} is 'native'`)
+  if (wanted === 'native') requireNative(`${variable} is 'native'`, `unset ${variable}`)
   const loaded = platform.loadNative()
   if (loaded.ok) return { kind: 'native', file: loaded.file }
   if (!loaded.isByDesign) {
     platform.warn(
-      `graupel runs on its TypeScript engine: ${loaded.reason}. Set ${variable}=js to choose it, or rebuild the package with a C++ compiler.`,
+      `graupel runs on its TypeScript engine: ${loaded.reason}; ${remedyOf(loaded.remedy)}set ${variable}=js to choose it`,
       'GRAUPEL_JS_ENGINE',
     )
   }
   return { kind: 'js', reason: loaded.reason }
+}
+
+function remedyOf(remedy: string | undefined): string {
+  return remedy === undefined ? '' : `${remedy}, or `
 }
 
 let leavesAtExit = false

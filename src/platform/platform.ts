@@ -6,6 +6,8 @@ export type NativeLoad =
   | {
       readonly ok: false
       readonly reason: string
+      /** What to do about it; `undefined` where there is nothing. */
+      readonly remedy?: string
       readonly cause?: unknown
       readonly file?: string
       /** There is none for such a place, and nothing to be done about it. */
