@@ -15,6 +15,7 @@ import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './argu
 import { type Format, formats, formatter } from './format.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
+import { isDumb } from './paint.js'
 import { Progress } from './progress.js'
 import { layoutFlags, layoutsOf, nodeOf } from './values.js'
 
@@ -81,7 +82,7 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
   // Not more than a tick holds, so that the ids of one tick are written while the next one comes.
   const array = new BigUint64Array(Math.min(count, mostInChunk, 2 ** layout.sequence.bits))
   // On one and the same terminal, ids that scroll by are progress enough.
-  const progress = new Progress(output.isTerminal ? undefined : process.stderr, count)
+  const progress = new Progress(output.isTerminal || isDumb() ? undefined : process.stderr, count)
   try {
     for (let done = 0; done < count; ) {
       const chunk = generator.fill(array.subarray(0, Math.min(array.length, count - done)))

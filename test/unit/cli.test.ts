@@ -316,6 +316,8 @@ describe('what is refused', () => {
       /^graupel: --state is 'host', .* and --engine is 'js'; pass --state process if no other process/,
     ],
     ['ERR_OPTION_INVALID', ['--max-ahead-ms', '1s'], /--max-ahead-ms is '1s'/],
+    ['ERR_OPTION_INVALID', ['-n', '99999999999999999'], /--count is 99999999999999999; give at most 9007199254740991 /],
+    ['ERR_EPOCH_INVALID', ['--epoch', '-9007199254740992'], /--epoch is .*; give at least -9007199254740991 /],
   ])('%s for graupel next %j', (code, words, message) => {
     const { status, stdout, stderr } = graupel(['next', ...words], { GRAUPEL_NODE: '7' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
