@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
@@ -17,13 +15,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decode, layouts } from 'graupel'
+import { layouts } from 'graupel'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { plain } from '../../dist/cli/paint.js'
 import { cleanedFolder, cleanedPage } from '../../dist/cli/state-clean.js'
 import { pagesFolder } from '../../dist/host/folder.js'
 import { engines, freshNamespace } from '../engines.js'
-import { graupel, lines, pagesOf, removePages } from './cli-run.js'
+import { graupel, holder, lines, pagesOf, removePages } from './cli-run.js'
 import { type Bytes, bytesOf, sealed, slotAt, sonyflakeKey } from './cli-state-bytes.js'
 
 const isLinux = process.platform === 'linux'
@@ -117,7 +115,7 @@ describe('graupel state --clean', () => {
 
   it.runIf(seesUsers)('keeps a page that a process has open, however old its last id is', async () => {
     const { folder, variables } = freshFolder('/dev/shm')
-    const one = await holder()
+    const one = await pageHolder()
     const page = join(folder, 'open.page')
     linkSync(one.page, page)
     const bytes = Buffer.alloc(8)
@@ -170,7 +168,7 @@ describe('graupel state PATH --clean', () => {
   )
 
   it.runIf(seesUsers)('refuses while a process has the page open, which it names', async () => {
-    const one = await holder()
+    const one = await pageHolder()
     const { status, stdout, stderr } = graupel(['state', one.page, '--clean'])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: \S+\.page is open by \d+ \(\S*node .*\); stop them first \(ERR_STATE_UNSAFE\)\n$/)
@@ -246,23 +244,8 @@ describe('where it cannot be seen who has a page open', () => {
 })
 
 /** A process that has a page open. */
-async function holder() {
+async function pageHolder() {
   const namespace = freshNamespace()
   namespaces.push(namespace)
-  const code = `
-    import { createGenerator } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}
-    const ids = createGenerator({ node: 1, namespace: ${JSON.stringify(namespace)} })
-    process.stdout.write(ids.nextString())
-    process.stdin.on('end', () => process.exit()).resume()`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const [id] = await once(child.stdout, 'data')
-  expect(decode(String(id), layouts.twitter).node).toBe(1)
-  return {
-    pid: child.pid as number,
-    page: pagesOf(namespace)[0]?.path as string,
-    async end() {
-      child.stdin.end()
-      await once(child, 'exit')
-    },
-  }
+  return { ...(await holder({ node: 1, namespace })), page: pagesOf(namespace)[0]?.path as string }
 }
