@@ -46,6 +46,9 @@ export interface ErrorDetails {
   filled?: number
 }
 
+/** By which every copy of the package knows an error that another copy made. */
+const brand = Symbol.for('graupel.error')
+
 /**
  * An operation that could not keep the promise, and was therefore refused. Misuse is a `TypeError` or `RangeError` with
  * the same `code` property.
@@ -71,6 +74,17 @@ export class GraupelError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     Object.assign(this, rest)
+  }
+
+  /** True for the errors of every copy of the package, such as the two that `import` and `require` load. @internal */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== GraupelError) return Function.prototype[Symbol.hasInstance].call(this, value)
+    return typeof value === 'object' && value !== null && brand in value
+  }
+
+  /** @internal */
+  get [brand](): true {
+    return true
   }
 }
 
