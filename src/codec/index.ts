@@ -1,6 +1,6 @@
 import { show, typeError } from '../errors.js'
 import { toId } from '../layout/index.js'
-import { readBytes, writeBytes } from './bytes.js'
+import { type Bytes, readBytes, writeBytes } from './bytes.js'
 import { radixes, readRadix, writeRadix } from './radix.js'
 
 export { DecimalWriter } from './decimal.js'
@@ -31,10 +31,10 @@ export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', '
  * @example
  * encodeId(175928847299117063n, 'base62') // '0Czks0tP37X'
  */
-export function encodeId(id: bigint | string, encoding: 'bytes'): Uint8Array<ArrayBuffer>
+export function encodeId(id: bigint | string, encoding: 'bytes'): Bytes
 export function encodeId(id: bigint | string, encoding: TextEncoding): string
-export function encodeId(id: bigint | string, encoding: Encoding): string | Uint8Array<ArrayBuffer>
-export function encodeId(id: bigint | string, encoding: Encoding): string | Uint8Array<ArrayBuffer> {
+export function encodeId(id: bigint | string, encoding: Encoding): string | Bytes
+export function encodeId(id: bigint | string, encoding: Encoding): string | Bytes {
   const value = toId(id)
   if (encoding === 'decimal') return value.toString()
   if (encoding === 'bytes') return writeBytes(value)

@@ -17,8 +17,8 @@ export const Status = {
   unavailable: 6,
 } as const
 
-/** Where an engine writes ids. */
-export type IdArray = BigUint64Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>
+/** Where an engine writes ids: arrays over an `ArrayBuffer`, spelt so that TypeScript before 5.7 can read it. */
+export type IdArray = ReturnType<typeof BigUint64Array.of> | ReturnType<typeof BigInt64Array.of>
 
 /** Where the state word stands against a fresh reading of the clock. */
 export interface Observation {
