@@ -78,6 +78,7 @@ export class GraupelError extends Error {
 
   /** True for the errors of every copy of the package, such as the two that `import` and `require` load. @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: A subclass inherits this, and asks about itself.
     if (this !== GraupelError) return Function.prototype[Symbol.hasInstance].call(this, value)
     return typeof value === 'object' && value !== null && brand in value
   }
