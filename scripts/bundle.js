@@ -1,7 +1,7 @@
 // What an import or a require() of the package loads, made in place after tsc. The modules that tsc made stay beside, for
 // the command line, and for tests that look inside.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -38,5 +38,5 @@ for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
   if (!file.endsWith('.d.ts') || /^(cli|platform)\b/.test(file)) continue
   const text = readFileSync(join('dist', file), 'utf8')
   writeFileSync(join('dist', file.replace(/ts$/, 'cts')), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
+  writeFileSync(join('dist', file), `export * from './${basename(file, '.d.ts')}.cjs'\n`)
 }
-writeFileSync('dist/index.d.ts', "export * from './index.cjs'\n")

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { createGenerator, defineLayout } from 'graupel'
+import { createGenerator, defineLayout, type GeneratorOptions } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { createSeeded } from '../../dist/generator.js'
-import type { GeneratorOptions } from '../../dist/options.js'
 import { type Caught, engines, freshNamespace } from '../engines.js'
 
 type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>
