@@ -11,10 +11,10 @@ import { type CoreSpec, type Place, type SequenceStartMode, startModes } from '.
 import { GraupelError, rangeError, show, typeError } from './errors.js'
 import {
   checkEpochMs,
-  checkLayout,
   combineNode,
   defineLayout,
   type Field,
+  genuineLayout,
   type Layout,
   layouts,
   type NodeOf,
@@ -211,8 +211,7 @@ function descriptionOf(layout: Layout): string {
 }
 
 function layoutOf<F extends readonly Field[]>({ layout, epoch }: GeneratorOptions<F>): Layout<F> {
-  if (layout !== undefined) checkLayout(layout)
-  const chosen = (layout ?? layouts.twitter) as Layout<F>
+  const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
   if (epoch === undefined) return chosen
   const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
   checkEpochMs(epochMs)

@@ -1,6 +1,7 @@
 import { rangeError, show, typeError } from '../errors.js'
 import { halves, high, low, two32, whole } from '../halves.js'
-import { isLayout, type Layout, type Placement } from './layout.js'
+import { genuineLayout } from './define.js'
+import type { Layout, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
 
@@ -37,7 +38,7 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
  * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
  */
 export function decode<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): DecodedId<F> {
-  checkLayout(layout)
+  layout = genuineLayout(layout)
   const value = toId(id)
   if (value >> BigInt(layout.bits) !== 0n) {
     throw rangeError(
@@ -89,7 +90,7 @@ const partNames = ['timestampMs', 'node', 'sequence']
  * composeId({ timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }, layouts.discord) // 175928847299117063n
  */
 export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout: Layout<F>): bigint {
-  checkLayout(layout)
+  layout = genuineLayout(layout)
   if (typeof parts !== 'object' || parts === null) {
     throw typeError(
       'ERR_ID_INVALID',
@@ -144,14 +145,4 @@ export function toId(id: unknown): bigint {
     )
   }
   return toId(BigInt(id))
-}
-
-/** @throws TypeError `ERR_LAYOUT_INVALID` unless it came from defineLayout. @internal */
-export function checkLayout(layout: unknown): asserts layout is Layout {
-  if (!isLayout(layout)) {
-    throw typeError(
-      'ERR_LAYOUT_INVALID',
-      `the layout is ${show(layout)}; pass one of layouts, or what defineLayout returned`,
-    )
-  }
 }
