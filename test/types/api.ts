@@ -18,6 +18,15 @@ const text: string = twitter.nextString()
 const many: BigUint64Array = twitter.fill(new BigUint64Array(4))
 const signed: BigInt64Array = await twitter.fillAsync(new BigInt64Array(4))
 const taken: bigint[] = twitter.take(3)
+const {
+  next,
+  nextString,
+  nextAsync,
+}: { next: () => bigint; nextString: () => string; nextAsync: () => Promise<bigint> } = twitter
+const layoutOfTwitter: Layout<typeof layouts.twitter.fields> = twitter.layout
+const about: [number, 'native' | 'js', string] = [twitter.node, twitter.engine, twitter.state]
+// @ts-expect-error a generator keeps its node
+twitter.node = 8
 const { datacenter, worker }: { datacenter: number; worker: number } = twitter.decode(id).fields
 
 // The node takes exactly the layout's fields.
@@ -115,4 +124,23 @@ const part: number | undefined = decode(id, chosen).fields['worker']
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
 
-export { base62, bytes, datacenter, decoded, discord, many, maybe, narrow, part, signed, taken, text, worker }
+export {
+  about,
+  base62,
+  bytes,
+  datacenter,
+  decoded,
+  discord,
+  layoutOfTwitter,
+  many,
+  maybe,
+  narrow,
+  next,
+  nextAsync,
+  nextString,
+  part,
+  signed,
+  taken,
+  text,
+  worker,
+}
