@@ -55,7 +55,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   /** Where the last id is remembered, as in `stats()`. */
   readonly state: string
   /**
-   * Makes one id. Blocks where the policy says to wait, for `maxWaitMs` at the most.
+   * Makes one id. Blocks where the policy says to wait, for no more than `maxWaitMs` at a time.
    *
    * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`,
    * `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`;
@@ -64,15 +64,20 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   next(this: void): bigint
   /** Makes one id in decimal digits, as JSON and JavaScript clients need it. @throws as `next`. */
   nextString(this: void): string
-  /** Makes one id; where `next` would block, the event loop runs on, for as long as it takes if the clock stands still. Calls get their ids in the order they were made in. Rejects as `next` throws. */
+  /**
+   * Makes one id; where `next` would block, the event loop runs on. It waits for a full tick to pass, however long that is;
+   * after a step back of the clock it rejects where `next` throws, except that one tick is always waited for. Calls get
+   * their ids in the order they were made in.
+   */
   nextAsync(this: void): Promise<bigint>
   /**
-   * Fills an array of your own with ids in ascending order, and returns it. One reservation for as many ids as the tick holds.
+   * Fills an array of your own with ids in ascending order, and returns it. One reservation for as many ids as the tick holds;
+   * then it waits for the next tick, each time no longer than `maxWaitMs`. So many ids take as many ticks as they fill.
    *
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
    */
   fill<A extends IdArray>(array: A): A
-  /** The same, never blocking the event loop for more than a tick. The array is yours again when the promise settles. */
+  /** The same, never blocking the event loop for more than a tick; it waits as `nextAsync` does. The array is yours again when the promise settles. */
   fillAsync<A extends IdArray>(array: A): Promise<A>
   /** Makes `count` ids, 0 to 2^32 - 1. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): bigint[]

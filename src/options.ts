@@ -50,9 +50,14 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   onRollback?: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   /** What to do when a tick is used up. @default 'wait' */
   onOverflow?: OverflowAction
-  /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000 */
+  /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000, or two ticks of the layout if that is more */
   maxAheadMs?: number
-  /** Milliseconds that one wait may take, from 0 up; a longer one throws at once, with `retryAfterMs`. @default 50 */
+  /**
+   * Milliseconds that one wait may take, from 0 up; where it would take longer, the call throws at once, with
+   * `retryAfterMs`. It bounds each wait and not the call: `fill` and `take` wait once for each tick they need. Calls that do
+   * not block wait for a full tick to pass, however long that is, and after a step back for one tick at least.
+   * @default 50
+   */
   maxWaitMs?: number
   /** The first sequence number of a new tick. `'random'` and `'rotate'` keep `id % n` even for slow generators, and use half of a tick at least. @default 'zero' */
   sequenceStart?: SequenceStartMode
@@ -156,7 +161,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
         ? options.onRollback
         : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
     onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
-    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
+    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, Math.max(1000, 2 * layout.tickMs)),
     maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
   }
 }

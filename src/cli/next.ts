@@ -32,8 +32,14 @@ const flags = {
   namespace: { value: 'TEXT', help: 'ids of different namespaces may share a node (default)' },
   'on-rollback': { value: 'ACTION', choices: rollbackActions, help: 'when the clock stepped back (advance)' },
   'on-overflow': { value: 'ACTION', choices: overflowActions, help: 'when a tick is used up (wait)' },
-  'max-ahead-ms': { value: 'MS', help: 'how far advance may count ahead of the clock (1000)' },
-  'max-wait-ms': { value: 'MS', help: 'how long one wait may take (50, or two ticks if that is more)' },
+  'max-ahead-ms': {
+    value: 'MS',
+    help: 'how far advance may count ahead of the clock (1000, or two ticks if that is more)',
+  },
+  'max-wait-ms': {
+    value: 'MS',
+    help: 'how long one wait for the next tick may take (50, or two ticks if that is more)',
+  },
   'sequence-start': { value: 'START', choices: sequenceStarts, help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
   state: { value: 'STATE', help: 'where the last id is remembered: host, process, or the path of a file (host)' },

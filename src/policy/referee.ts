@@ -70,7 +70,7 @@ export class Referee {
     let inVain = 0
     let rise: Rise | undefined
     for (;;) {
-      const outcome = this.round(task)
+      const outcome = this.round(task, true)
       if (outcome === 'done') return
       if (outcome === 'ceiling') {
         rise ??= this.rise()
@@ -86,8 +86,13 @@ export class Referee {
     }
   }
 
-  /** One decision and what follows from it; never blocks. @throws GraupelError as the policy says. */
-  round(task: Task): 'done' | 'again' | 'ceiling' | Wait {
+  /**
+   * One decision and what follows from it; never blocks.
+   *
+   * @param mayBlock - Whether what the caller does about a wait blocks.
+   * @throws GraupelError as the policy says.
+   */
+  round(task: Task, mayBlock: boolean): 'done' | 'again' | 'ceiling' | Wait {
     const { layout } = this.#subject
     const seen = this.#observe()
     if (seen.status === Status.ceiling) return 'ceiling'
@@ -97,11 +102,11 @@ export class Referee {
     const now = { ...seen }
     this.#count(situation, now)
     const action = this.#action(situation, now)
-    let verdict = judge(action, now, this.#policy, layout)
+    let verdict = judge(action, situation, now, this.#policy, layout, mayBlock)
     if (verdict.do === 'unused') {
       const progress = task.unused(now.nowTick)
       if (progress !== 'none') return progress === 'done' ? 'done' : 'again'
-      verdict = judge('wait', now, this.#policy, layout)
+      verdict = judge('wait', situation, now, this.#policy, layout, mayBlock)
     }
     if (verdict.do === 'grant' && situation.kind === 'rollback') this.#ledByRollback = true
     if (verdict.do === 'grant') return task.grant(now.nowTick, verdict.limitTick) === 'done' ? 'done' : 'again'
