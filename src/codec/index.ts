@@ -42,8 +42,8 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Uint
 }
 
 /**
- * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts without the leading
- * zeros are read too, except that decimal must not have any; hex and base32 are read in both cases.
+ * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts have the full width,
+ * with the leading zeros, except that decimal must not have any; hex and base32 are read in both cases.
  *
  * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example
