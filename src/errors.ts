@@ -93,6 +93,9 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
   if (typeof value === 'object' && value !== null) {
+    // A URL, a Map or a typed array has no keys of its own, or none that say what it is.
+    const kind = Object.prototype.toString.call(value).slice(8, -1)
+    if (kind !== 'Object') return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`
     const keys = Object.keys(value)
     return keys.length === 0 ? 'an empty object' : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`
   }
