@@ -219,7 +219,7 @@ function layoutOf<F extends readonly Field[]>({ layout, epoch }: GeneratorOption
   const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
   if (epoch === undefined) return chosen
   const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
-  checkEpochMs(epochMs)
+  checkEpochMs(epochMs, ', or a valid Date')
   return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
 }
 

@@ -110,14 +110,15 @@ function adopt(value: unknown): Layout {
 }
 
 /**
+ * @param others - What else would do, for the message.
  * @throws RangeError `ERR_EPOCH_INVALID` unless it is a whole number of milliseconds that a Date can hold.
  * @internal
  */
-export function checkEpochMs(epochMs: unknown): asserts epochMs is number {
+export function checkEpochMs(epochMs: unknown, others = ''): asserts epochMs is number {
   if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs as number) > maxDateMs) {
     throw rangeError(
       'ERR_EPOCH_INVALID',
-      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970, or a valid Date`,
+      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970 that a Date can hold${others}`,
     )
   }
 }

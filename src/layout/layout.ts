@@ -75,9 +75,9 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     Object.freeze(this)
   }
 
-  /** The first moment that the timestamp field cannot express. */
+  /** The first moment at which no id can be made: what the timestamp field cannot express, or one tick before (`maxTick`). */
   get expiresAt(): Date {
-    return new Date(this.epochMs + 2 ** this.timestamp.bits * this.tickMs)
+    return new Date(this.epochMs + (this.maxTick + 1) * this.tickMs)
   }
 
   /** Number of different nodes. */
