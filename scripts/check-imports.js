@@ -24,7 +24,7 @@ const mayImport = {
   stats: ['engine/choose'],
   policy: ['engine', 'errors', 'events', 'layout', 'platform', 'stats'],
   array: ['engine', 'errors', 'layout'],
-  task: ['array', 'engine', 'errors', 'policy'],
+  task: ['array', 'engine', 'errors', 'layout', 'policy'],
   options: ['engine', 'engine/choose', 'errors', 'layout', 'platform', 'policy'],
   generator: [
     'array',

@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { platform } from '#platform'
-import { checkIdArray, checkSign } from './array.js'
+import { checkIdArray, checkSign, isSigned } from './array.js'
 import { DecimalWriter } from './codec/index.js'
 import { type EngineKind, openCore } from './engine/choose.js'
 import { type Core, type IdArray, Status } from './engine/engine.js'
@@ -15,7 +15,8 @@ import type { Counters, Stats } from './stats.js'
 import { FillTask, OneTask } from './task.js'
 
 const yearMs = 365.25 * 24 * 3600 * 1000
-const mostTaken = 2 ** 32 - 1
+/** A list of bigints takes 32 bytes for each: 512 MiB. Much more would end the process. */
+const mostTaken = 2 ** 24
 /** What `util.inspect`, and `console.log` with it, calls; known by its name, because browsers have no `node:util`. */
 const inspectWith = Symbol.for('nodejs.util.inspect.custom')
 const nothingCounted: Counters = Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
@@ -79,7 +80,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   fill<A extends IdArray>(array: A): A
   /** The same, never blocking the event loop for more than a tick; it waits as `nextAsync` does. The array is yours again when the promise settles. */
   fillAsync<A extends IdArray>(array: A): Promise<A>
-  /** Makes `count` ids, 0 to 2^32 - 1. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
+  /** Makes `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): bigint[]
   /** Takes an id of this generator's layout apart. @throws as {@link decode}. */
   decode(id: bigint | string): DecodedId<F>
@@ -182,13 +183,13 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
 
   fill<A extends IdArray>(array: A): A {
     this.#checkArray(array)
-    new FillTask(this.#core, array, false).run(() => this.#judged())
+    new FillTask(this.#core, array, this.#settings.layout, false).run(() => this.#judged())
     return array
   }
 
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
-    const task = new FillTask(this.#core, array, true)
+    const task = new FillTask(this.#core, array, this.#settings.layout, true)
     if (!task.isDone)
       await this.#queued()
         .add(task)
@@ -201,7 +202,10 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
       throw typeError('ERR_OPTION_INVALID', `count is ${show(count)} (${typeof count}); pass how many ids to make`)
     }
     if (!Number.isInteger(count) || count < 0 || count > mostTaken) {
-      throw rangeError('ERR_OPTION_INVALID', `count is ${count}; pass a whole number from 0 to ${mostTaken}`)
+      throw rangeError(
+        'ERR_OPTION_INVALID',
+        `count is ${count}; pass a whole number from 0 to ${mostTaken}, or fill arrays for more`,
+      )
     }
     return Array.from(this.fill(new BigUint64Array(count)))
   }
@@ -278,7 +282,10 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
     checkIdArray(array)
     if (this.#isClosed) throw closedError()
     const { layout, node } = this.#settings
-    if (layout.bits === 64) checkSign(array, layout, node, this.#core.observe().nowMs)
+    if (!isSigned(array, layout)) return
+    checkSign(layout, node, this.#core.observe().nowMs)
+    // Again, because the clock that was just read is the user's, and may have given the array away.
+    checkIdArray(array)
   }
 
   // The three below are made when they are first needed: most generators never wait.
@@ -320,7 +327,7 @@ function own<M>(object: object, name: string, method: M): M {
  * ids.next() // a bigint
  */
 export function createGenerator<const F extends readonly Field[] = typeof layouts.twitter.fields>(
-  options: GeneratorOptions<F>,
+  options: GeneratorOptions<F> = {},
 ): IdGenerator<F> {
   return createSeeded(options, crypto.getRandomValues(new Uint32Array(1))[0] as number)
 }

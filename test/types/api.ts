@@ -1,5 +1,6 @@
 // Compiled by test/unit/types.test.ts, never run: what TypeScript must allow, and, below each directive, must refuse.
 import {
+  composeId,
   createGenerator,
   type DecodedId,
   decode,
@@ -112,6 +113,12 @@ useTwitter(twitter)
   scoped.next()
 }
 const decoded: DecodedId = decode(id, layouts.twitter)
+composeId(decode(id, layouts.twitter), layouts.twitter)
+// @ts-expect-error twitter has no shard
+composeId({ timestampMs: 0, node: 1, fields: { shard: 1 } }, layouts.twitter)
+
+// The variable GRAUPEL_NODE may say which node it is.
+createGenerator().next()
 
 // A layout that is only known when the program runs: its node is one number, and nextNumber() may be there.
 declare const name: keyof typeof layouts
