@@ -15,9 +15,12 @@
         "native/core/own_files_win.cc",
         "native/core/page.cc",
         "native/core/process_state.cc",
+        "native/core/processes_posix.cc",
+        "native/core/processes_win.cc",
         "native/core/shared_state_posix.cc",
         "native/core/shared_state_win.cc",
-        "native/core/state_file.cc"
+        "native/core/state_file.cc",
+        "native/core/users.cc"
       ],
       "include_dirs": ["<!@(node scripts/addon-include.js)"],
       "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],

@@ -165,7 +165,7 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
     const aheadMs = Math.max(0, (seen.lastTick - seen.nowTick) * layout.tickMs)
     return {
       engine,
-      state: path !== '' ? path : this.#core.isShared() ? 'host' : 'process',
+      state: path !== '' ? path : this.#core.page() !== undefined ? 'host' : 'process',
       issued: seen.issued,
       ...(this.#counters ?? nothingCounted),
       aheadMs,

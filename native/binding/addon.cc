@@ -98,11 +98,14 @@ Napi::Value FaultOf(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// isShared(): whether the generator counts in a page.
-Napi::Value IsShared(const Napi::CallbackInfo& info) {
+// page(): the path of the page in which the generator counts; undefined where that is
+// in the process.
+Napi::Value PageOf(const Napi::CallbackInfo& info) {
   const Handle* const handle = static_cast<Environment*>(info.Data())->Current();
-  return Napi::Boolean::New(info.Env(),
-                            handle != nullptr && handle->seat->home.page != nullptr);
+  if (handle == nullptr || handle->seat->home.page == nullptr) {
+    return info.Env().Undefined();
+  }
+  return Napi::String::New(info.Env(), handle->seat->home.page->path());
 }
 
 // raise(slot): nothing below the slot is issued on the generator's state any more.
@@ -137,7 +140,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Export(env, exports, "awaitCeiling", Invoke<AwaitCeiling>, environment);
   Export(env, exports, "fill", Fill, environment);
   exports.Set("fault", Napi::Function::New<FaultOf>(env, "fault", environment));
-  exports.Set("isShared", Napi::Function::New<IsShared>(env, "isShared", environment));
+  exports.Set("page", Napi::Function::New<PageOf>(env, "page", environment));
   exports.Set("open", Napi::Function::New<Open>(env, "open", environment));
   exports.Set("raise", Napi::Function::New<Raise>(env, "raise", environment));
   return exports;

@@ -19,6 +19,7 @@ struct Fault {
     kElsewhere = 6,  // It is in use by somebody with whom no memory is shared.
     kBusy = 7,       // Somebody has held its lock for long.
     kLost = 8,       // It was deleted or replaced while it was open.
+    kClaimed = 11,   // An engine that maps no pages counts in its place: `path`.
     // Only between the parts of the core.
     kMissing = 9,
     kExists = 10,

@@ -11,10 +11,15 @@ namespace {
 // Between finding no page and making one, others make and delete theirs.
 constexpr int kMostAttempts = 16;
 
+constexpr char kPageEnd[] = ".page";
+// The file or folder by which an engine that maps no pages says that it counts a key.
+constexpr char kClaimEnd[] = ".claim";
+
+// Without an end.
 std::string NameOf(const std::string& key) {
   const NameHash hash(key.data(), key.size());
   char name[48];
-  std::snprintf(name, sizeof name, "%016llx%016llx.page",
+  std::snprintf(name, sizeof name, "%016llx%016llx",
                 static_cast<unsigned long long>(hash.high),
                 static_cast<unsigned long long>(hash.low));
   return name;
@@ -23,6 +28,7 @@ std::string NameOf(const std::string& key) {
 }  // namespace
 
 Page::~Page() {
+  Users::Leave(user_);
   if (address_ != nullptr) Unmap(address_, kBytes);
 }
 
@@ -32,7 +38,7 @@ Fault Page::Open(const Identity& identity, const Page* former,
   Fault fault = MemoryFolder(&path);
   std::string boot_id;
   if (fault.IsNone()) fault = BootId(&boot_id);
-  path.append("/").append(NameOf(identity.key));
+  path.append("/").append(NameOf(identity.key)).append(kPageEnd);
   for (int i = 0; fault.IsNone() && i < kMostAttempts; ++i) {
     SharedFile file;
     fault = file.Open(path);
@@ -44,8 +50,9 @@ Fault Page::Open(const Identity& identity, const Page* former,
       if (found->identity_.key != identity.key) {
         return Fault::Of(Fault::Kind::kMismatch, path, found->identity_.ToText());
       }
-      *page = std::move(found);
-      return {};
+      fault = found->Enter();
+      if (fault.IsNone()) *page = std::move(found);
+      return fault;
     }
     if (fault.kind != Fault::Kind::kMissing) return fault;
     Lineage fresh;
@@ -92,6 +99,16 @@ Fault Page::Map(const SharedFile& file) {
   lineage_ = header.lineage;
   file_ = FileIdentity(file);
   return file.Map(kBytes, &address_);
+}
+
+// [users] First entered, then looked: an engine that claims looks after its claim, so
+// of two that come at once, one sees the other at least.
+Fault Page::Enter() {
+  user_ = reinterpret_cast<Users*>(static_cast<char*>(address_) + kUsersAt)->Enter();
+  std::string claim = path_.substr(0, path_.size() - (sizeof kPageEnd - 1)) + kClaimEnd;
+  bool is_there = false;
+  const Fault fault = IsThere(claim, &is_there);
+  return is_there ? Fault::Of(Fault::Kind::kClaimed, std::move(claim)) : fault;
 }
 
 Fault Page::HistoryMemory(History** history) const {

@@ -31,6 +31,9 @@ Fault StartThread(void (*run)(void*), void* data);
 Fault CreateFileWith(const std::string& path, const std::string& head, size_t size,
                      bool is_durable);
 
+// Whether there is anything at a path, of whatever kind.
+Fault IsThere(const std::string& path, bool* is_there);
+
 // An open file, proven to be a plain one of this user's alone, on a file system
 // of this machine. Closed by its destructor.
 class SharedFile {

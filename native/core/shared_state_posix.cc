@@ -309,6 +309,12 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
   return is_durable ? SyncFolder(FolderOf(path)) : Fault();
 }
 
+Fault IsThere(const std::string& path, bool* is_there) {
+  struct stat stat;
+  *is_there = lstat(path.c_str(), &stat) == 0;
+  return *is_there || errno == ENOENT ? Fault() : Fault::System("lstat", errno, path);
+}
+
 SharedFile::~SharedFile() {
   if (fd_ >= 0) close(fd_);
   if (folder_fd_ >= 0) close(folder_fd_);

@@ -254,6 +254,12 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
   return fault;
 }
 
+Fault IsThere(const std::string& path, bool* is_there) {
+  *is_there = GetFileAttributesW(Wide(path).c_str()) != INVALID_FILE_ATTRIBUTES;
+  const bool is_missing = !*is_there && GetLastError() == ERROR_FILE_NOT_FOUND;
+  return *is_there || is_missing ? Fault() : LastFault("GetFileAttributesW", path);
+}
+
 SharedFile::~SharedFile() {
   if (handle_ != nullptr) CloseHandle(handle_);
 }

@@ -73,8 +73,8 @@ export interface Core {
   awaitCeiling(wait: CeilingWait, blockMs: number): number
   /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
   failure(): Error
-  /** Whether the word is in a page that other processes use, too. */
-  isShared(): boolean
+  /** The path of the page in which the word is, which other processes use, too; undefined where it is in the process. */
+  page(): string | undefined
 
   /** Every call after this one ends with `closed`. */
   close(): void

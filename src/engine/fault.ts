@@ -14,7 +14,17 @@ export interface Fault {
 }
 
 /** The numbers are the ones of `native/core/fault.h`. */
-const kinds = { system: 1, unsafe: 2, corrupt: 3, version: 4, mismatch: 5, elsewhere: 6, busy: 7, lost: 8 } as const
+const kinds = {
+  system: 1,
+  unsafe: 2,
+  corrupt: 3,
+  version: 4,
+  mismatch: 5,
+  elsewhere: 6,
+  busy: 7,
+  lost: 8,
+  claimed: 11,
+} as const
 
 /** The format that this version of the package reads and writes. */
 const format = 1
@@ -70,6 +80,11 @@ export function faultError(
       return make(
         'ERR_STATE_UNAVAILABLE',
         `${what} was ${detail} while it was in use; ${fault.isPage ? 'try again' : 'put it back, or restart the processes that use it'}`,
+      )
+    case kinds.claimed:
+      return make(
+        'ERR_STATE_UNREACHABLE',
+        `the js engine of another process counts this node, as ${path} says; use one engine for a node, or give each process a node of its own`,
       )
     case kinds.busy:
       return make(

@@ -197,8 +197,8 @@ export class JsCore implements Core {
     return (this.#elsewhere as Core).failure()
   }
 
-  isShared(): boolean {
-    return this.#elsewhere?.isShared() ?? false
+  page(): string | undefined {
+    return this.#elsewhere?.page()
   }
 
   close(): void {

@@ -25,7 +25,8 @@ export interface Binding {
   open(options: object): unknown
   /** Of the last call that could not have a state. */
   fault(): Fault
-  isShared(): boolean
+  /** The path of the page in which the generator counts; undefined where that is in the process. */
+  page(): string | undefined
   /** Closes every generator of this thread whose state is a file. */
   leave(): void
   /** Nothing below the slot is issued on that generator's state any more. False where there is a fault. */
@@ -174,9 +175,9 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return errorOf(binding.fault())
     }
 
-    isShared(): boolean {
+    page(): string | undefined {
       words32[handleAt] = this.#handle
-      return binding.isShared()
+      return binding.page()
     }
 
     close(): void {

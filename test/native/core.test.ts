@@ -74,6 +74,10 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
     await run(await build('shared_state_test', configuration, await coreObjects(configuration)))
   })
 
+  proves('says in a page who has it open, and leaves one alone that another engine claims', async () => {
+    await run(await build('users_test', configuration, await coreObjects(configuration)))
+  })
+
   proves('repeats nothing where pages and files are deleted or replaced, and processes killed', async () => {
     await run(await build('home_test', configuration, await coreObjects(configuration)))
   })

@@ -245,7 +245,7 @@ describe('a state that is refused', () => {
     ['another key', /checksum of its first part/, { damage: flip(100) }],
     ['another lineage', /checksum of its first part/, { kind: 'page', damage: flip(16) }],
     ['another length of its texts', /checksum of its first part/, { damage: set32(2 ** 32 - 1, 76) }],
-    ['texts that reach beyond their room', /checksum of its first part/, { description: sonyflake.padEnd(3872) }],
+    ['texts that reach beyond their room', /checksum of its first part/, { description: sonyflake.padEnd(2976) }],
     ['another ceiling', /checksum of its record/, { damage: flip(4152) }],
     ['a durable ceiling above the intended one', /contradict each other/, { at: set64(slot + 2n, 4160) }],
     ['a third way of being closed', /contradict each other/, { at: set32(2, 4176) }],
