@@ -15,6 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const mayImport = {
   errors: [],
   halves: [],
+  'host/folder': ['errors'],
   layout: ['errors', 'halves'],
   codec: ['errors', 'halves', 'layout'],
   engine: ['errors', 'halves'],
@@ -40,11 +41,22 @@ const mayImport = {
     'task',
   ],
   index: ['codec', 'engine', 'engine/choose', 'errors', 'events', 'generator', 'layout', 'options', 'policy', 'stats'],
-  cli: ['codec', 'engine/choose', 'errors', 'generator', 'index', 'layout', 'options', 'policy', 'stats'],
+  cli: [
+    'codec',
+    'engine/choose',
+    'errors',
+    'generator',
+    'host/folder',
+    'index',
+    'layout',
+    'options',
+    'policy',
+    'stats',
+  ],
 }
 
 /** Where Node may be known. Everything else runs in browsers, too. */
-const mayUseNode = ['platform/node', 'platform/binary', 'cli']
+const mayUseNode = ['platform/node', 'platform/binary', 'host/folder', 'cli']
 
 /** @type {string[]} */
 const faults = []

@@ -1,19 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { pagesFolder } from '../host/folder.js'
 import type { GraupelError } from '../index.js'
 import { readState, type State, unreadable } from './state-read.js'
-
-/** Where the pages of a user are; as in `native/core/shared_state_posix.cc` and `shared_state_win.cc`. */
-export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
-  if (process.platform === 'win32') return join(userInfo().homedir, 'AppData', 'Local', 'Temp', 'graupel')
-  const parents: Partial<Record<NodeJS.Platform, () => string>> = {
-    linux: () => '/dev/shm',
-    darwin: () => ask('/usr/bin/getconf', 'DARWIN_USER_TEMP_DIR') ?? tmpdir(),
-  }
-  return join(parents[process.platform]?.() ?? '/tmp', `graupel-${uid}`)
-}
 
 /** A page, or what is wrong with it. */
 export type Found = State | { readonly path: string; readonly error: GraupelError }

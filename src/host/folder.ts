@@ -1,0 +1,61 @@
+import { GraupelError, rangeError, show } from '../errors.js'
+
+// Node's own modules are taken from the process: platform/node.ts says why.
+
+const variable = 'GRAUPEL_STATE_FOLDER'
+
+/**
+ * Where the pages of a user are; the same rule as in `native/core/shared_state_posix.cc` and `shared_state_win.cc`.
+ * Processes with different folders do not meet, so nothing counts that may differ between those of one user: the variable
+ * is what an operator sets for all of them.
+ *
+ * @param uid - Of the user; this process's own where it is not given. Windows has none.
+ * @throws RangeError `ERR_OPTION_INVALID` where the variable is not an absolute path; GraupelError
+ * `ERR_STATE_UNAVAILABLE` where the system does not name the user's temporary folder.
+ */
+export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
+  const chosen = chosenFolder()
+  if (process.platform === 'win32') return `${chosen ?? windowsFolder()}\\graupel`
+  return `${chosen ?? posixFolder()}/graupel-${uid}`
+}
+
+function chosenFolder(): string | undefined {
+  const path = process.env[variable]
+  if (path === undefined || path === '') return undefined
+  // On Windows a path without a drive is on the current one.
+  const isAbsolute = process.platform === 'win32' ? /^([a-z]:[\\/]|[\\/]{2})/i.test(path) : path.startsWith('/')
+  if (isAbsolute) return path
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `${variable} is ${show(path)}, and a path that is not absolute leads each process elsewhere; set it to an absolute path, the same for all processes of the user`,
+  )
+}
+
+function posixFolder(): string {
+  if (process.platform === 'darwin') return darwinFolder()
+  if (process.platform !== 'linux') return '/tmp'
+  const { statSync } = process.getBuiltinModule('node:fs')
+  return statSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() ? '/dev/shm' : '/tmp'
+}
+
+/** By confstr(3), which Node does not have. TMPDIR usually says the same, and may say anything. */
+function darwinFolder(): string {
+  const { execFileSync } = process.getBuiltinModule('node:child_process')
+  try {
+    const words = ['DARWIN_USER_TEMP_DIR']
+    const text = execFileSync('/usr/bin/getconf', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    if (!text.startsWith('/')) throw new Error(`it says ${show(text)}`)
+    return text.trim().replace(/\/+$/, '')
+  } catch (cause) {
+    throw new GraupelError(
+      'ERR_STATE_UNAVAILABLE',
+      `the user's temporary folder is not known: getconf DARWIN_USER_TEMP_DIR failed; set ${variable} to a folder, the same for all processes of the user`,
+      { cause },
+    )
+  }
+}
+
+/** Not by TEMP, TMP or USERPROFILE, which each process may have another of. */
+function windowsFolder(): string {
+  return `${process.getBuiltinModule('node:os').userInfo().homedir}\\AppData\\Local\\Temp`
+}
