@@ -6,6 +6,7 @@
         "native/binding/addon.cc",
         "native/binding/calls.cc",
         "native/binding/environment.cc",
+        "native/binding/options.cc",
         "native/core/clock.cc",
         "native/core/durable_ceiling.cc",
         "native/core/header.cc",
@@ -22,8 +23,7 @@
         "native/core/state_file.cc",
         "native/core/users.cc"
       ],
-      "include_dirs": ["<!@(node scripts/addon-include.js)"],
-      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"],
+      "defines": ["NAPI_VERSION=8"],
       "cflags!": ["-O2"],
       "cflags": ["-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20", "-O2"],

@@ -1,7 +1,7 @@
 #ifndef GRAUPEL_BINDING_CALLS_H_
 #define GRAUPEL_BINDING_CALLS_H_
 
-#include <napi.h>
+#include <node_api.h>
 
 #include <cstdint>
 
@@ -21,7 +21,8 @@ void Close(Environment& environment);
 // Closes every generator that has a state file.
 void Leave(Environment& environment);
 napi_value Fill(napi_env env, napi_callback_info info);
-// Nothing below the slot is issued on the generator's state any more.
+// Nothing below the slot is issued on the generator's state any more. False with a
+// fault, or where there is no generator.
 bool RaiseFloorOf(Environment& environment, uint64_t slot);
 
 }  // namespace graupel

@@ -40,6 +40,10 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
       await prove(expect)
     })
 
+  proves('knows the layouts that it can count with', async () => {
+    await run(await build('layout_test', configuration))
+  })
+
   proves('reserves, leases and reuses as said, up to the last slot', async () => {
     await run(await build('reserve_test', configuration))
   })
