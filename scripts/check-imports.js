@@ -19,7 +19,7 @@ const mayImport = {
   layout: ['errors', 'halves'],
   codec: ['errors', 'halves', 'layout'],
   engine: ['errors', 'halves'],
-  platform: ['engine'],
+  platform: ['engine', 'host/folder'],
   events: ['platform'],
   'engine/choose': ['engine', 'errors', 'events', 'platform'],
   stats: ['engine/choose'],

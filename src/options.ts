@@ -7,6 +7,7 @@ import {
   requireNative,
   resolveEngine,
 } from './engine/choose.js'
+
 import { type CoreSpec, type Place, type SequenceStartMode, startModes } from './engine/engine.js'
 import { GraupelError, rangeError, show, typeError } from './errors.js'
 import {
@@ -52,7 +53,10 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   onOverflow?: OverflowAction
   /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000 */
   maxAheadMs?: number
-  /** Milliseconds that one wait may take, from 0 up; a longer one throws at once, with `retryAfterMs`. @default 50 */
+  /**
+   * Milliseconds that one wait may take, from 0 up; a longer one throws at once, with `retryAfterMs`. So long, too,
+   * `createGenerator` may wait for the locks of a state file. @default 50; for the locks 1000
+   */
   maxWaitMs?: number
   /** The first sequence number of a new tick. `'random'` and `'rotate'` keep `id % n` even for slow generators, and use half of a tick at least. @default 'zero' */
   sequenceStart?: SequenceStartMode
@@ -68,7 +72,7 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   /**
    * Of a state that is a file: milliseconds that ids may be ahead of what the file says, from 1 to 86 400 000. It is
    * written twice in a window while ids are made, and after a loss of power the first id is up to a window later than
-   * the last one was. @default 3000
+   * the last one was. @default 900
    */
   windowMs?: number
   /** `'native'` is never replaced silently; `GRAUPEL_ENGINE` overrides `'auto'`. @default 'auto' */
@@ -94,6 +98,8 @@ const optionNames: readonly string[] = [
 const nodeVariable = 'GRAUPEL_NODE'
 const mostNamespace = 255
 const mostWindowMs = 86_400_000
+/** What the native engine counts in. */
+const mostLockMs = 2 ** 31 - 1
 /** Bytes in UTF-8; with the longest key it fits a page (`native/core/header.h`). Longer names are not shown, that is all. */
 const mostDescription = 2048
 
@@ -109,6 +115,8 @@ export interface Settings<F extends readonly Field[]> extends Policy {
   /** Of a state that is a file, as it was given. */
   readonly path: string
   readonly windowMs: number
+  /** How long opening a state that is a file may wait for the locks of others. */
+  readonly lockMs: number
 }
 
 /** @throws TypeError, RangeError, GraupelError by the codes that {@link createGenerator} lists. @internal */
@@ -158,12 +166,13 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
     onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
     maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
     maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
+    lockMs: Math.min(milliseconds('maxWaitMs', options.maxWaitMs, 1000), mostLockMs),
   }
 }
 
 /** What the engine has to know. @internal */
 export function coreSpec(settings: Settings<readonly Field[]>, seed: number, nowMs: number): CoreSpec {
-  const { layout, node, namespace, onRollback, clock, sequenceStart, place, path, windowMs } = settings
+  const { layout, node, namespace, onRollback, clock, sequenceStart, place, path, windowMs, lockMs } = settings
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   const nodeBits = placeNode(layout, node)
   // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
@@ -177,6 +186,8 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     place,
     path: place === 'file' ? platform.absolutePath(path) : '',
     windowTicks: Math.ceil(windowMs / tickMs),
+    lockMs,
+    stateFolder: place === 'process' ? '' : platform.stateFolder(),
     epochMs,
     tickMs,
     maxTick,
@@ -323,7 +334,7 @@ function checkAlone(): void {
 }
 
 function windowOf(value: unknown): number {
-  const windowMs = milliseconds('windowMs', value, 3000)
+  const windowMs = milliseconds('windowMs', value, 900)
   if (windowMs < 1 || windowMs > mostWindowMs) {
     throw rangeError('ERR_OPTION_INVALID', `windowMs is ${windowMs}; pass milliseconds from 1 to ${mostWindowMs}`)
   }

@@ -90,6 +90,10 @@ bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
   read->start =
       SequenceStart(mode, static_cast<uint32_t>(options.Whole("seed", 0, UINT32_MAX)));
   read->clock = static_cast<ClockKind>(options.Whole("clock", 0, 2));
+  read->home.lock_ms = static_cast<int>(options.Whole("lockMs", 0, INT32_MAX));
+  read->home.rules.parent = options.Text("stateFolder");
+  if (read->clock != ClockKind::kInjected) read->home.rules.now_ns = WallNs;
+  read->home.rules.ignores_claim = options.Flag("ignoresClaim");
   if (options.ok()) return true;
   options.Throw("ERR_OPTION_INVALID");
   return false;
@@ -149,7 +153,7 @@ napi_value FaultOf(napi_env env, napi_callback_info info) {
   set_text("call", fault.call);
   set_text("path", fault.path);
   set_text("detail", fault.detail);
-  set("isPage", napi_get_boolean(env, fault.is_page, &value));
+  set("subject", napi_create_uint32(env, static_cast<uint32_t>(fault.subject), &value));
   return is_whole ? result : nullptr;
 }
 

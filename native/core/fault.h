@@ -25,19 +25,22 @@ struct Fault {
     kExists = 10,
   };
 
+  // What it is that cannot be had. The numbers are the ones of src/engine/fault.ts.
+  enum class Subject : uint32_t { kFile = 0, kPage = 1, kFolder = 2 };
+
   Kind kind = Kind::kNone;
   int error = 0;  // errno; on Windows GetLastError().
   const char* call = "";
   std::string path;
   std::string detail;
-  bool is_page = false;  // Of the memory, and not of a state file.
+  Subject subject = Subject::kFile;
 
   bool IsNone() const { return kind == Kind::kNone; }
   static Fault System(const char* call, int error, const std::string& path) {
-    return {Kind::kSystem, error, call, path, {}, false};
+    return {Kind::kSystem, error, call, path, {}, Subject::kFile};
   }
   static Fault Of(Kind kind, const std::string& path, std::string detail = {}) {
-    return {kind, 0, "", path, static_cast<std::string&&>(detail), false};
+    return {kind, 0, "", path, static_cast<std::string&&>(detail), Subject::kFile};
   }
 };
 

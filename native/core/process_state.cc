@@ -42,7 +42,7 @@ State* FindOrMake(std::string_view key, const char** kept) {
 // Found by name in the other copies of the module (module_copies.h). The number
 // is the version of State's memory layout: change one, change both, and copies
 // of different versions no longer share their words.
-extern "C" GRAUPEL_EXPORT void* graupel_process_state_v3(const char* key, size_t length,
+extern "C" GRAUPEL_EXPORT void* graupel_process_state_v4(const char* key, size_t length,
                                                          const char** kept) {
   return graupel::FindOrMake(std::string_view(key, length), kept);
 }
@@ -52,8 +52,8 @@ namespace graupel {
 State& ProcessState(std::string_view key, std::string_view* kept) {
   static const auto find =
       reinterpret_cast<void* (*)(const char*, size_t, const char**)>(
-          FirstModuleExporting("graupel_process_state_v3",
-                               reinterpret_cast<void*>(&graupel_process_state_v3)));
+          FirstModuleExporting("graupel_process_state_v4",
+                               reinterpret_cast<void*>(&graupel_process_state_v4)));
   const char* kept_key;
   void* const state = find(key.data(), key.size(), &kept_key);
   if (kept != nullptr) *kept = std::string_view(kept_key, key.size());

@@ -99,6 +99,10 @@ export interface CoreSpec {
   path: string
   /** How far ahead a ceiling is set. */
   windowTicks: number
+  /** Of a state that is a file: how long opening it may wait for the locks of others, in milliseconds. */
+  lockMs: number
+  /** In which the folder of pages is; empty for the usual one. */
+  stateFolder: string
   epochMs: number
   tickMs: number
   maxTick: number

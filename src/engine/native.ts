@@ -89,6 +89,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       numbers[nowAt] = spec.nowMs
       this.owner = binding.open({
         ...spec,
+        ignoresClaim: false,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
         place: places[spec.place],

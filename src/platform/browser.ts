@@ -23,6 +23,7 @@ export const platform: Platform = {
 
   // For the native engine alone.
   systemErrorName: () => undefined,
+  stateFolder: () => '',
   absolutePath: (path) => path,
   atExit: () => {},
 

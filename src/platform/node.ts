@@ -1,4 +1,5 @@
 import { makeStateMemory } from '../engine/state-table.js'
+import { chosenFolder } from '../host/folder.js'
 import { loadBinding } from './binary.js'
 import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
 
@@ -41,6 +42,8 @@ export const platform: Platform = {
   },
 
   atExit: (callback) => process.once('exit', callback),
+
+  stateFolder: () => chosenFolder() ?? '',
 
   absolutePath: (path) => process.getBuiltinModule('node:path').resolve(path),
 

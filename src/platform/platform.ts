@@ -32,6 +32,8 @@ export interface Platform {
   systemErrorName(error: number): string | undefined
   /** Calls back when this thread is about to end of itself. */
   atExit(callback: () => void): void
+  /** In which the folder of pages is to be; empty for the usual one. @throws RangeError `ERR_OPTION_INVALID` */
+  stateFolder(): string
   /** A path that does not depend on the current folder. */
   absolutePath(path: string): string
   /** Tried once; the answer is kept. */

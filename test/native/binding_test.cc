@@ -123,11 +123,12 @@ class Life {
     set("timestampShift", Number(22));
     set("key", Text("real key"));
     set("description", Text("{}"));
-    for (const char* name :
-         {"place", "history", "sequenceStart", "seed", "clock", "windowTicks"}) {
+    for (const char* name : {"place", "history", "sequenceStart", "seed", "clock",
+                             "windowTicks", "lockMs", "ignoresClaim"}) {
       set(name, Number(0));
     }
     set("path", Text(""));
+    set("stateFolder", Text(""));
   }
 
   std::deque<napi_value__> values_;

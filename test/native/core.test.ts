@@ -86,6 +86,10 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
     await run(await build('home_test', configuration, await coreObjects(configuration)))
   })
 
+  proves('gives out nothing twice where a page is deleted in the very tick in which others make it', async () => {
+    await run(await build('deletion_test', configuration, await coreObjects(configuration)))
+  })
+
   proves('has clocks that do not go back', async () => {
     await run(await build('clock_test', configuration, [join(core, 'clock.cc')]))
   })

@@ -9,9 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "../../native/core/home.h"
 #include "../../native/core/page.h"
 #include "../../native/core/processes.h"
 #include "scratch.h"
+#include "setup.h"
 
 namespace graupel {
 namespace {
@@ -57,7 +59,7 @@ Entry Own() {
 
 std::shared_ptr<Page> OpenPage(const Identity& identity) {
   std::shared_ptr<Page> page;
-  const Fault fault = Page::Open(identity, nullptr, &page);
+  const Fault fault = Page::Open(identity, "", nullptr, &page);
   CHECK(fault.IsNone(), fault.kind, fault.error);
   return page;
 }
@@ -173,8 +175,11 @@ void ThreadsComeAndGoAtOnce(Scratch& scratch) {
 }
 
 void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
-  const Identity identity = scratch.NewIdentity();
-  const std::shared_ptr<Page> first = OpenPage(identity);
+  HomeOptions options;
+  options.place = Place::kHost;
+  options.identity = scratch.NewIdentity();
+  options.layout = MakeLayout(41, 10, 12);
+  const std::shared_ptr<Page> first = OpenPage(options.identity);
   const std::string& path = first->path();
   const std::string claim = path.substr(0, path.rfind('.')) + ".claim";
   for (const bool is_folder : {false, true}) {
@@ -183,13 +188,17 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
     } else {
       PutFile(claim, "{}");
     }
-    std::shared_ptr<Page> page;
-    const Fault fault = Page::Open(identity, nullptr, &page);
-    CHECK(fault.kind == Fault::Kind::kClaimed && page == nullptr, fault.kind);
+    Home home;
+    const Fault fault = OpenHome(options, &home);
+    CHECK(fault.kind == Fault::Kind::kClaimed && home.page == nullptr, fault.kind);
     CHECK(fault.path == claim && fault.detail.empty());
     CHECK(CountIn(path, Own()) == 1);
+    options.rules.ignores_claim = true;
+    CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
+    options.rules.ignores_claim = false;
+    home = {};
     Scratch::Remove(claim);
-    CHECK(OpenPage(identity) != nullptr);
+    CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
   }
 }
 

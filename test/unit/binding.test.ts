@@ -24,6 +24,9 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     place: 0,
     path: '',
     windowTicks: 1,
+    lockMs: 1000,
+    stateFolder: '',
+    ignoresClaim: false,
     history: false,
     sequenceStart: 0,
     seed: 1,
@@ -107,7 +110,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
         binding[call]()
         expect(words[2]).toBe(4)
       }
-      expect(binding.isShared()).toBe(false)
+      expect(binding.page()).toBeUndefined()
       expect(binding.raise(1n)).toBe(false)
       binding.close()
     }
