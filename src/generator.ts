@@ -219,6 +219,9 @@ class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowG
  * Makes a generator. All generators with the same namespace, layout and node, in whichever thread or process of this user
  * on this host, share one state, so their ids are distinct; `state` says how far that reaches.
  *
+ * It may block: until the next tick begins where the memory of the state has just been made, and for the locks of a state
+ * file, `maxWaitMs` in all, or 1000 ms where that is not given.
+ *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
  * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`,

@@ -37,7 +37,7 @@ const flags = {
   'sequence-start': { value: 'START', choices: sequenceStarts, help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
   state: { value: 'STATE', help: 'where the last id is remembered: host, process, or the path of a file (host)' },
-  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (3000)' },
+  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (900)' },
   engine: { value: 'ENGINE', choices: engines, help: 'which engine (auto)' },
   help: helpFlag,
 } as const
