@@ -23,8 +23,7 @@ try {
 
   const manifestOfAttw = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')
   const attw = join(dirname(manifestOfAttw), 'dist/index.js')
-  // That require() of a module works, as on every Node that `engines` admits, it does not know; test/package proves it.
-  const { status, stdout } = spawnSync(process.execPath, [attw, tarball, '--ignore-rules', 'cjs-resolves-to-esm'], {
+  const { status, stdout } = spawnSync(process.execPath, [attw, tarball], {
     encoding: 'utf8',
   })
   if (status !== 0) {

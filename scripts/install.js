@@ -10,7 +10,7 @@ import { headersOfThisNode } from './node-headers.js'
 
 const require = createRequire(import.meta.url)
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const sources = ['binding.gyp', 'native', 'scripts/addon-include.js']
+const sources = ['binding.gyp', 'native']
 const binary = join(root, 'build/Release/graupel.node')
 const logFile = join(root, 'build/install.log')
 

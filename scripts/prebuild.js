@@ -43,7 +43,7 @@ function outOption() {
 
 /** @param {import('./targets.js').Target} target */
 function prebuild({ libc }) {
-  for (const name of ['binding.gyp', 'native', 'scripts/addon-include.js']) {
+  for (const name of ['binding.gyp', 'native']) {
     cpSync(join(root, name), join(staging, name), { recursive: true })
   }
   const prebuildify = createRequire(import.meta.url).resolve('prebuildify/bin.js')

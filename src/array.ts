@@ -54,9 +54,8 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
   }
 }
 
-/** @throws RangeError `ERR_ARRAY_INVALID` where ids of this moment would turn negative in a BigInt64Array. */
-export function checkSign(array: IdArray, layout: Layout, node: number, nowMs: number): void {
-  if (layout.bits < 64 || kindOf.call(array) === 'BigUint64Array') return
+/** @throws RangeError `ERR_ARRAY_INVALID` where ids of this moment are negative in a BigInt64Array; for a layout of 64 bits. */
+export function checkSign(layout: Layout, node: number, nowMs: number): void {
   const top = layout.placements[0] as { name: string; bits: number }
   const half = 2 ** (top.bits - 1)
   const value =
@@ -65,12 +64,19 @@ export function checkSign(array: IdArray, layout: Layout, node: number, nowMs: n
       : top.name === 'sequence'
         ? half
         : node / 2 ** (layout.nodeBits - top.bits)
-  if (value >= half) {
-    throw rangeError(
-      'ERR_ARRAY_INVALID',
-      `ids of layout '${layout.name}' have reached 2^63, which a BigInt64Array shows as negative; pass a BigUint64Array`,
-    )
-  }
+  if (value >= half) throw signError(layout)
+}
+
+/** Whether ids of the layout may turn negative in the array. */
+export function isSigned(array: IdArray, layout: Layout): boolean {
+  return layout.bits === 64 && kindOf.call(array) === 'BigInt64Array'
+}
+
+export function signError(layout: Layout): RangeError {
+  return rangeError(
+    'ERR_ARRAY_INVALID',
+    `ids of layout '${layout.name}' have reached 2^63, which a BigInt64Array shows as negative; pass a BigUint64Array`,
+  )
 }
 
 function isDetached(buffer: ArrayBufferLike): boolean {

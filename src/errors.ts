@@ -46,6 +46,9 @@ export interface ErrorDetails {
   filled?: number
 }
 
+/** By which every copy of the package knows an error that another copy made. */
+const brand = Symbol.for('graupel.error')
+
 /**
  * An operation that could not keep the promise, and was therefore refused. Misuse is a `TypeError` or `RangeError` with
  * the same `code` property.
@@ -72,6 +75,18 @@ export class GraupelError extends Error {
     this.code = code
     Object.assign(this, rest)
   }
+
+  /** True for the errors of every copy of the package, such as the two that `import` and `require` load. @internal */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: A subclass inherits this, and asks about itself.
+    if (this !== GraupelError) return Function.prototype[Symbol.hasInstance].call(this, value)
+    return typeof value === 'object' && value !== null && brand in value
+  }
+
+  /** @internal */
+  get [brand](): true {
+    return true
+  }
 }
 
 /** A `TypeError` for a value of the wrong kind. */
@@ -93,6 +108,9 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
   if (typeof value === 'object' && value !== null) {
+    // A URL, a Map or a typed array has no keys of its own, or none that say what it is.
+    const kind = Object.prototype.toString.call(value).slice(8, -1)
+    if (kind !== 'Object') return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`
     const keys = Object.keys(value)
     return keys.length === 0 ? 'an empty object' : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`
   }

@@ -7,14 +7,15 @@ import {
   requireNative,
   resolveEngine,
 } from './engine/choose.js'
+
 import { type CoreSpec, type Place, type SequenceStartMode, startModes } from './engine/engine.js'
 import { GraupelError, rangeError, show, typeError } from './errors.js'
 import {
   checkEpochMs,
-  checkLayout,
   combineNode,
   defineLayout,
   type Field,
+  genuineLayout,
   type Layout,
   layouts,
   type NodeOf,
@@ -50,9 +51,15 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   onRollback?: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   /** What to do when a tick is used up. @default 'wait' */
   onOverflow?: OverflowAction
-  /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000 */
+  /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000, or two ticks of the layout if that is more */
   maxAheadMs?: number
-  /** Milliseconds that one wait may take, from 0 up; a longer one throws at once, with `retryAfterMs`. @default 50 */
+  /**
+   * Milliseconds that one wait may take, from 0 up; where it would take longer, the call throws at once, with
+   * `retryAfterMs`. It bounds each wait and not the call: `fill` and `take` wait once for each tick they need. Calls that do
+   * not block wait for a full tick to pass, however long that is, and after a step back for one tick at least. So long, too,
+   * `createGenerator` may wait for the locks of a state file.
+   * @default 50; for the locks 1000
+   */
   maxWaitMs?: number
   /** The first sequence number of a new tick. `'random'` and `'rotate'` keep `id % n` even for slow generators, and use half of a tick at least. @default 'zero' */
   sequenceStart?: SequenceStartMode
@@ -71,7 +78,7 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   /**
    * Of a state that is a file: milliseconds that ids may be ahead of what the file says, from 1 to 86 400 000. It is
    * written twice in a window while ids are made, and after a loss of power the first id is up to a window later than
-   * the last one was. @default 3000
+   * the last one was. @default 900
    */
   windowMs?: number
   /** `'native'` is never replaced silently; `GRAUPEL_ENGINE` overrides `'auto'`. @default 'auto' */
@@ -97,6 +104,8 @@ const optionNames: readonly string[] = [
 const nodeVariable = 'GRAUPEL_NODE'
 const mostNamespace = 255
 const mostWindowMs = 86_400_000
+/** What the native engine counts in. */
+const mostLockMs = 2 ** 31 - 1
 /** Bytes in UTF-8; with the longest key it fits a page (`native/core/header.h`). Longer names are not shown, that is all. */
 const mostDescription = 2048
 
@@ -114,6 +123,8 @@ export interface Settings<F extends readonly Field[]> extends Policy {
   /** Of a state that is a file, as it was given. */
   readonly path: string
   readonly windowMs: number
+  /** How long opening a state that is a file may wait for the locks of others. */
+  readonly lockMs: number
 }
 
 /** @throws TypeError, RangeError, GraupelError by the codes that {@link createGenerator} lists. @internal */
@@ -161,14 +172,16 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
         ? options.onRollback
         : oneOf('onRollback', options.onRollback, rollbackActions, 'advance'),
     onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
-    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, 1000),
+    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, Math.max(1000, 2 * layout.tickMs)),
     maxWaitMs: milliseconds('maxWaitMs', options.maxWaitMs, 50),
+    lockMs: Math.min(milliseconds('maxWaitMs', options.maxWaitMs, 1000), mostLockMs),
   }
 }
 
 /** What the engine has to know. @internal */
 export function coreSpec(settings: Settings<readonly Field[]>, seed: number, nowMs: number): CoreSpec {
-  const { layout, node, namespace, onRollback, clock, sequenceStart, place, isThread, path, windowMs } = settings
+  const { layout, node, namespace, onRollback, clock, sequenceStart } = settings
+  const { place, isThread, path, windowMs, lockMs } = settings
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   const nodeBits = placeNode(layout, node)
   // By the bits and not by the name: what two layouts with equal bits make must not be equal either. An injected clock
@@ -183,6 +196,8 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     isThread,
     path: place === 'file' ? platform.absolutePath(path) : '',
     windowTicks: Math.ceil(windowMs / tickMs),
+    lockMs,
+    stateFolder: place === 'process' ? '' : platform.stateFolder(),
     epochMs,
     tickMs,
     maxTick,
@@ -223,11 +238,10 @@ function descriptionOf(layout: Layout): string {
 }
 
 function layoutOf<F extends readonly Field[]>({ layout, epoch }: GeneratorOptions<F>): Layout<F> {
-  if (layout !== undefined) checkLayout(layout)
-  const chosen = (layout ?? layouts.twitter) as Layout<F>
+  const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
   if (epoch === undefined) return chosen
   const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
-  checkEpochMs(epochMs)
+  checkEpochMs(epochMs, ', or a valid Date')
   return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
 }
 
@@ -316,15 +330,17 @@ function stateOf(state: unknown): { place: Place; path: string; isThread?: boole
   return { place: 'file', path: state }
 }
 
+const withoutOthers = "pass state: 'process' if no other process uses this node"
+
 /** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` */
 function checkNative(asked: string, engine: EngineOption): void {
   if (engine !== 'js' && (engine === 'native' || !isJsForced())) {
-    requireNative(asked)
+    requireNative(asked, withoutOthers)
     return
   }
   throw new GraupelError(
     'ERR_NATIVE_UNAVAILABLE',
-    `${asked}, which only the native engine can keep, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; pass state: 'process' if no other process uses this node`,
+    `${asked}, which only the native engine can keep, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; ${withoutOthers}`,
   )
 }
 
@@ -339,7 +355,7 @@ function checkAlone(): void {
 }
 
 function windowOf(value: unknown): number {
-  const windowMs = milliseconds('windowMs', value, 3000)
+  const windowMs = milliseconds('windowMs', value, 900)
   if (windowMs < 1 || windowMs > mostWindowMs) {
     throw rangeError('ERR_OPTION_INVALID', `windowMs is ${windowMs}; pass milliseconds from 1 to ${mostWindowMs}`)
   }

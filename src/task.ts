@@ -1,5 +1,6 @@
-import { checkIdArray, lengthOf } from './array.js'
+import { checkIdArray, isSigned, lengthOf, signError } from './array.js'
 import { type Core, type IdArray, Status } from './engine/engine.js'
+import type { Layout } from './layout/index.js'
 import type { Progress, Referee, Task } from './policy/referee.js'
 
 /** Ids made in one go by a call that must not block: well below the shortest tick on any machine. */
@@ -38,6 +39,7 @@ export class OneTask implements Task {
 export class FillTask implements Task {
   readonly #core: Core
   readonly #array: IdArray
+  readonly #layout: Layout
   readonly #isSliced: boolean
   readonly #length: number
   #filled = 0
@@ -48,9 +50,10 @@ export class FillTask implements Task {
    * @param array - Checked by the caller.
    * @param isSliced - For a call that must not block: no more than {@link sliceLength} in one go, and later.
    */
-  constructor(core: Core, array: IdArray, isSliced: boolean) {
+  constructor(core: Core, array: IdArray, layout: Layout, isSliced: boolean) {
     this.#core = core
     this.#array = array
+    this.#layout = layout
     this.#isSliced = isSliced
     this.#isFresh = !isSliced
     this.#length = lengthOf(array)
@@ -94,7 +97,15 @@ export class FillTask implements Task {
     const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length
     const made = fill(to)
     this.#filled += made
+    if (made > 0 && isSigned(this.#array, this.#layout)) this.#refuseNegative()
     if (this.isDone) return 'done'
     return made > 0 ? 'some' : 'none'
+  }
+
+  /** The time of what was just filled may have passed 2^63 after the array was checked. */
+  #refuseNegative(): void {
+    const filled = this.#filled
+    while (this.#filled > 0 && (this.#array[this.#filled - 1] as bigint) < 0n) this.#filled--
+    if (this.#filled < filled) throw signError(this.#layout)
   }
 }

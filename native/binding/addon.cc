@@ -1,14 +1,21 @@
 // The module: converts arguments, calls the core, and holds nothing but the
 // environment's data. Every function that JavaScript calls per id is a plain
 // Node-API callback bound to that data, without arguments or result (calls.h).
+//
+// A thread may be ended inside any call of Node-API that runs JavaScript or makes an
+// object, which then fails, and so may every call after it. So each status is looked
+// at: what fails releases what it has taken, and returns null, and V8 unwinds. The
+// result of a throw is of no use, because null is returned in any case.
 
-#include <napi.h>
+#include <node_api.h>
 
 #include <string>
 #include <system_error>
 
+#include "../core/process_state.h"
 #include "calls.h"
 #include "environment.h"
+#include "options.h"
 
 namespace graupel {
 namespace {
@@ -18,18 +25,81 @@ using Call = void (*)(Environment&);
 template <Call call>
 napi_value Invoke(napi_env env, napi_callback_info info) {
   void* data;
-  napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data);
+  if (napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data) != napi_ok) {
+    return nullptr;
+  }
   call(*static_cast<Environment*>(data));
   return nullptr;
 }
 
-uint64_t BigIntOption(const Napi::Object& options, const char* name) {
-  bool lossless;
-  return options.Get(name).As<Napi::BigInt>().Uint64Value(&lossless);
+// The environment of a call, and its arguments; null where they cannot be had.
+template <size_t count>
+Environment* EnvironmentOf(napi_env env, napi_callback_info info,
+                           napi_value (&arguments)[count]) {
+  size_t argc = count;
+  void* data;
+  const napi_status status =
+      napi_get_cb_info(env, info, &argc, arguments, nullptr, &data);
+  return status == napi_ok ? static_cast<Environment*>(data) : nullptr;
 }
 
-int64_t NumberOption(const Napi::Object& options, const char* name) {
-  return options.Get(name).As<Napi::Number>().Int64Value();
+napi_value Boolean(napi_env env, bool value) {
+  napi_value result;
+  return napi_get_boolean(env, value, &result) == napi_ok ? result : nullptr;
+}
+
+// What open() is told.
+struct OpenOptions {
+  HomeOptions home;
+  bool history = false;
+  SequenceStart start;
+  ClockKind clock = ClockKind::kWall;
+};
+
+// False if something is thrown, or the thread ends.
+bool ReadLayout(napi_env env, Options& options, Layout* layout) {
+  constexpr const char* kCode = "ERR_LAYOUT_INVALID";
+  layout->epoch_ms = options.Whole("epochMs");
+  layout->tick_ms = options.Whole("tickMs", 1);
+  layout->max_tick = options.BigInt("maxTick");
+  layout->node_bits = options.BigInt("nodeBits");
+  layout->sequence_bits = static_cast<uint8_t>(options.Whole("sequenceBits", 1, 63));
+  layout->sequence_shift = static_cast<uint8_t>(options.Whole("sequenceShift", 0, 63));
+  layout->timestamp_shift =
+      static_cast<uint8_t>(options.Whole("timestampShift", 0, 63));
+  if (!options.ok()) {
+    options.Throw(kCode);
+    return false;
+  }
+  if (layout->IsSound()) return true;
+  napi_throw_type_error(env, kCode,
+                        "the parts of the layout overlap, or do not fit 64 bits; pass "
+                        "a layout that defineLayout has made");
+  return false;
+}
+
+// As above. The facade has checked what it was given, so what is wrong here is forged.
+bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
+  Options options(env, object);
+  if (!ReadLayout(env, options, &read->home.layout)) return false;
+  read->home.identity = {options.Text("key"), options.Text("description")};
+  read->home.place = static_cast<Place>(options.Whole("place", 0, 2));
+  read->home.path = options.Text("path");
+  read->home.window_ticks = static_cast<uint64_t>(options.Whole("windowTicks", 0));
+  read->home.takes_over = options.Flag("takesOver");
+  read->history = options.Flag("history");
+  const auto mode =
+      static_cast<SequenceStart::Mode>(options.Whole("sequenceStart", 0, 2));
+  read->start =
+      SequenceStart(mode, static_cast<uint32_t>(options.Whole("seed", 0, UINT32_MAX)));
+  read->clock = static_cast<ClockKind>(options.Whole("clock", 0, 2));
+  read->home.lock_ms = static_cast<int>(options.Whole("lockMs", 0, INT32_MAX));
+  read->home.rules.parent = options.Text("stateFolder");
+  if (read->clock != ClockKind::kInjected) read->home.rules.now_ns = WallNs;
+  read->home.rules.ignores_claim = options.Flag("ignoresClaim");
+  if (options.ok()) return true;
+  options.Throw("ERR_OPTION_INVALID");
+  return false;
 }
 
 // JavaScript has forgotten the generator whose handle is in `hint`.
@@ -39,111 +109,178 @@ void Forget(napi_env, void* data, void* hint) {
   environment->Drop();
 }
 
-Layout LayoutOption(const Napi::Object& options) {
-  Layout layout;
-  layout.epoch_ms = NumberOption(options, "epochMs");
-  layout.tick_ms = NumberOption(options, "tickMs");
-  layout.max_tick = BigIntOption(options, "maxTick");
-  layout.node_bits = BigIntOption(options, "nodeBits");
-  layout.sequence_bits = static_cast<uint8_t>(NumberOption(options, "sequenceBits"));
-  layout.sequence_shift = static_cast<uint8_t>(NumberOption(options, "sequenceShift"));
-  layout.timestamp_shift =
-      static_cast<uint8_t>(NumberOption(options, "timestampShift"));
-  return layout;
-}
-
 // open(options): keeps a generator for as long as the result is alive, and
-// leaves its number in the mailbox; undefined where its state cannot be had. The
-// facade has checked everything.
-Napi::Value Open(const Napi::CallbackInfo& info) {
-  auto& environment = *static_cast<Environment*>(info.Data());
-  const auto options = info[0].As<Napi::Object>();
-  const auto text = [&](const char* name) {
-    return options.Get(name).As<Napi::String>().Utf8Value();
-  };
-  HomeOptions home;
-  home.layout = LayoutOption(options);
-  home.identity = {text("key"), text("description")};
-  home.place = static_cast<Place>(NumberOption(options, "place"));
-  home.path = text("path");
-  home.window_ticks = static_cast<uint64_t>(NumberOption(options, "windowTicks"));
-  home.layout.ToTick(static_cast<int64_t>(environment.mailbox().now), &home.now_tick);
-  Seat* const seat =
-      environment.SeatFor(home, options.Get("history").As<Napi::Boolean>());
-  if (seat == nullptr) return info.Env().Undefined();
-  const SequenceStart start(
-      static_cast<SequenceStart::Mode>(NumberOption(options, "sequenceStart")),
-      static_cast<uint32_t>(NumberOption(options, "seed")));
-  const uint32_t handle = environment.Add(
-      seat, start, static_cast<ClockKind>(NumberOption(options, "clock")));
-  environment.mailbox().handle = handle;
-  environment.Retain();
+// leaves its number in the mailbox; undefined where its state cannot be had.
+napi_value Open(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Environment* const environment = EnvironmentOf(env, info, arguments);
+  if (environment == nullptr) return nullptr;
+  OpenOptions options;
+  if (!ReadOptions(env, arguments[0], &options)) return nullptr;
+  HomeOptions& home = options.home;
+  // Never by JavaScript's clock, which tests replace: what others find in a page for
+  // years must not come from there.
+  const int64_t now_ms = options.clock == ClockKind::kInjected
+                             ? static_cast<int64_t>(environment->mailbox().now)
+                             : environment->wall().ReadMs();
+  home.layout.ToTick(now_ms, &home.now_tick);
+  Seat* const seat = environment->SeatFor(home, options.history);
+  if (seat == nullptr) return nullptr;
+  const uint32_t handle = environment->Add(seat, options.start, options.clock);
+  environment->Retain();
+  void* const hint = reinterpret_cast<void*>(static_cast<uintptr_t>(handle));
   napi_value owner;
-  napi_create_external(info.Env(), &environment, Forget,
-                       reinterpret_cast<void*>(static_cast<uintptr_t>(handle)), &owner);
-  return Napi::Value(info.Env(), owner);
+  if (napi_create_external(env, environment, Forget, hint, &owner) != napi_ok) {
+    Forget(env, environment, hint);
+    return nullptr;
+  }
+  environment->mailbox().handle = handle;
+  return owner;
 }
 
 // fault(): why the last call could not have a state.
-Napi::Value FaultOf(const Napi::CallbackInfo& info) {
-  const Fault& fault = static_cast<Environment*>(info.Data())->fault();
-  Napi::Object result = Napi::Object::New(info.Env());
-  result.Set("kind", static_cast<uint32_t>(fault.kind));
-  result.Set("error", fault.error);
-  result.Set("reason", std::system_category().message(fault.error));
-  result.Set("call", fault.call);
-  result.Set("path", fault.path);
-  result.Set("detail", fault.detail);
-  result.Set("isPage", fault.is_page);
-  return result;
+napi_value FaultOf(napi_env env, napi_callback_info info) {
+  napi_value unused[1];
+  Environment* const environment = EnvironmentOf(env, info, unused);
+  if (environment == nullptr) return nullptr;
+  const Fault& fault = environment->fault();
+  napi_value result;
+  if (napi_create_object(env, &result) != napi_ok) return nullptr;
+  bool is_whole = true;
+  napi_value value;
+  const auto set = [&](const char* name, napi_status made) {
+    is_whole = is_whole && made == napi_ok &&
+               napi_set_named_property(env, result, name, value) == napi_ok;
+  };
+  const auto set_text = [&](const char* name, const std::string& text) {
+    set(name, napi_create_string_utf8(env, text.data(), text.size(), &value));
+  };
+  set("kind", napi_create_uint32(env, static_cast<uint32_t>(fault.kind), &value));
+  set("error", napi_create_int32(env, fault.error, &value));
+  set_text("reason", std::system_category().message(fault.error));
+  set_text("call", fault.call);
+  set_text("path", fault.path);
+  set_text("detail", fault.detail);
+  set("subject", napi_create_uint32(env, static_cast<uint32_t>(fault.subject), &value));
+  return is_whole ? result : nullptr;
 }
 
-// isShared(): whether the generator counts in a page.
-Napi::Value IsShared(const Napi::CallbackInfo& info) {
-  const Handle* const handle = static_cast<Environment*>(info.Data())->Current();
-  return Napi::Boolean::New(info.Env(),
-                            handle != nullptr && handle->seat->home.page != nullptr);
+// page(): the path of the page in which the generator counts; undefined where that is
+// in the process.
+napi_value PageOf(napi_env env, napi_callback_info info) {
+  napi_value unused[1];
+  Environment* const environment = EnvironmentOf(env, info, unused);
+  if (environment == nullptr) return nullptr;
+  const Handle* const handle = environment->Current();
+  if (handle == nullptr || handle->seat->home.page == nullptr) return nullptr;
+  const std::string& path = handle->seat->home.page->path();
+  napi_value result;
+  const napi_status status =
+      napi_create_string_utf8(env, path.data(), path.size(), &result);
+  return status == napi_ok ? result : nullptr;
 }
 
-// raise(slot): nothing below the slot is issued on the generator's state any more.
-// False where there is a fault.
-Napi::Value Raise(const Napi::CallbackInfo& info) {
-  bool lossless;
-  const bool is_raised =
-      RaiseFloorOf(*static_cast<Environment*>(info.Data()),
-                   info[0].As<Napi::BigInt>().Uint64Value(&lossless));
-  return Napi::Boolean::New(info.Env(), is_raised);
+// raise(slot, highTick): nothing below the slot is issued on the generator's state any
+// more, whose clock has shown the tick. False where there is a fault.
+napi_value Raise(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Environment* const environment = EnvironmentOf(env, info, arguments);
+  if (environment == nullptr) return nullptr;
+  uint64_t slot;
+  bool is_exact;
+  int64_t high_tick;
+  if (napi_get_value_bigint_uint64(env, arguments[0], &slot, &is_exact) != napi_ok ||
+      !is_exact || napi_get_value_int64(env, arguments[1], &high_tick) != napi_ok ||
+      high_tick < 0) {
+    napi_throw_type_error(env, "ERR_OPTION_INVALID",
+                          "the slot is no bigint of 64 bits, or the tick no whole "
+                          "number from 0 up; pass both");
+    return nullptr;
+  }
+  return Boolean(env,
+                 RaiseFloorOf(*environment, slot, static_cast<uint64_t>(high_tick)));
 }
 
-void Export(Napi::Env env, Napi::Object exports, const char* name, napi_callback call,
-            Environment* environment) {
-  napi_value function;
-  napi_create_function(env, name, NAPI_AUTO_LENGTH, call, environment, &function);
-  exports.Set(name, Napi::Value(env, function));
+// wallMs(): what the system's clock shows.
+napi_value WallMs(napi_env env, napi_callback_info info) {
+  napi_value unused[1];
+  Environment* const environment = EnvironmentOf(env, info, unused);
+  if (environment == nullptr) return nullptr;
+  napi_value result;
+  const auto now_ms = static_cast<double>(environment->wall().ReadMs());
+  return napi_create_double(env, now_ms, &result) == napi_ok ? result : nullptr;
 }
 
-Napi::Object Init(Napi::Env env, Napi::Object exports) {
-  auto* environment = new Environment(env, exports);
-  napi_set_instance_data(
-      env, environment,
-      [](napi_env, void* data, void*) { static_cast<Environment*>(data)->Drop(); },
-      nullptr);
-  Export(env, exports, "next", Invoke<Next>, environment);
-  Export(env, exports, "observe", Invoke<Observe>, environment);
-  Export(env, exports, "grant", Invoke<Grant>, environment);
-  Export(env, exports, "grantUnused", Invoke<GrantUnused>, environment);
-  Export(env, exports, "close", Invoke<Close>, environment);
-  Export(env, exports, "leave", Invoke<Leave>, environment);
-  Export(env, exports, "awaitCeiling", Invoke<AwaitCeiling>, environment);
-  Export(env, exports, "fill", Fill, environment);
-  exports.Set("fault", Napi::Function::New<FaultOf>(env, "fault", environment));
-  exports.Set("isShared", Napi::Function::New<IsShared>(env, "isShared", environment));
-  exports.Set("open", Napi::Function::New<Open>(env, "open", environment));
-  exports.Set("raise", Napi::Function::New<Raise>(env, "raise", environment));
+// countsInJs(key): whether the js engine may count the key in this process, because the
+// native one does not.
+napi_value CountsInJs(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  if (EnvironmentOf(env, info, arguments) == nullptr) return nullptr;
+  size_t length = 0;
+  if (napi_get_value_string_utf8(env, arguments[0], nullptr, 0, &length) != napi_ok) {
+    napi_throw_type_error(env, "ERR_OPTION_INVALID", "the key is no string; pass one");
+    return nullptr;
+  }
+  std::string key(length, '\0');
+  if (napi_get_value_string_utf8(env, arguments[0], key.data(), length + 1, &length) !=
+      napi_ok) {
+    return nullptr;
+  }
+  return Boolean(env, CountsIn(ProcessState(key), Engine::kJs));
+}
+
+napi_value Init(napi_env env, napi_value exports) {
+  napi_value buffer;
+  void* memory;
+  if (napi_create_arraybuffer(env, sizeof(Mailbox), &memory, &buffer) != napi_ok) {
+    return nullptr;
+  }
+  auto* const environment = new Environment(static_cast<Mailbox*>(memory));
+  const auto drop = [](napi_env, void* data, void*) {
+    static_cast<Environment*>(data)->Drop();
+  };
+  if (napi_set_instance_data(env, environment, drop, nullptr) != napi_ok) {
+    environment->Drop();
+    return nullptr;
+  }
+  // From here on Node frees it, at its end: should the rest fail, some of the
+  // functions may be there.
+  napi_ref forever;
+  if (napi_create_reference(env, buffer, 1, &forever) != napi_ok) return nullptr;
+  if (napi_set_named_property(env, exports, "mailbox", buffer) != napi_ok) {
+    return nullptr;
+  }
+  constexpr struct {
+    const char* name;
+    napi_callback call;
+  } kFunctions[] = {
+      {"next", Invoke<Next>},
+      {"observe", Invoke<Observe>},
+      {"grant", Invoke<Grant>},
+      {"grantUnused", Invoke<GrantUnused>},
+      {"close", Invoke<Close>},
+      {"leave", Invoke<Leave>},
+      {"awaitCeiling", Invoke<AwaitCeiling>},
+      {"fill", Fill},
+      {"fault", FaultOf},
+      {"page", PageOf},
+      {"open", Open},
+      {"raise", Raise},
+      {"wallMs", WallMs},
+      {"countsInJs", CountsInJs},
+  };
+  for (const auto& [name, call] : kFunctions) {
+    napi_value function;
+    if (napi_create_function(env, name, NAPI_AUTO_LENGTH, call, environment,
+                             &function) != napi_ok ||
+        napi_set_named_property(env, exports, name, function) != napi_ok) {
+      return nullptr;
+    }
+  }
   return exports;
 }
 
-NODE_API_MODULE(graupel, Init)
-
 }  // namespace
 }  // namespace graupel
+
+NAPI_MODULE_INIT() { return graupel::Init(env, exports); }

@@ -147,6 +147,11 @@ void AwaitCeiling(Environment& environment) {
   Mailbox& mailbox = environment.mailbox();
   if (handle == nullptr) return SetStatus(environment, Status::kClosed);
   const Home& home = handle->seat->home;
+  // Then there is nothing to wait for.
+  if (home.ceiling == nullptr) {
+    mailbox.status = static_cast<uint32_t>(Outcome::kRaised);
+    return;
+  }
   auto attempt = static_cast<uint64_t>(mailbox.limit);
   Fault fault;
   auto outcome =
@@ -163,24 +168,36 @@ void AwaitCeiling(Environment& environment) {
 void Grant(Environment& environment) { NextGranted<false>(environment); }
 void GrantUnused(Environment& environment) { NextGranted<true>(environment); }
 
-// fill(address of the first element, count): how many were filled. With a
-// limit of -1 no further than the clock, which is then read.
+// fill(array, from, to): how many elements were filled. With a limit of -1 no further
+// than the clock, which is then read.
 napi_value Fill(napi_env env, napi_callback_info info) {
   size_t argc = 3;
   napi_value argv[3];
   void* data;
-  napi_get_cb_info(env, info, &argc, argv, nullptr, &data);
+  if (napi_get_cb_info(env, info, &argc, argv, nullptr, &data) != napi_ok) {
+    return nullptr;
+  }
+  napi_typedarray_type type;
+  size_t length;
+  void* elements;
+  uint32_t from;
+  uint32_t to;
+  if (napi_get_typedarray_info(env, argv[0], &type, &length, &elements, nullptr,
+                               nullptr) != napi_ok ||
+      napi_get_value_uint32(env, argv[1], &from) != napi_ok ||
+      napi_get_value_uint32(env, argv[2], &to) != napi_ok ||
+      (type != napi_biguint64_array && type != napi_bigint64_array) || from > to ||
+      to > length) {
+    napi_throw_type_error(
+        env, "ERR_ARRAY_INVALID",
+        "the array has no room for what is to be filled, for example because its "
+        "buffer was transferred meanwhile; pass an array of 64-bit integers that is "
+        "left alone until the call returns");
+    return nullptr;
+  }
+
   Environment& environment = *static_cast<Environment*>(data);
   Mailbox& mailbox = environment.mailbox();
-
-  void* elements = nullptr;
-  size_t length = 0;
-  napi_get_typedarray_info(env, argv[0], nullptr, &length, &elements, nullptr, nullptr);
-  uint32_t from = 0;
-  uint32_t to = 0;
-  napi_get_value_uint32(env, argv[1], &from);
-  napi_get_value_uint32(env, argv[2], &to);
-
   size_t filled = 0;
   uint64_t now_tick = 0;
   Handle* handle;
@@ -191,7 +208,7 @@ napi_value Fill(napi_env env, napi_callback_info info) {
     now_tick = static_cast<uint64_t>(mailbox.now);
     if (handle == nullptr) SetStatus(environment, Status::kClosed);
   }
-  if (handle != nullptr && from <= to && to <= length) {
+  if (handle != nullptr) {
     Generator& generator = handle->generator;
     const uint64_t limit_tick =
         mailbox.limit < 0 ? now_tick : static_cast<uint64_t>(mailbox.limit);
@@ -207,16 +224,23 @@ napi_value Fill(napi_env env, napi_callback_info info) {
               Followed(environment, *handle, now_tick, attempt(), attempt));
   }
   napi_value result;
-  napi_create_uint32(env, static_cast<uint32_t>(filled), &result);
+  if (napi_create_uint32(env, static_cast<uint32_t>(filled), &result) != napi_ok) {
+    return nullptr;
+  }
   return result;
 }
 
-bool RaiseFloorOf(Environment& environment, uint64_t slot) {
+bool RaiseFloorOf(Environment& environment, uint64_t slot, uint64_t high_tick) {
   Handle* const handle = environment.Current();
+  if (handle == nullptr) return false;
   const auto attempt = [&] {
     return RaiseFloor(handle->generator.state(), slot) ? Status::kOk : Status::kMoved;
   };
-  return Followed(environment, *handle, 0, attempt(), attempt) == Status::kOk;
+  if (Followed(environment, *handle, 0, attempt(), attempt) != Status::kOk)
+    return false;
+  // [high] Only a hint for naming things.
+  RaiseTo(handle->generator.state().high_tick, high_tick);
+  return true;
 }
 
 void Close(Environment& environment) {

@@ -1,7 +1,7 @@
 #ifndef GRAUPEL_BINDING_CALLS_H_
 #define GRAUPEL_BINDING_CALLS_H_
 
-#include <napi.h>
+#include <node_api.h>
 
 #include <cstdint>
 
@@ -21,8 +21,9 @@ void Close(Environment& environment);
 // Closes every generator that has a state file.
 void Leave(Environment& environment);
 napi_value Fill(napi_env env, napi_callback_info info);
-// Nothing below the slot is issued on the generator's state any more.
-bool RaiseFloorOf(Environment& environment, uint64_t slot);
+// Nothing below the slot is issued on the generator's state any more, whose clock has
+// shown `high_tick`. False with a fault.
+bool RaiseFloorOf(Environment& environment, uint64_t slot, uint64_t high_tick);
 
 }  // namespace graupel
 

@@ -2,15 +2,6 @@
 
 namespace graupel {
 
-Environment::Environment(Napi::Env env, Napi::Object exports) {
-  Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(env, sizeof(Mailbox));
-  mailbox_ = static_cast<Mailbox*>(buffer.Data());
-  // Lives exactly as long as the environment, which frees it itself.
-  mailbox_reference_ = Napi::Persistent(buffer);
-  mailbox_reference_.SuppressDestruct();
-  exports.Set("mailbox", buffer);
-}
-
 Seat* Environment::SeatFor(const HomeOptions& options, bool remembers) {
   Home home;
   fault_ = OpenHome(options, &home);
@@ -82,7 +73,7 @@ uint32_t Environment::Add(Seat* seat, SequenceStart start, ClockKind clock) {
 }
 
 void Environment::Remove(uint32_t handle) {
-  if (handles_[handle] == nullptr) return;
+  if (handle >= handles_.size() || handles_[handle] == nullptr) return;
   Seat* const seat = handles_[handle]->seat;
   handles_[handle].reset();
   if (--seat->users == 0 && seat->home.ceiling != nullptr) Forget(seat);

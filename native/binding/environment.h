@@ -1,8 +1,6 @@
 #ifndef GRAUPEL_BINDING_ENVIRONMENT_H_
 #define GRAUPEL_BINDING_ENVIRONMENT_H_
 
-#include <napi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -76,7 +74,8 @@ struct Handle {
 // gone when that ends. What must outlive it is in ProcessState.
 class Environment {
  public:
-  Environment(Napi::Env env, Napi::Object exports);
+  // The mailbox lasts until the environment ends.
+  explicit Environment(Mailbox* mailbox) : mailbox_(mailbox) {}
 
   // Counted, because when an environment ends, Node may free what JavaScript
   // holds of it after its own data. All in one thread.
@@ -92,8 +91,11 @@ class Environment {
   const Fault& fault() const { return fault_; }
   void set_fault(Fault fault) { fault_ = std::move(fault); }
 
-  // Null when it was closed.
-  Handle* Current() const { return handles_[mailbox_->handle].get(); }
+  // Null when it was closed, or there has never been one.
+  Handle* Current() const {
+    const uint32_t handle = mailbox_->handle;
+    return handle < handles_.size() ? handles_[handle].get() : nullptr;
+  }
 
   // Null with a fault. `remembers`: with a history, from `options.now_tick` on.
   Seat* SeatFor(const HomeOptions& options, bool remembers);
@@ -119,8 +121,7 @@ class Environment {
   bool Remember(Seat& seat, uint64_t now_tick);
   Text DescriptionOf(const HomeOptions& options);
 
-  Napi::Reference<Napi::ArrayBuffer> mailbox_reference_;
-  Mailbox* mailbox_;
+  Mailbox* const mailbox_;
   WallClock wall_;
   SteadyClock steady_;
   Fault fault_;

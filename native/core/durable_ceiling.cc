@@ -9,7 +9,7 @@ namespace graupel {
 namespace {
 
 // A sync takes some milliseconds; who holds a lock for longer has been stopped,
-// or its disk does not answer.
+// or its disk does not answer. Of the thread, for which nobody waits so long.
 constexpr int kLockMs = 1000;
 constexpr std::chrono::milliseconds kCloseTime{2000};
 // After a failure, those who only come near do not ask again for so long.
@@ -40,7 +40,7 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   fault = made->file_->Open(options.path, options.identity);
   if (!fault.IsNone()) return fault;
   made->identity_ = made->file_->identity();
-  if (made->Attach(&fault) == Attached::kMoved) return {};
+  if (made->Attach(options.lock_ms, &fault) == Attached::kMoved) return {};
   if (!fault.IsNone()) return fault;
 
   auto* owned = new std::shared_ptr<DurableCeiling>(made);
@@ -67,12 +67,18 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   return {};
 }
 
-Attached DurableCeiling::Attach(Fault* fault) {
-  *fault = file_->Lock(kLockMs);
+Attached DurableCeiling::Attach(int lock_ms, Fault* fault) {
+  constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
+  const int64_t end_ns = MonotonicNs() + lock_ms * kNsPerMs;
+  const auto left_ms = [&] {
+    const int64_t left = (end_ns - MonotonicNs()) / kNsPerMs;
+    return left > 0 ? static_cast<int>(left) : 0;
+  };
+  *fault = file_->Lock(left_ms());
   if (!fault->IsNone()) return Attached::kFailed;
   const bool is_alone = file_->TryAlone();
   // Whoever is alone may be so for as long as the first sync takes.
-  if (!is_alone) *fault = file_->ShareUse(kLockMs);
+  if (!is_alone) *fault = file_->ShareUse(left_ms());
   Attached attached = Attached::kFailed;
   if (fault->IsNone()) {
     CeilingRecord record;
@@ -80,7 +86,7 @@ Attached DurableCeiling::Attach(Fault* fault) {
                                layout_, window_ticks_, wanted_tick_, &record);
     if (attached == Attached::kOk) {
       Adopt(record.durable);
-      if (is_alone) *fault = file_->ShareUse(kLockMs);
+      if (is_alone) *fault = file_->ShareUse(left_ms());
     } else if (attached == Attached::kElsewhere) {
       *fault = Fault::Of(Fault::Kind::kElsewhere, file_->path());
     } else if (attached == Attached::kFailed) {

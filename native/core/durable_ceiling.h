@@ -25,6 +25,7 @@ class DurableCeiling : public Ceiling {
     Layout layout;
     uint64_t window_ticks = 1;
     uint64_t now_tick = 0;
+    int lock_ms = 1000;  // For the locks of the file, all together.
   };
 
   // A null ceiling without a fault means that the page is sealed: take another
@@ -65,7 +66,7 @@ class DurableCeiling : public Ceiling {
 
   DurableCeiling(const Options& options, Memory memory);
 
-  Attached Attach(Fault* fault);
+  Attached Attach(int lock_ms, Fault* fault);
   void Work();
   Fault Attempt(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
   void LeaveWord(const Memory& memory);

@@ -19,24 +19,30 @@ struct Fault {
     kElsewhere = 6,  // It is in use by somebody with whom no memory is shared.
     kBusy = 7,       // Somebody has held its lock for long.
     kLost = 8,       // It was deleted or replaced while it was open.
+    kClaimed = 11,   // An engine that maps no pages counts in its place: `path`.
     // Only between the parts of the core.
     kMissing = 9,
     kExists = 10,
+    // The js engine of this process counts the key, in memory that is not reached.
+    kOtherEngine = 12,
   };
+
+  // What it is that cannot be had. The numbers are the ones of src/engine/fault.ts.
+  enum class Subject : uint32_t { kFile = 0, kPage = 1, kFolder = 2 };
 
   Kind kind = Kind::kNone;
   int error = 0;  // errno; on Windows GetLastError().
   const char* call = "";
   std::string path;
   std::string detail;
-  bool is_page = false;  // Of the memory, and not of a state file.
+  Subject subject = Subject::kFile;
 
   bool IsNone() const { return kind == Kind::kNone; }
   static Fault System(const char* call, int error, const std::string& path) {
-    return {Kind::kSystem, error, call, path, {}, false};
+    return {Kind::kSystem, error, call, path, {}, Subject::kFile};
   }
   static Fault Of(Kind kind, const std::string& path, std::string detail = {}) {
-    return {kind, 0, "", path, static_cast<std::string&&>(detail), false};
+    return {kind, 0, "", path, static_cast<std::string&&>(detail), Subject::kFile};
   }
 };
 

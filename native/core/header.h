@@ -34,7 +34,7 @@ struct Lineage {
 
 struct Header {
   static constexpr uint32_t kFormat = 1;
-  static constexpr size_t kBytes = 3968;  // The room of a header with its texts.
+  static constexpr size_t kBytes = 3072;  // The room of a header with its texts.
   static constexpr size_t kTextBytes = kBytes - 96;
   enum Kind : uint32_t { kPage = 1, kStateFile = 2 };
 

@@ -1,12 +1,14 @@
 #ifndef GRAUPEL_CORE_LAYOUT_H_
 #define GRAUPEL_CORE_LAYOUT_H_
 
+#include <bit>
 #include <cstdint>
 
 namespace graupel {
 
-// Where the three parts of an id lie. The facade has checked every number in
-// here (src/layout/define.ts), so nothing is checked again.
+// Where the three parts of an id lie. Everything that uses one divides and shifts by
+// its numbers unchecked: who makes one of numbers that come from outside asks
+// IsSound().
 struct Layout {
   int64_t epoch_ms = 0;
   int64_t tick_ms = 1;
@@ -15,6 +17,24 @@ struct Layout {
   uint8_t sequence_bits = 0;
   uint8_t sequence_shift = 0;
   uint8_t timestamp_shift = 0;
+
+  // Whether the parts lie side by side in 64 bits. The rules for people are those of
+  // src/layout/define.ts, which are narrower.
+  bool IsSound() const {
+    // A tick has to be exact as a double.
+    constexpr uint64_t kMostTick = (uint64_t{1} << 53) - 1;
+    if (tick_ms < 1 || max_tick > kMostTick) return false;
+    if (sequence_bits < 1 || sequence_bits > 63 || timestamp_shift > 63) return false;
+    if (sequence_shift > 64 - sequence_bits) return false;
+    // The state word counts one past the last slot, and kSealed is no slot.
+    if (max_tick >= UINT64_MAX >> sequence_bits) return false;
+    if (max_tick > UINT64_MAX >> timestamp_shift) return false;
+    const uint64_t sequences = (Capacity() - 1) << sequence_shift;
+    // All ones up to the highest one of the last tick.
+    const uint64_t ticks =
+        max_tick == 0 ? 0 : UINT64_MAX >> std::countl_zero(max_tick) << timestamp_shift;
+    return (sequences & ticks) == 0 && ((sequences | ticks) & node_bits) == 0;
+  }
 
   // A slot is a point in time and sequence: tick << sequence_bits | sequence.
   uint64_t FirstSlot(uint64_t tick) const { return tick << sequence_bits; }
@@ -30,7 +50,9 @@ struct Layout {
   // False when the time lies before the epoch, which no id can say.
   bool ToTick(int64_t now_ms, uint64_t* tick) const {
     if (now_ms < epoch_ms) return false;
-    const auto since = static_cast<uint64_t>(now_ms - epoch_ms);
+    // Unsigned, because the difference may be more than an int64_t holds.
+    const uint64_t since =
+        static_cast<uint64_t>(now_ms) - static_cast<uint64_t>(epoch_ms);
     // Most layouts count milliseconds, and a 64-bit division by a variable
     // costs as much as the rest of the call.
     *tick = tick_ms == 1 ? since : since / static_cast<uint64_t>(tick_ms);

@@ -1,38 +1,76 @@
 #include "page.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "checksum.h"
+#include "clock.h"
 
 namespace graupel {
 namespace {
 
 // Between finding no page and making one, others make and delete theirs.
 constexpr int kMostAttempts = 16;
+// Others who begin the same page hold its lock for a few instructions.
+constexpr int kMostBeginMs = 1000;
 
+constexpr char kPageEnd[] = ".page";
+// The file or folder by which an engine that maps no pages says that it counts a key.
+constexpr char kClaimEnd[] = ".claim";
+
+// Without an end.
 std::string NameOf(const std::string& key) {
   const NameHash hash(key.data(), key.size());
   char name[48];
-  std::snprintf(name, sizeof name, "%016llx%016llx.page",
+  std::snprintf(name, sizeof name, "%016llx%016llx",
                 static_cast<unsigned long long>(hash.high),
                 static_cast<unsigned long long>(hash.low));
   return name;
 }
 
+// The bytes that a new page begins with.
+std::string NewPage(const Identity& identity, const Page* former,
+                    const std::string& boot_id) {
+  Lineage lineage;
+  RandomBytes(&lineage, sizeof lineage);
+  // The word is 0 until the page is begun.
+  uint64_t state[4] = {};
+  static_assert(offsetof(State, high_tick) == 8 && offsetof(State, last) == 24);
+  if (former != nullptr) {
+    const uint64_t word = former->state().word.load(std::memory_order_acquire);
+    state[1] = former->state().high_tick.load(std::memory_order_relaxed);
+    state[3] = word != kSealed ? word : former->state().last.load();
+    // The lineage says that the word in the page is the truth, so the two come
+    // together. What was counted since the seal is in a page that is gone: unknown.
+    if (word != kSealed) lineage = former->lineage();
+  }
+  std::string bytes = Header::Make(Header::kPage, identity, lineage, boot_id);
+  bytes.resize(Page::kStateAt);
+  return bytes.append(reinterpret_cast<const char*>(state), sizeof state);
+}
+
 }  // namespace
 
 Page::~Page() {
+  Users::Leave(user_);
   if (address_ != nullptr) Unmap(address_, kBytes);
 }
 
-Fault Page::Open(const Identity& identity, const Page* former,
-                 std::shared_ptr<Page>* page) {
+Fault Page::Open(const Identity& identity, const std::string& parent,
+                 const Page* former, std::shared_ptr<Page>* page) {
   std::string path;
-  Fault fault = MemoryFolder(&path);
+  Fault fault;
+  if (former != nullptr) {
+    // Not in the folder of whom the process acts for now: the others are at this path.
+    path = former->path();
+  } else {
+    fault = MemoryFolder(parent, &path);
+    path.append("/").append(NameOf(identity.key)).append(kPageEnd);
+  }
   std::string boot_id;
   if (fault.IsNone()) fault = BootId(&boot_id);
-  path.append("/").append(NameOf(identity.key));
   for (int i = 0; fault.IsNone() && i < kMostAttempts; ++i) {
     SharedFile file;
     fault = file.Open(path);
@@ -48,27 +86,44 @@ Fault Page::Open(const Identity& identity, const Page* former,
       return {};
     }
     if (fault.kind != Fault::Kind::kMissing) return fault;
-    Lineage fresh;
-    RandomBytes(&fresh, sizeof fresh);
-    // The lineage says that the word in the page is the truth, so the two come
-    // together. What a sealed page counted is in one that is gone: unknown.
-    uint64_t words[2] = {0, 0};
-    if (former != nullptr) {
-      words[0] = former->state().word.load(std::memory_order_acquire);
-      words[1] = former->state().high_tick.load(std::memory_order_relaxed);
-    }
-    const bool goes_on = former != nullptr && words[0] != kSealed;
-    std::string head = Header::Make(Header::kPage, identity,
-                                    goes_on ? former->lineage() : fresh, boot_id);
-    if (goes_on) {
-      head.resize(kStateAt);
-      head.append(reinterpret_cast<const char*>(words), sizeof words);
-    }
-    fault = CreateFileWith(path, head, kBytes, false);
+    fault = CreateFileWith(path, NewPage(identity, former, boot_id), kBytes, false);
     if (fault.kind == Fault::Kind::kExists) fault = {};
   }
   if (fault.IsNone()) fault = Fault::Of(Fault::Kind::kBusy, path);
   return fault;
+}
+
+Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
+  const auto begin = [&](uint64_t expected) {
+    // [begin] Read after the page was found at its path.
+    uint64_t now_tick = 0;
+    const bool has_clock =
+        now_ns != nullptr && layout.ToTick(FloorMs(now_ns()), &now_tick);
+    if (now_tick > layout.max_tick) now_tick = layout.max_tick;
+    const uint64_t slot = BeginningOf(state(), layout, has_clock ? &now_tick : nullptr);
+    BeginAt(state(), expected, slot);
+    // [high] So that a clock that then shows less is known to have stepped back.
+    if (has_clock) RaiseTo(state().high_tick, now_tick);
+  };
+  const auto word = [&] { return state().word.load(std::memory_order_acquire); };
+  if (word() == 0) begin(0);
+  if (word() != kSealed) return {};
+  SharedFile file;
+  Fault fault = file.Open(path_);
+  if (fault.IsNone() && !(FileIdentity(file) == file_)) {
+    fault = Fault::Of(Fault::Kind::kLost, path_, "replaced");
+  }
+  if (fault.kind == Fault::Kind::kMissing) {
+    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
+  }
+  if (!fault.IsNone()) return fault;
+  // [begin] One at a time, or the next seal would be taken for this one.
+  for (int waited_ms = 0; !file.TryAlone(); ++waited_ms) {
+    if (waited_ms == kMostBeginMs) return Fault::Of(Fault::Kind::kBusy, path_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (word() == kSealed) begin(kSealed);
+  return {};
 }
 
 Fault Page::Map(const SharedFile& file) {
@@ -91,7 +146,19 @@ Fault Page::Map(const SharedFile& file) {
   if (!fault.IsNone()) return fault;
   lineage_ = header.lineage;
   file_ = FileIdentity(file);
-  return file.Map(kBytes, &address_);
+  fault = file.Map(kBytes, &address_);
+  if (!fault.IsNone()) return fault;
+  user_ = reinterpret_cast<Users*>(static_cast<char*>(address_) + kUsersAt)->Enter();
+  return {};
+}
+
+// [users] This page is entered by now: an engine that claims looks after its claim, so
+// of two that come at once, one sees the other at least.
+Fault Page::CheckClaim() const {
+  std::string claim = path_.substr(0, path_.size() - (sizeof kPageEnd - 1)) + kClaimEnd;
+  bool is_there = false;
+  const Fault fault = IsThere(claim, &is_there);
+  return is_there ? Fault::Of(Fault::Kind::kClaimed, std::move(claim)) : fault;
 }
 
 Fault Page::HistoryMemory(History** history) const {

@@ -14,6 +14,13 @@ namespace graupel {
 // `*kept`, if asked for, is the key in memory that lasts as long.
 State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
+// The engine in C++, and the one in TypeScript, whose memory not every thread reaches.
+enum class Engine : uint32_t { kNone = 0, kNative = 1, kJs = 2 };
+
+// Whether the key is counted by this engine in this process, from now on at the latest:
+// false where the other one was first.
+bool CountsIn(State& process_state, Engine engine);
+
 }  // namespace graupel
 
 #endif  // GRAUPEL_CORE_PROCESS_STATE_H_

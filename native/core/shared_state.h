@@ -13,9 +13,10 @@ namespace graupel {
 // shared_state_posix.cc, shared_state_win.cc. Paths are in UTF-8.
 
 // The folder of this user's pages, made if there is none, and proven to be this
-// user's alone: in memory where the system has such a folder, else the user's
-// temporary folder.
-Fault MemoryFolder(std::string* folder);
+// user's alone: in `parent`, or if that is empty, in memory where the system has a
+// folder for that, else in one for temporary files. Nothing else counts that differs
+// between the processes of a user.
+Fault MemoryFolder(const std::string& parent, std::string* folder);
 
 // Another one after each start of the system, up to 39 characters.
 Fault BootId(std::string* id);
@@ -27,9 +28,13 @@ Fault StartThread(void (*run)(void*), void* data);
 
 // Makes a file of `size` bytes, zero beyond `head`, readable and writable by this
 // user alone. It is there with all of its contents or not at all, after a loss of
-// power too if `is_durable`. kExists where there is one already.
+// power too if `is_durable` or where it is not in memory. kExists where there is one
+// already.
 Fault CreateFileWith(const std::string& path, const std::string& head, size_t size,
                      bool is_durable);
+
+// Whether there is anything at a path, of whatever kind.
+Fault IsThere(const std::string& path, bool* is_there);
 
 // An open file, proven to be a plain one of this user's alone, on a file system
 // of this machine. Closed by its destructor.
@@ -56,7 +61,7 @@ class SharedFile {
   // Kept until the process ends, or Unmap().
   Fault Map(size_t size, void** address) const;
 
-  // Whether this file is what the path leads to: kLost if not.
+  // Whether this file is what the path leads to: kLost if certainly not.
   Fault StillThere() const;
 
   // Who has a file in use holds its use, any number at a time; and who is alone
@@ -86,8 +91,12 @@ class FileIdentity {
  public:
   FileIdentity() = default;
   explicit FileIdentity(const SharedFile& file);
-  // False where the path leads nowhere, or to another file.
+  // False where the path certainly leads nowhere, or to another file. What cannot be
+  // looked up, such as after the process has given up its rights, is still there.
   bool IsAt(const std::string& path) const;
+  bool operator==(const FileIdentity& other) const {
+    return device_ == other.device_ && file_ == other.file_;
+  }
 
  private:
   uint64_t device_ = 0;

@@ -32,6 +32,10 @@ namespace {
 
 using Kind = Fault::Kind;
 
+// Whether an error says that there is nothing at a path; every other one leaves it
+// open.
+bool IsGone(int error) { return error == ENOENT || error == ENOTDIR; }
+
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -138,28 +142,38 @@ Fault WriteAll(int fd, const std::string& path, uint64_t offset, const char* byt
   return {};
 }
 
+// Elsewhere than on Linux no folder is in memory.
+bool IsInMemory([[maybe_unused]] int fd) {
+#if defined(__linux__)
+  constexpr uint32_t kTmpfs = 0x01021994;
+  constexpr uint32_t kRamfs = 0x858458f6;
+  struct statfs system;
+  if (fstatfs(fd, &system) != 0) return false;
+  const auto magic = static_cast<uint32_t>(system.f_type);
+  return magic == kTmpfs || magic == kRamfs;
+#else
+  return false;
+#endif
+}
+
 Fault FillNew(int fd, const std::string& path, const std::string& head, size_t size,
-              [[maybe_unused]] bool is_durable) {
+              bool is_durable) {
   // The mode given to open() is narrowed by the umask, by which it could be none.
   if (fchmod(fd, 0600) != 0) return Fault::System("fchmod", errno, path);
   if (ftruncate(fd, static_cast<off_t>(size)) != 0) {
     return Fault::System("ftruncate", errno, path);
   }
   // Written and not only allocated: on a disk, the first write to what was only
-  // allocated has to note that, and can fail for lack of room. In Linux's memory,
-  // what nobody needs yet costs nothing (Allocate).
+  // allocated has to note that, and can fail for lack of room. In memory, what nobody
+  // needs yet costs nothing (Allocate).
   std::string bytes = head;
-#if defined(__linux__)
-  if (is_durable)
-#endif
-    bytes.resize(size);
+  if (is_durable) bytes.resize(size);
   Fault fault = WriteAll(fd, path, 0, bytes.data(), bytes.size());
-#if defined(__linux__)
-  if (!is_durable) return fault;
-#endif
-  // Elsewhere the folder of pages is on a disk, and after a loss of power a name
-  // without its contents would be a page that is damaged for good.
-  if (fault.IsNone() && fsync(fd) != 0) return Fault::System("fsync", errno, path);
+  // After a loss of power, a name without its contents would be a page that is damaged
+  // for good.
+  if (fault.IsNone() && is_durable && fsync(fd) != 0) {
+    fault = Fault::System("fsync", errno, path);
+  }
   return fault;
 }
 
@@ -174,10 +188,17 @@ Fault SyncFolder(const std::string& folder) {
 
 }  // namespace
 
-Fault MemoryFolder(std::string* folder) {
-  const std::string name = "graupel-" + std::to_string(geteuid());
+namespace {
+
+Fault UsualParent(std::string* parent) {
 #if defined(__linux__)
-  const std::string parent = "/dev/shm";
+  // Only where a system has no such folder at all, as on AWS Lambda: one that is full,
+  // or read-only, is the one that the other processes have.
+  static constexpr char kMemory[] = "/dev/shm";
+  struct stat stat;
+  const bool has_one =
+      ::stat(kMemory, &stat) == 0 ? S_ISDIR(stat.st_mode) : !IsGone(errno);
+  *parent = has_one ? kMemory : "/tmp";
 #elif defined(__APPLE__)
   // Of each user; TMPDIR usually says the same, and may say anything.
   char buffer[1024];
@@ -185,38 +206,65 @@ Fault MemoryFolder(std::string* folder) {
   if (length == 0 || length > sizeof buffer) {
     return Fault::System("confstr", errno, "_CS_DARWIN_USER_TEMP_DIR");
   }
-  const std::string parent = buffer;
+  *parent = buffer;
 #else
-  const std::string parent = "/tmp";
+  *parent = "/tmp";
 #endif
-  *folder = parent + "/" + name;
+  return {};
+}
+
+// What is at the path of the folder and is none.
+Fault NoFolder(const std::string& path) {
+  struct stat stat;
+  if (lstat(path.c_str(), &stat) != 0) return Fault::System("lstat", errno, path);
+  return Fault::Of(
+      Kind::kUnsafe, path,
+      std::string(S_ISLNK(stat.st_mode) ? "a symbolic link" : "not a folder") +
+          ", owned by user " + std::to_string(stat.st_uid));
+}
+
+Fault OwnFolder(const std::string& path) {
   // An error shows in open(): the folder may be there in a place that is read-only.
-  const int made = mkdir(folder->c_str(), 0700);
+  const int made = mkdir(path.c_str(), 0700);
   const int made_error = errno;
   const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  const int fd = open(folder->c_str(), flags);
+  const int fd = open(path.c_str(), flags);
   if (fd < 0) {
-    if (errno == ELOOP || errno == ENOTDIR) {
-      struct stat stat;
-      const bool is_link = lstat(folder->c_str(), &stat) == 0 && S_ISLNK(stat.st_mode);
-      return Fault::Of(Kind::kUnsafe, *folder,
-                       is_link ? "a symbolic link" : "not a folder");
+    if (errno == ELOOP || errno == ENOTDIR) return NoFolder(path);
+    // Of another user, and closed to this one: its owner says more than the error does.
+    const int error = errno;
+    struct stat stat;
+    if (error == EACCES && lstat(path.c_str(), &stat) == 0) {
+      const Fault fault = CheckOwner(stat, path);
+      if (!fault.IsNone()) return fault;
     }
     if (made != 0 && made_error != EEXIST) {
-      return Fault::System("mkdir", made_error, *folder);
+      return Fault::System("mkdir", made_error, path);
     }
-    return Fault::System("open", errno, *folder);
+    return Fault::System("open", error, path);
   }
   struct stat stat;
   Fault fault;
   if (made == 0 && fchmod(fd, 0700) != 0) {
-    fault = Fault::System("fchmod", errno, *folder);
+    fault = Fault::System("fchmod", errno, path);
   } else if (fstat(fd, &stat) != 0) {
-    fault = Fault::System("fstat", errno, *folder);
+    fault = Fault::System("fstat", errno, path);
   } else {
-    fault = CheckOwner(stat, *folder);
+    fault = CheckOwner(stat, path);
   }
   close(fd);
+  return fault;
+}
+
+}  // namespace
+
+Fault MemoryFolder(const std::string& parent, std::string* folder) {
+  *folder = parent;
+  Fault fault;
+  if (parent.empty()) fault = UsualParent(folder);
+  folder->append("/graupel-").append(std::to_string(geteuid()));
+  if (fault.IsNone()) fault = OwnFolder(*folder);
+  fault.subject = Fault::Subject::kFolder;
   return fault;
 }
 
@@ -296,6 +344,7 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
       FolderOf(path) + "/." + name + "." + std::to_string(random) + ".new";
   const int fd = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return Fault::System("open", errno, path);
+  is_durable = is_durable || !IsInMemory(fd);
   Fault fault = FillNew(fd, path, head, size, is_durable);
   close(fd);
   if (fault.IsNone() && RenameNew(fresh.c_str(), path.c_str()) != 0) {
@@ -307,6 +356,12 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
     return fault;
   }
   return is_durable ? SyncFolder(FolderOf(path)) : Fault();
+}
+
+Fault IsThere(const std::string& path, bool* is_there) {
+  struct stat stat;
+  *is_there = lstat(path.c_str(), &stat) == 0;
+  return *is_there || IsGone(errno) ? Fault() : Fault::System("lstat", errno, path);
 }
 
 SharedFile::~SharedFile() {
@@ -398,8 +453,7 @@ Fault SharedFile::StillThere() const {
   struct stat there;
   if (fstat(fd_, &own) != 0) return Fault::System("fstat", errno, path_);
   if (lstat(path_.c_str(), &there) != 0) {
-    return errno == ENOENT ? Fault::Of(Kind::kLost, path_, "deleted")
-                           : Fault::System("lstat", errno, path_);
+    return IsGone(errno) ? Fault::Of(Kind::kLost, path_, "deleted") : Fault();
   }
   if (own.st_dev != there.st_dev || own.st_ino != there.st_ino) {
     return Fault::Of(Kind::kLost, path_, "replaced by another file");
@@ -444,8 +498,8 @@ FileIdentity::FileIdentity(const SharedFile& file) {
 
 bool FileIdentity::IsAt(const std::string& path) const {
   struct stat stat;
-  return lstat(path.c_str(), &stat) == 0 &&
-         static_cast<uint64_t>(stat.st_dev) == device_ &&
+  if (lstat(path.c_str(), &stat) != 0) return !IsGone(errno);
+  return static_cast<uint64_t>(stat.st_dev) == device_ &&
          static_cast<uint64_t>(stat.st_ino) == file_;
 }
 

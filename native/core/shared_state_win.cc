@@ -59,6 +59,12 @@ bool IdentityAt(const std::string& path, uint64_t* device, uint64_t* file) {
   return is_known;
 }
 
+// Whether an error says that there is nothing at a path; every other one leaves it
+// open.
+bool IsGone(DWORD error) {
+  return error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
+}
+
 OVERLAPPED At(uint64_t offset) {
   OVERLAPPED at{};
   at.Offset = static_cast<DWORD>(offset);
@@ -110,27 +116,27 @@ DWORD WINAPI RunStart(void* argument) {
   return 0;
 }
 
-}  // namespace
-
 // Not GetTempPath(): it goes by TMP, which each process may have another of, and
 // the sessions of a terminal server do; nor SHGetKnownFolderPath(), which goes by
 // USERPROFILE. With different folders, processes would not meet, and not notice.
 //
 // A section without a file would be gone with the last process that has it open,
 // and a restart would not know of what was issued before the clock was set back.
-Fault MemoryFolder(std::string* folder) {
-  std::wstring path;
-  OwnOnly own_only;
-  Fault fault = ProfileFolder(&path);
-  if (fault.IsNone()) fault = own_only.Make(true);
+Fault UsualParent(std::wstring* path) {
+  const Fault fault = ProfileFolder(path);
   if (!fault.IsNone()) return fault;
   // The profile of a service may lack some.
   for (const wchar_t* part : {L"\\AppData", L"\\Local", L"\\Temp"}) {
-    path += part;
-    CreateDirectoryW(path.c_str(), nullptr);
+    *path += part;
+    CreateDirectoryW(path->c_str(), nullptr);
   }
-  path += L"\\graupel";
-  *folder = Narrow(path);
+  return {};
+}
+
+Fault OwnFolder(const std::wstring& path, const std::string& name) {
+  OwnOnly own_only;
+  Fault fault = own_only.Make(true);
+  if (!fault.IsNone()) return fault;
   // An error shows below: the folder may be there in a place that is read-only.
   const bool is_made = CreateDirectoryW(path.c_str(), own_only.attributes()) != 0;
   const DWORD made_error = GetLastError();
@@ -139,21 +145,34 @@ Fault MemoryFolder(std::string* folder) {
                   OPEN_EXISTING, kAsItIs, nullptr);
   if (handle == INVALID_HANDLE_VALUE) {
     if (is_made || made_error == ERROR_ALREADY_EXISTS) {
-      return LastFault("CreateFileW", *folder);
+      return LastFault("CreateFileW", name);
     }
-    return Fault::System("CreateDirectoryW", static_cast<int>(made_error), *folder);
+    return Fault::System("CreateDirectoryW", static_cast<int>(made_error), name);
   }
   BY_HANDLE_FILE_INFORMATION info;
   if (!GetFileInformationByHandle(handle, &info)) {
-    fault = LastFault("GetFileInformationByHandle", *folder);
+    fault = LastFault("GetFileInformationByHandle", name);
   } else if ((info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) {
-    fault = Fault::Of(Kind::kUnsafe, *folder, "a symbolic link or mount point");
+    fault = Fault::Of(Kind::kUnsafe, name, "a symbolic link or mount point");
   } else if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
-    fault = Fault::Of(Kind::kUnsafe, *folder, "not a folder");
+    fault = Fault::Of(Kind::kUnsafe, name, "not a folder");
   } else {
-    fault = CheckOwner(handle, *folder);
+    fault = CheckOwner(handle, name);
   }
   CloseHandle(handle);
+  return fault;
+}
+
+}  // namespace
+
+Fault MemoryFolder(const std::string& parent, std::string* folder) {
+  std::wstring path = Wide(parent);
+  Fault fault;
+  if (parent.empty()) fault = UsualParent(&path);
+  path += L"\\graupel";
+  *folder = Narrow(path);
+  if (fault.IsNone()) fault = OwnFolder(path, *folder);
+  fault.subject = Fault::Subject::kFolder;
   return fault;
 }
 
@@ -254,6 +273,12 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
   return fault;
 }
 
+Fault IsThere(const std::string& path, bool* is_there) {
+  *is_there = GetFileAttributesW(Wide(path).c_str()) != INVALID_FILE_ATTRIBUTES;
+  return *is_there || IsGone(GetLastError()) ? Fault()
+                                             : LastFault("GetFileAttributesW", path);
+}
+
 SharedFile::~SharedFile() {
   if (handle_ != nullptr) CloseHandle(handle_);
 }
@@ -267,10 +292,8 @@ Fault SharedFile::Open(const std::string& path) {
     return handle_ != nullptr;
   };
   if (!Within(kScannerMs, open)) {
-    const DWORD error = GetLastError();
-    return error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND
-               ? Fault::Of(Kind::kMissing, path)
-               : LastFault("CreateFileW", path);
+    return IsGone(GetLastError()) ? Fault::Of(Kind::kMissing, path)
+                                  : LastFault("CreateFileW", path);
   }
   if (GetFileType(handle_) != FILE_TYPE_DISK) {
     return Fault::Of(Kind::kUnsafe, path, "not a plain file");
@@ -341,10 +364,7 @@ Fault SharedFile::StillThere() const {
     return LastFault("GetFileInformationByHandleEx", path_);
   }
   if (!IdentityAt(path_, &there[0], &there[1])) {
-    const DWORD error = GetLastError();
-    return error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND
-               ? Fault::Of(Kind::kLost, path_, "deleted")
-               : LastFault("CreateFileW", path_);
+    return IsGone(GetLastError()) ? Fault::Of(Kind::kLost, path_, "deleted") : Fault();
   }
   if (own[0] != there[0] || own[1] != there[1]) {
     return Fault::Of(Kind::kLost, path_, "replaced by another file");
@@ -384,7 +404,8 @@ FileIdentity::FileIdentity(const SharedFile& file) {
 bool FileIdentity::IsAt(const std::string& path) const {
   uint64_t device = 0;
   uint64_t file = 0;
-  return IdentityAt(path, &device, &file) && device == device_ && file == file_;
+  if (!IdentityAt(path, &device, &file)) return !IsGone(GetLastError());
+  return device == device_ && file == file_;
 }
 
 }  // namespace graupel

@@ -28,6 +28,11 @@ struct alignas(64) State {
   // until somebody asks for them (EnableHistory). A distance and not an address,
   // because each process has the page at another one.
   std::atomic<int64_t> history_at{0};
+  // Where the word was when it was sealed, or that of the page which this one follows:
+  // it begins there or above (BeginAt).
+  std::atomic<uint64_t> last{0};
+  // Where the word lies in the process: which engine counts the key (process_state.h).
+  std::atomic<uint32_t> engine{0};
 };
 
 // Tells whether a state is still the one that others find. Asked once in each
@@ -143,6 +148,8 @@ inline bool MoveTo(State& from, State& to) {
     // First raised, then sealed: between the two, nobody may be told to go where
     // these slots are still free, and whoever dies has lost nothing.
     if (!RaiseFloor(to, word)) return false;
+    // [begin] Published by the seal.
+    RaiseTo(from.last, word);
     if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
       break;
@@ -150,6 +157,36 @@ inline bool MoveTo(State& from, State& to) {
   }
   RaiseTo(to.high_tick, from.high_tick.load(std::memory_order_relaxed));
   return true;
+}
+
+// Where a word that is 0 or sealed may begin in a page that is the one at its path:
+// above all that this page has issued, and after every tick that a clock has shown
+// (docs/memory-order.md has why). `now_tick` is a fresh reading, or null where the
+// clock is one that only its owner can read.
+inline uint64_t BeginningOf(const State& state, const Layout& layout,
+                            const uint64_t* now_tick) {
+  const bool is_sealed = state.word.load(std::memory_order_acquire) == kSealed;
+  // [begin] Relaxed: the word that was read brings both.
+  const uint64_t last = state.last.load(std::memory_order_relaxed);
+  uint64_t tick = state.high_tick.load(std::memory_order_relaxed);
+  if (now_tick != nullptr && *now_tick > tick) tick = *now_tick;
+  if (tick > layout.max_tick) tick = layout.max_tick;
+  // Not `last` itself, where an exchange could still be waiting for that very word.
+  uint64_t slot = is_sealed ? last + 1 : last;
+  const uint64_t next_tick = layout.FirstSlot(tick + 1);
+  if ((is_sealed || now_tick != nullptr) && slot < next_tick) slot = next_tick;
+  const uint64_t end = layout.FirstSlot(layout.max_tick + 1);
+  return slot < end ? slot : end;
+}
+
+// Lets a word that is 0 or sealed, as `expected` says, go on at `slot`. A word that is
+// sealed is only ever begun anew by one at a time, from BeginningOf() on.
+inline void BeginAt(State& state, uint64_t expected, uint64_t slot) {
+  // [floor] Raised before the word.
+  if (History* history = HistoryOf(state)) history->RaiseFloor(slot);
+  // [begin] As in Reserve.
+  state.word.compare_exchange_strong(expected, slot, std::memory_order_acq_rel,
+                                     std::memory_order_acquire);
 }
 
 // Gives the state a history, so that from now on every tick that is left
@@ -168,13 +205,18 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
       std::memory_order_acq_rel, std::memory_order_acquire);
   History* const history = HistoryOf(state);
   if (history->Usable()) return is_first;
+  // [high] This reading of the clock is the latest one: if the clock then shows less,
+  // it has stepped back, even if nothing has been issued yet.
+  if (now_tick > layout.max_tick) now_tick = layout.max_tick;
+  RaiseTo(state.high_tick, now_tick);
   const uint64_t end = layout.FirstSlot(layout.max_tick) | (layout.Capacity() - 1);
   uint64_t word = state.word.load(std::memory_order_acquire);
   uint64_t next;
   do {
     if (word == kSealed) return is_first;
     const uint64_t now_slot = layout.FirstSlot(now_tick);
-    next = word < now_slot ? now_slot : word < end ? word + 1 : word;
+    // One slot of the clock's tick is left out, so that the word is in that tick.
+    next = word <= now_slot ? now_slot + 1 : word < end ? word + 1 : word;
     const uint64_t word_tick = layout.TickOf(next - 1);
     // [floor] Before the exchange: where two threads are here at once, the marks
     // count from the first one's exchange on, and the second's makes none.

@@ -102,10 +102,7 @@ function objectsOf(target) {
     ...defines.map((/** @type {string} */ define) => `-D${define}`),
     '-DNODE_GYP_MODULE_NAME=graupel',
     // Not ours to warn of.
-    ...['node_modules/node-addon-api', 'scripts/cross/node_modules/node-api-headers/include'].flatMap((name) => [
-      '-isystem',
-      join(root, name),
-    ]),
+    ...['-isystem', join(here, 'node_modules/node-api-headers/include')],
   ]
   const files = target.platform === 'linux' ? [...sources, 'scripts/cross/no_demangler.cc'] : sources
   return files.map((/** @type {string} */ source) => {

@@ -16,7 +16,12 @@ const isNative = engine.kind === 'native'
 const namespace = `smoke ${process.pid} ${Math.random()}`
 
 assert.equal(decode(175928847299117063n, layouts.discord).timestampMs, 1462015105796)
-assert.equal(createRequire(import.meta.url)('graupel').engineInfo, engineInfo)
+
+// CommonJS is a copy of the package by itself, which counts in the same state.
+const required = createRequire(import.meta.url)('graupel') as { createGenerator: typeof createGenerator }
+const both = [createGenerator, required.createGenerator].map((create) => create({ node: 8, namespace }))
+const mixed = Array.from({ length: 10_000 }, () => both.map((one) => one.next())).flat()
+assert.equal(new Set(mixed).size, mixed.length)
 
 const ids = createGenerator({ node: 7, namespace })
 const made = new BigUint64Array(200_000)

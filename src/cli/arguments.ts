@@ -82,9 +82,13 @@ export function parseFlags<F extends Flags>(
 
 /** @throws UsageError `code` unless it is a whole number in plain digits that a number holds exactly. */
 export function wholeNumber(flag: string, text: string, code: ErrorCode = 'ERR_OPTION_INVALID'): number {
-  const number = Number(text)
-  if (!/^(0|-?[1-9][0-9]*)$/.test(text) || !Number.isSafeInteger(number)) {
+  if (!/^(0|-?[1-9][0-9]*)$/.test(text)) {
     throw new UsageError(code, `${flag} is ${quote(text)}; give a whole number in digits, such as 1000`)
+  }
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) {
+    const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number
+    throw new UsageError(code, `${flag} is ${text}; give ${number > 0 ? `at most ${most}` : `at least ${least}`}`)
   }
   return number
 }

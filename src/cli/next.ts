@@ -15,6 +15,7 @@ import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './argu
 import { type Format, formats, formatter } from './format.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
+import { isDumb } from './paint.js'
 import { Progress } from './progress.js'
 import { layoutFlags, layoutsOf, nodeOf } from './values.js'
 
@@ -32,12 +33,18 @@ const flags = {
   namespace: { value: 'TEXT', help: 'ids of different namespaces may share a node (default)' },
   'on-rollback': { value: 'ACTION', choices: rollbackActions, help: 'when the clock stepped back (advance)' },
   'on-overflow': { value: 'ACTION', choices: overflowActions, help: 'when a tick is used up (wait)' },
-  'max-ahead-ms': { value: 'MS', help: 'how far advance may count ahead of the clock (1000)' },
-  'max-wait-ms': { value: 'MS', help: 'how long one wait may take (50, or two ticks if that is more)' },
+  'max-ahead-ms': {
+    value: 'MS',
+    help: 'how far advance may count ahead of the clock (1000, or two ticks if that is more)',
+  },
+  'max-wait-ms': {
+    value: 'MS',
+    help: 'how long one wait for the next tick may take (50, or two ticks if that is more)',
+  },
   'sequence-start': { value: 'START', choices: sequenceStarts, help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
   state: { value: 'STATE', help: 'where the last id is remembered: host, process, or the path of a file (host)' },
-  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (3000)' },
+  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (900)' },
   engine: { value: 'ENGINE', choices: engines, help: 'which engine (auto)' },
   help: helpFlag,
 } as const
@@ -81,7 +88,7 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
   // Not more than a tick holds, so that the ids of one tick are written while the next one comes.
   const array = new BigUint64Array(Math.min(count, mostInChunk, 2 ** layout.sequence.bits))
   // On one and the same terminal, ids that scroll by are progress enough.
-  const progress = new Progress(output.isTerminal ? undefined : process.stderr, count)
+  const progress = new Progress(output.isTerminal || isDumb() ? undefined : process.stderr, count)
   try {
     for (let done = 0; done < count; ) {
       const chunk = generator.fill(array.subarray(0, Math.min(array.length, count - done)))

@@ -9,9 +9,14 @@ export const plain: Paint = (_style, text) => text
 
 const coloured: Paint = (style, text) => `\x1b[${codes[style]}m${text}\x1b[0m`
 
+/** Whether the terminal shows control sequences as text, as editors' often do. */
+export function isDumb(): boolean {
+  return process.env['TERM'] === 'dumb'
+}
+
 /** Colours only for people, and only for those who want them (https://no-color.org). */
 export function paintFor(isTerminal: boolean): Paint {
-  return isTerminal && !process.env['NO_COLOR'] ? coloured : plain
+  return isTerminal && !isDumb() && !process.env['NO_COLOR'] ? coloured : plain
 }
 
 /** Rows of cells as lines with aligned columns; `right` are the columns that are aligned at their ends. */

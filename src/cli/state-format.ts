@@ -21,7 +21,7 @@ const header = {
   descriptionLength: 76,
   checksum: 84,
   texts: 96,
-  end: 3968,
+  end: 3072,
 } as const
 
 const state = { word: 3968, highTick: 3976, historyAt: 3984, history: 4096 } as const

@@ -40,13 +40,15 @@ export async function readState(path: string, read: (path: string) => Contents =
 
 /** `ERR_STATE_UNAVAILABLE` with the system's reason. */
 export function unreadable(path: string, cause: unknown): GraupelError {
+  const remedy = 'give the path of a page or a state file that you may read, or none for a list of your pages'
+  return failed(path, 'read', cause, remedy)
+}
+
+/** The same for what cannot be `done`. */
+export function failed(path: string, done: 'read' | 'removed', cause: unknown, remedy: string): GraupelError {
   // The path stands behind the reason once more.
   const [reason] = (cause as Error).message.split(', ')
-  return new GraupelError(
-    'ERR_STATE_UNAVAILABLE',
-    `${path} cannot be read: ${reason}; give the path of a page or a state file that you may read, or none for a list of your pages`,
-    { cause },
-  )
+  return new GraupelError('ERR_STATE_UNAVAILABLE', `${path} cannot be ${done}: ${reason}; ${remedy}`, { cause })
 }
 
 function contentsOf(path: string): Contents {

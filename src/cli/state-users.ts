@@ -13,22 +13,50 @@ const mostCommand = 60
  * which are those of the same user and container. `undefined` where the system does not tell.
  */
 export function usersOf(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
+  if (kind === 'page') return mappings()?.of(stats)
+  return otherPids()
+    ?.filter((pid) => attempt(() => hasItOpen(pid, stats)))
+    .map(userOf)
+}
+
+/** All that processes have mapped; for many pages, as it takes a look at each of their mappings. */
+export class Mappings {
+  readonly #pids = new Map<string, Set<number>>()
+
+  constructor(pids: readonly number[]) {
+    for (const pid of pids) {
+      const text = attempt(() => readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? ''
+      for (const [, key] of text.matchAll(/^\S+ \S+ \S+ (\S+ [1-9][0-9]*) /gm)) {
+        this.#pids.set(key as string, (this.#pids.get(key as string) ?? new Set()).add(pid))
+      }
+    }
+  }
+
+  of({ dev, ino }: BigIntStats): User[] {
+    // The two parts of a device's number are not in one piece (makedev(3)).
+    const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
+    const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
+    const hex = (part: bigint) => part.toString(16).padStart(2, '0')
+    return [...(this.#pids.get(`${hex(major)}:${hex(minor)} ${ino}`) ?? [])].map(userOf)
+  }
+}
+
+/** `undefined` where the system does not tell. */
+export function mappings(): Mappings | undefined {
+  const pids = otherPids()
+  return pids === undefined ? undefined : new Mappings(pids)
+}
+
+function otherPids(): number[] | undefined {
   if (process.platform !== 'linux') return undefined
-  const uses = kind === 'page' ? mapsIt : hasItOpen
   return attempt(() => readdirSync('/proc'))
     ?.filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
     .map(Number)
     .sort((a, b) => a - b)
-    .filter((pid) => attempt(() => uses(pid, stats)))
-    .map((pid) => ({ pid, command: commandOf(pid) }))
 }
 
-function mapsIt(pid: number, { dev, ino }: BigIntStats): boolean {
-  // The two parts of a device's number are not in one piece (makedev(3)).
-  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
-  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
-  const hex = (part: bigint) => part.toString(16).padStart(2, '0')
-  return readFileSync(`/proc/${pid}/maps`, 'utf8').includes(` ${hex(major)}:${hex(minor)} ${ino} `)
+function userOf(pid: number): User {
+  return { pid, command: commandOf(pid) }
 }
 
 function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {

@@ -3,13 +3,19 @@ import { pagesFolder } from '../host/folder.js'
 import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
-import { type Paint, paintFor, printable, table } from './paint.js'
-import { type Found, memoryOf, pagesIn } from './state-memory.js'
+import { type Paint, paintFor } from './paint.js'
+import { cleanedFolder, cleanedPage } from './state-clean.js'
+import { jsonLine, listed } from './state-list.js'
+import { memoryOf } from './state-memory.js'
 import { readState } from './state-read.js'
-import { accountOf, ago, plainState, stateLines } from './state-show.js'
+import { accountOf, plainState, stateLines } from './state-show.js'
 import { usersOf } from './state-users.js'
 
-const flags = { json: { help: 'print one JSON object a line' }, help: helpFlag } as const
+const flags = {
+  json: { help: 'print one JSON object a line' },
+  clean: { help: 'remove the pages that are not needed any more, or the one at PATH' },
+  help: helpFlag,
+} as const
 
 export const stateManual: Manual = {
   name: 'state',
@@ -17,8 +23,11 @@ export const stateManual: Manual = {
   summary: 'Show what is remembered: of a page or a state file, or of all pages.',
   flags,
   notes: [
-    'It only reads. The last id is the last that may have been given out, as threads',
-    'take small runs ahead of need. Processes of other containers are not seen.',
+    'Without --clean it only reads. The last id is the last that may have been given',
+    'out, as threads take small runs ahead of need. Processes of other containers are',
+    'not seen. --clean removes no page that a process is seen to have open: without',
+    'PATH those whose last id lies more than a day in the past, with PATH that one,',
+    'and it says what is forgotten by that. State files are never removed.',
   ],
 }
 
@@ -33,9 +42,13 @@ export async function state({ values, positionals }: Arguments<keyof typeof flag
   const [path] = positionals
   const isJson = values.json !== undefined
   const paint = paintFor(output.isTerminal)
-  const text =
-    path === undefined ? await listed(pagesFolder(), isJson, paint) : await shown(resolve(path), isJson, paint)
-  await output.write(text)
+  const isClean = values.clean !== undefined
+  await output.write(await textOf(path === undefined ? undefined : resolve(path), isClean, isJson, paint))
+}
+
+function textOf(path: string | undefined, isClean: boolean, isJson: boolean, paint: Paint): Promise<string> {
+  if (path === undefined) return (isClean ? cleanedFolder : listed)(pagesFolder(), isJson, paint)
+  return isClean ? cleanedPage(path, isJson) : shown(path, isJson, paint)
 }
 
 async function shown(path: string, isJson: boolean, paint: Paint): Promise<string> {
@@ -47,48 +60,4 @@ async function shown(path: string, isJson: boolean, paint: Paint): Promise<strin
   return stateLines(account, paint)
     .map((line) => `  ${line}\n`)
     .join('')
-}
-
-/** The pages of this user, the latest first: their names are hashes, so nobody could ask for one. */
-export async function listed(folder: string, isJson: boolean, paint: Paint): Promise<string> {
-  const found = (await pagesIn(folder)).sort((a, b) => lastMs(b) - lastMs(a))
-  if (isJson) return found.map((page) => jsonLine(plainFound(page))).join('')
-  if (found.length === 0) {
-    return `There is no page in ${printable(folder)}: nothing on this host remembers ids of this user.\n`
-  }
-  const [head, ...lines] = table(
-    [['layout', 'node', 'namespace', 'time of the last id', 'page'], ...found.map(row)],
-    [1],
-  )
-  return [paint('dim', head as string), ...lines].map((line) => `${line}\n`).join('')
-}
-
-function row(found: Found): string[] {
-  if ('error' in found) return ['?', '', '', found.error.code, printable(found.path)]
-  const { path, ids, stored } = found
-  const { lastSlot } = accountOf(found, undefined, undefined)
-  const isSealed = stored.kind === 'page' && stored.isSealed
-  const time = lastSlot === undefined ? (isSealed ? 'sealed' : 'none') : ago(ids.timeMs(lastSlot))
-  const clock = ids.clock === 'injected' ? ', injected clock' : ''
-  return [ids.layoutName, String(ids.node), quote(ids.namespace).slice(1, -1), time + clock, path].map(printable)
-}
-
-function plainFound(found: Found) {
-  if ('error' in found) return { path: found.path, error: { code: found.error.code, message: found.error.message } }
-  const { openBy: _, ...plain } = plainState(accountOf(found, undefined, undefined))
-  return plain
-}
-
-/** Earlier than any Date; not infinite, because a difference of two of them has to be a number. */
-const beforeAll = -9e15
-
-function lastMs(found: Found): number {
-  if ('error' in found) return beforeAll
-  const { lastSlot } = accountOf(found, undefined, undefined)
-  return lastSlot === undefined ? beforeAll : found.ids.timeMs(lastSlot)
-}
-
-// JSON leaves some control characters as they are, and in a string each may be written as printable() does.
-function jsonLine(value: unknown): string {
-  return `${printable(JSON.stringify(value))}\n`
 }

@@ -20,9 +20,17 @@ export function localTime(time: Date): string {
 
 /** How long ago, in the largest unit of which it is one: `10 years ago`, `in 3 days`. */
 export function howLongAgo(timeMs: number, nowMs: number): string {
-  const ms = Math.abs(nowMs - timeMs)
+  const amount = amountOf(Math.abs(nowMs - timeMs))
+  return timeMs > nowMs ? `in ${amount}` : `${amount} ago`
+}
+
+/** How far from another time: `10 years behind`, `3 days ahead of`. */
+export function howFar(timeMs: number, nowMs: number): string {
+  return `${amountOf(Math.abs(nowMs - timeMs))} ${timeMs > nowMs ? 'ahead of' : 'behind'}`
+}
+
+function amountOf(ms: number): string {
   const [unit, unitMs] = units.find(([, unitMs]) => ms >= unitMs) ?? ['millisecond', 1]
   const count = Math.floor(ms / unitMs)
-  const amount = `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
-  return timeMs > nowMs ? `in ${amount}` : `${amount} ago`
+  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 }

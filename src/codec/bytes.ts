@@ -1,7 +1,10 @@
 import { rangeError, show, typeError } from '../errors.js'
 
+/** A `Uint8Array<ArrayBuffer>`, spelt so that TypeScript before 5.7, where it has no parameter, can read it in the declarations. */
+export type Bytes = ReturnType<typeof Uint8Array.of>
+
 /** Eight bytes, the most significant first, so that they sort as the ids do. */
-export function writeBytes(id: bigint): Uint8Array<ArrayBuffer> {
+export function writeBytes(id: bigint): Bytes {
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, id)
   return bytes

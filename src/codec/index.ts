@@ -1,6 +1,6 @@
 import { show, typeError } from '../errors.js'
 import { toId } from '../layout/index.js'
-import { readBytes, writeBytes } from './bytes.js'
+import { type Bytes, readBytes, writeBytes } from './bytes.js'
 import { radixes, readRadix, writeRadix } from './radix.js'
 
 export { DecimalWriter } from './decimal.js'
@@ -31,10 +31,10 @@ export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', '
  * @example
  * encodeId(175928847299117063n, 'base62') // '0Czks0tP37X'
  */
-export function encodeId(id: bigint | string, encoding: 'bytes'): Uint8Array<ArrayBuffer>
+export function encodeId(id: bigint | string, encoding: 'bytes'): Bytes
 export function encodeId(id: bigint | string, encoding: TextEncoding): string
-export function encodeId(id: bigint | string, encoding: Encoding): string | Uint8Array<ArrayBuffer>
-export function encodeId(id: bigint | string, encoding: Encoding): string | Uint8Array<ArrayBuffer> {
+export function encodeId(id: bigint | string, encoding: Encoding): string | Bytes
+export function encodeId(id: bigint | string, encoding: Encoding): string | Bytes {
   const value = toId(id)
   if (encoding === 'decimal') return value.toString()
   if (encoding === 'bytes') return writeBytes(value)
@@ -42,8 +42,8 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Uint
 }
 
 /**
- * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts without the leading
- * zeros are read too, except that decimal must not have any; hex and base32 are read in both cases.
+ * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts have the full width,
+ * with the leading zeros, except that decimal must not have any; hex and base32 are read in both cases.
  *
  * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example

@@ -98,16 +98,16 @@ export function writeRadix(id: bigint, radix: Radix): string {
   return (alphabet[lower] as string) + text
 }
 
-/** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is 1 to `width` digits of the alphabet, below 2^64. */
+/** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is `width` digits of the alphabet, below 2^64. */
 export function readRadix(text: unknown, radix: Radix): bigint {
   const { name, width, alphabet } = radix
   if (typeof text !== 'string') {
     throw typeError('ERR_ID_INVALID', `the ${name} id is ${show(text)} (${typeof text}); pass a string`)
   }
-  if (text.length < 1 || text.length > width) {
+  if (text.length !== width) {
     throw rangeError(
       'ERR_ID_INVALID',
-      `the ${name} id ${show(text)} has ${text.length} characters; an id has 1 to ${width}`,
+      `the ${name} id ${show(text)} has ${text.length} characters; an id has exactly ${width}, with its leading zeros`,
     )
   }
   const map = valuesOf(radix)

@@ -74,14 +74,18 @@ export function openCore(kind: EngineKind, spec: CoreSpec): Core {
   return kind === 'native' ? openNative(spec) : openJs(spec)
 }
 
-/** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error. @internal */
-export function requireNative(because: string): NativeEngine {
+/**
+ * @param instead - What can be done without the native engine.
+ * @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error.
+ * @internal
+ */
+export function requireNative(because: string, instead = "allow engine: 'auto'"): NativeEngine {
   if (native !== undefined) return native
   const loaded = platform.loadNative()
   if (!loaded.ok) {
     throw new GraupelError(
       'ERR_NATIVE_UNAVAILABLE',
-      `${because}, but the native engine cannot be had: ${loaded.reason}; build it with a C++ compiler (npm rebuild graupel), or allow engine: 'auto'`,
+      `${because}, but the native engine cannot be had: ${loaded.reason}; ${remedyOf(loaded.remedy)}${instead}`,
       { cause: loaded.cause },
     )
   }
@@ -93,12 +97,12 @@ function choose(): EngineInfo {
   const wanted = platform.environmentVariable(variable) ?? 'auto'
   checkEngineOption(wanted, variable)
   if (wanted === 'js') return { kind: 'js', reason: `${variable} is 'js'` }
-  if (wanted === 'native') requireNative(`${variable} is 'native'`)
+  if (wanted === 'native') requireNative(`${variable} is 'native'`, `unset ${variable}`)
   const loaded = platform.loadNative()
   if (loaded.ok) return { kind: 'native', file: loaded.file }
   if (!loaded.isByDesign) {
     platform.warn(
-      `graupel runs on its TypeScript engine: ${loaded.reason}. Set ${variable}=js to choose it, or rebuild the package with a C++ compiler.`,
+      `graupel runs on its TypeScript engine: ${loaded.reason}; ${remedyOf(loaded.remedy)}set ${variable}=js to choose it`,
       'GRAUPEL_JS_ENGINE',
     )
   }
@@ -111,10 +115,20 @@ export function clockMs(kind: EngineKind): number {
 }
 
 const surroundings: JsSurroundings = { ...platform, openElsewhere: openTakenOver }
+function remedyOf(remedy: string | undefined): string {
+  return remedy === undefined ? '' : `${remedy}, or `
+}
+
 let leavesAtExit = false
 let releasesAtExit = false
 
 function openNative(spec: CoreSpec): Core {
+  if (isJsForced() && typeof stateTable() === 'string') {
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      `${variable} is 'js', and this thread cannot see what the js engine counts in the others: ${stateTable()}; leave the engine to the environment, or import 'graupel' in the main thread before it starts workers`,
+    )
+  }
   const { binding } = requireNative('this generator counts natively')
   const core = spec.place !== 'process' && platform.claims?.exists(spec.key) ? openClaimed(spec) : openTaking(spec)
   // process.exit() and uncaught errors do not take the environment down, and the files would not get their exact words.
@@ -141,13 +155,15 @@ function openClaimed(spec: CoreSpec): Core {
  */
 function openTaking(spec: CoreSpec, floor?: bigint): Core {
   const { open, binding } = requireNative('this generator counts natively')
-  const core = open(spec, floor !== undefined)
+  const hasInjectedClock = typeof spec.clock === 'function'
+  const takesOver = hasInjectedClock || typeof stateTable() !== 'string'
+  const core = open(spec, { ignoresClaim: floor !== undefined, takesOver })
   const raise = (slot: bigint, highTick: number) => {
     if (!binding.raise(slot, highTick)) throw core.failure()
   }
   if (floor !== undefined && floor > 0n) raise(floor, Number((floor - 1n) >> BigInt(spec.sequenceBits)))
   // An injected clock is a world of its own in each engine; on the real one, both engines must not count one key.
-  if (typeof spec.clock === 'function') return core
+  if (hasInjectedClock) return core
   const counted = countedTable()
   const state = new State(counted, counted.find(spec.key), spec.sequenceBits, spec.maxTick)
   state.moveTo((slot) => raise(slot, state.highTick()))
@@ -160,7 +176,17 @@ function openJs(spec: CoreSpec): Core {
     releasesAtExit = true
     platform.atProcessExit(releaseClaims)
   }
-  return new JsCore(spec, tableFor(spec), surroundings)
+  const table = tableFor(spec)
+  return isCountedNatively(spec) ? openTakenOver(spec) : new JsCore(spec, table, surroundings)
+}
+
+/**
+ * Whether the native engine counts a key in a thread of this process, which may share no memory with this one but the
+ * addon's. The addon is asked wherever it can be loaded, unless the environment says to leave it alone.
+ */
+function isCountedNatively({ key, clock }: CoreSpec): boolean {
+  if (typeof clock === 'function' || isJsForced() || !platform.loadNative().ok) return false
+  return !requireNative('this generator asks who counts').binding.countsInJs(key)
 }
 
 /** For a js generator whose key is being counted natively by another generator of this process. */

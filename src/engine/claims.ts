@@ -39,6 +39,7 @@ export const countedNatively = 'counted natively'
  * `ERR_STATE_UNSAFE` or `ERR_STATE_CORRUPT` where the claim cannot be kept.
  */
 export interface Claims {
+  pathOf(key: string): string
   /** Whether there is a claim of the key, of any process. */
   exists(key: string): boolean
   /** Takes a key, or raises the ceiling of what the claimant has. */

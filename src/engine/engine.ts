@@ -17,8 +17,8 @@ export const Status = {
   unavailable: 6,
 } as const
 
-/** Where an engine writes ids. */
-export type IdArray = BigUint64Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>
+/** Where an engine writes ids: arrays over an `ArrayBuffer`, spelt so that TypeScript before 5.7 can read it. */
+export type IdArray = ReturnType<typeof BigUint64Array.of> | ReturnType<typeof BigInt64Array.of>
 
 /** Where the state word stands against a fresh reading of the clock. */
 export interface Observation {
@@ -73,8 +73,8 @@ export interface Core {
   awaitCeiling(wait: CeilingWait, blockMs: number): number
   /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
   failure(): Error
-  /** Whether the word is in a page that other processes use, too. */
-  isShared(): boolean
+  /** The path of the page in which the word is, or of the claim by which other processes are kept away; undefined where it is in the process alone. */
+  memory(): string | undefined
 
   /** Every call after this one ends with `closed`. */
   close(): void
@@ -101,6 +101,10 @@ export interface CoreSpec {
   path: string
   /** How far ahead a ceiling is set. */
   windowTicks: number
+  /** Of a state that is a file: how long opening it may wait for the locks of others, in milliseconds. */
+  lockMs: number
+  /** In which the folder of pages is; empty for the usual one. */
+  stateFolder: string
   epochMs: number
   tickMs: number
   maxTick: number

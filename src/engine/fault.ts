@@ -9,12 +9,26 @@ export interface Fault {
   readonly call: string
   readonly path: string
   readonly detail: string
-  /** Of the memory, and not of a state file. */
-  readonly isPage: boolean
+  /** What it is that cannot be had; one of {@link subjects}. */
+  readonly subject: number
 }
 
 /** The numbers are the ones of `native/core/fault.h`. */
-const kinds = { system: 1, unsafe: 2, corrupt: 3, version: 4, mismatch: 5, elsewhere: 6, busy: 7, lost: 8 } as const
+const subjects = { file: 0, page: 1, folder: 2 } as const
+
+/** The numbers are the ones of `native/core/fault.h`. */
+const kinds = {
+  system: 1,
+  unsafe: 2,
+  corrupt: 3,
+  version: 4,
+  mismatch: 5,
+  elsewhere: 6,
+  busy: 7,
+  lost: 8,
+  claimed: 11,
+  otherEngine: 12,
+} as const
 
 /** The format that this version of the package reads and writes. */
 const format = 1
@@ -37,14 +51,22 @@ export function faultError(
   nameOf: (error: number) => string | undefined,
 ): GraupelError {
   const { kind, path, detail } = fault
-  const what = fault.isPage ? `the page ${path}, in which processes share a state,` : `the state file ${path}`
+  const isFile = fault.subject === subjects.file
+  const isFolder = fault.subject === subjects.folder
+  const what = isFile
+    ? `the state file ${path}`
+    : isFolder
+      ? `the folder ${path}, in which this user's pages are,`
+      : `the page ${path}, in which processes share a state,`
   const make = (code: ErrorCode, message: string, cause?: unknown) =>
     new GraupelError(code, message, cause === undefined ? {} : { cause })
   switch (kind) {
     case kinds.unsafe:
       return make(
         'ERR_STATE_UNSAFE',
-        `${what} is ${detail}; it has to be a plain file of this user's alone (mode 0600, no links, in a folder of this machine)${fault.isPage ? ': remove it, or find out who put it there' : ': choose another path'}`,
+        isFolder
+          ? `${what} is ${detail}; it has to be a folder of this user's alone (mode 0700, no link): remove it, or set GRAUPEL_STATE_FOLDER to another place for all processes of this user`
+          : `${what} is ${detail}; it has to be a plain file of this user's alone (mode 0600, no links, in a folder of this machine)${isFile ? ': choose another path' : ': remove it, or find out who put it there'}`,
       )
     case kinds.corrupt:
       return make(
@@ -69,12 +91,22 @@ export function faultError(
     case kinds.lost:
       return make(
         'ERR_STATE_UNAVAILABLE',
-        `${what} was ${detail} while it was in use; ${fault.isPage ? 'try again' : 'put it back, or restart the processes that use it'}`,
+        `${what} was ${detail} while it was in use; ${isFile ? 'put it back, or restart the processes that use it' : 'try again'}`,
+      )
+    case kinds.claimed:
+      return make(
+        'ERR_STATE_UNREACHABLE',
+        `the js engine of another process counts this node, as ${path} says; use one engine for a node, or give each process a node of its own`,
+      )
+    case kinds.otherEngine:
+      return make(
+        'ERR_STATE_UNREACHABLE',
+        'the js engine counts this node in another thread of this process, with which this thread shares no memory; use one engine for a node, or import graupel in the main thread before it starts workers',
       )
     case kinds.busy:
       return make(
         'ERR_STATE_UNAVAILABLE',
-        `${what} has been locked by another process for more than a second; that one may have been stopped, or its disk does not answer: try again`,
+        `${what} has been locked by another process for ${opened === undefined ? 'more than a second' : 'longer than maxWaitMs (a second by default)'}; that one may have been stopped, or its disk does not answer: try again`,
       )
     default: {
       const name = nameOf(fault.error)
@@ -87,8 +119,8 @@ export function faultError(
       })
       return make(
         'ERR_STATE_UNAVAILABLE',
-        fault.isPage
-          ? `${what} cannot be had: ${because}; ${adviceFor(name)}, or pass state: 'process' if this process is the only one that uses this node`
+        !isFile
+          ? `${what} cannot be had: ${because}; ${adviceFor(name)}, ${isFolder ? 'set GRAUPEL_STATE_FOLDER to another place for all processes of this user, ' : ''}or pass state: 'process' if this process is the only one that uses this node`
           : opened === undefined
             ? `${what} cannot be written: ${because}; ids are made up to its ceiling, and again when the disk lets it be written`
             : `${what} cannot be had: ${because}; it has to lie in a folder that is there, with room and leave to write`,

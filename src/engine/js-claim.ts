@@ -66,6 +66,11 @@ export class JsClaim {
     return this.#state.claimStep !== 0
   }
 
+  /** Where the claim is; undefined where there is none. */
+  get path(): string | undefined {
+    return this.isHeld ? this.#claims.pathOf(this.#claimant.key) : undefined
+  }
+
   /**
    * Takes the key, and waits until the clock has reached what may be issued, one tick at the most: the first call of a
    * generator is not to find its tick used up.

@@ -187,6 +187,8 @@ export class JsCore implements Core {
     if (this.#closed) return 0
     if (this.#elsewhere !== undefined) return this.#elsewhere.fill(array, from, to)
     const nowTick = this.#tickAt(this.#clock())
+    // The clock is the user's, and may have given the array away: nothing is filled, and the caller looks at it again.
+    if (typeof this.#spec.clock === 'function' && array.buffer.byteLength === 0) return 0
     return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
   }
 
@@ -237,8 +239,8 @@ export class JsCore implements Core {
     return (this.#elsewhere as Core).failure()
   }
 
-  isShared(): boolean {
-    return this.#elsewhere?.isShared() ?? this.#claim?.isHeld ?? false
+  memory(): string | undefined {
+    return this.#elsewhere === undefined ? this.#claim?.path : this.#elsewhere.memory()
   }
 
   close(): void {

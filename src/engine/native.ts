@@ -25,7 +25,8 @@ export interface Binding {
   open(options: object): unknown
   /** Of the last call that could not have a state. */
   fault(): Fault
-  isShared(): boolean
+  /** The path of the page in which the generator counts; undefined where that is in the process. */
+  page(): string | undefined
   /** Closes every generator of this thread whose state is a file. */
   leave(): void
   /**
@@ -35,16 +36,23 @@ export interface Binding {
   raise(slot: bigint, highTick: number): boolean
   /** What the system's clock shows; milliseconds since 1970. */
   wallMs(): number
+  /** Whether the js engine may count a key in this process; false where the native one was first. */
+  countsInJs(key: string): boolean
+}
+
+/** What the js engine has to do with a key that is opened natively. */
+export interface BesideJs {
+  /** Its claim of the key is there, and the caller makes a page of it. */
+  readonly ignoresClaim: boolean
+  /** It may have counted the key in this process, and the caller carries its word over. */
+  readonly takesOver: boolean
 }
 
 /** A binding with what reads its mailbox; one per thread. */
 export interface NativeEngine {
   readonly binding: Binding
-  /**
-   * @param ignoresClaim - Opens a page although the js engine's claim of the key is there.
-   * @throws what `errorOf` makes of a fault.
-   */
-  open(spec: CoreSpec, ignoresClaim: boolean): Core
+  /** @throws what `errorOf` makes of a fault. */
+  open(spec: CoreSpec, beside: BesideJs): Core
 }
 
 // The mailbox (`native/binding/environment.h`), in units of each view.
@@ -91,12 +99,12 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     /** The addon forgets the generator when this is collected. */
     readonly owner: unknown
 
-    constructor(spec: CoreSpec, ignoresClaim: boolean) {
+    constructor(spec: CoreSpec, beside: BesideJs) {
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
       this.owner = binding.open({
         ...spec,
-        ignoresClaim,
+        ...beside,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
         place: places[spec.place],
@@ -183,9 +191,9 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return errorOf(binding.fault())
     }
 
-    isShared(): boolean {
+    memory(): string | undefined {
       words32[handleAt] = this.#handle
-      return binding.isShared()
+      return binding.page()
     }
 
     close(): void {
@@ -202,5 +210,5 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
   }
 
-  return { binding, open: (spec, ignoresClaim) => new NativeCore(spec, ignoresClaim) }
+  return { binding, open: (spec, beside) => new NativeCore(spec, beside) }
 }

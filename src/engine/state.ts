@@ -140,9 +140,11 @@ export class State {
   }
 
   /** Keeps marks from now on; `EnableHistory` of `state.h`, which has the argument. */
-  enableHistory(nowTick: number): void {
+  enableHistory(clockTick: number): void {
+    const nowTick = Math.min(clockTick, this.#maxTick)
     const history = this.#historyOffset() / 8
     if (Atomics.load(this.#words, history + openAt) === 1n) return
+    this.#raise(this.#at / 8 + highAt, BigInt(nowTick))
     const end = this.#slot(this.#maxTick, this.#capacity - 1)
     const nowSlot = this.#slot(nowTick, 0)
     let word: bigint
@@ -150,7 +152,7 @@ export class State {
     do {
       word = this.word()
       if (word === movedAway || isGivenBack(word)) return
-      next = word < nowSlot ? nowSlot : word < end ? word + 1n : word
+      next = word <= nowSlot ? nowSlot + 1n : word < end ? word + 1n : word
       const wordTick = this.tickOf(next - 1n)
       this.#raise(history + floorAt, this.#slot(Math.max(wordTick, nowTick) + 1, 0))
     } while (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, next) !== word)

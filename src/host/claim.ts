@@ -61,14 +61,14 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
 
 /** {@link Claims.exists} */
 export function claimExists(key: string): boolean {
-  return process.getBuiltinModule('node:fs').existsSync(claimFolder(key))
+  return process.getBuiltinModule('node:fs').existsSync(claimPath(key))
 }
 
 /** {@link Claims.isHeld} */
 export function isClaimHeld({ key }: Claimant, step: number): boolean {
   const { statSync } = process.getBuiltinModule('node:fs')
   try {
-    return statSync(`${claimFolder(key)}/${step}`, { throwIfNoEntry: false }) !== undefined
+    return statSync(`${claimPath(key)}/${step}`, { throwIfNoEntry: false }) !== undefined
   } catch {
     // To have no right to look any more is no deletion.
     return true
@@ -79,7 +79,7 @@ export function isClaimHeld({ key }: Claimant, step: number): boolean {
 export function releaseClaim(claimant: Claimant, word: bigint): void {
   // What fails leaves the ceiling, from where it is safe to go on.
   attempt(() => {
-    const place = claimFolder(claimant.key)
+    const place = claimPath(claimant.key)
     const latest = latestStep(place)
     if (latest === undefined || !isHolder(claimant, latest.says)) return
     const step = makeStep(claimant, place, latest.number, word, 'released')
@@ -119,7 +119,8 @@ export function handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor:
 /** Where a claim was at first: this process may have become another user's meanwhile. */
 const folders = new Map<string, string>()
 
-function claimFolder(key: string): string {
+/** {@link Claims.pathOf} */
+export function claimPath(key: string): string {
   let folder = folders.get(key)
   if (folder === undefined) {
     folder = `${pagesFolder()}/${nameOf(key)}.claim`
@@ -134,7 +135,7 @@ function withClaim<T>(
   clock: ClaimClock,
   change: (place: string, latest: Latest | undefined) => T | undefined,
 ): T {
-  const place = claimFolder(claimant.key)
+  const place = claimPath(claimant.key)
   try {
     ownFolder(place.slice(0, place.lastIndexOf('/')))
     for (let attempts = 0; attempts < maxAttempts; attempts++) {

@@ -19,7 +19,12 @@ export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.
   return `${chosen ?? posixFolder()}/graupel-${uid}`
 }
 
-function chosenFolder(): string | undefined {
+/**
+ * In which the folder of pages is to be, where an operator says so.
+ *
+ * @throws RangeError `ERR_OPTION_INVALID` where that is not an absolute path.
+ */
+export function chosenFolder(): string | undefined {
   const path = process.env[variable]
   if (path === undefined || path === '') return undefined
   // On Windows a path without a drive is on the current one.

@@ -1,4 +1,4 @@
-const prime = 0x1_0000_01b3n
+const prime = 0x100_0000_01b3n
 const starts = [0xcbf2_9ce4_8422_2325n, 0x8422_2325_cbf2_9ce4n]
 
 /** The name of a key's page and claim, without what follows the dot; `NameHash` of `native/core/checksum.h` in TypeScript. */

@@ -1,6 +1,7 @@
 import { rangeError, show, typeError } from '../errors.js'
 import { halves, high, low, two32, whole } from '../halves.js'
-import { isLayout, type Layout, type Placement } from './layout.js'
+import { genuineLayout } from './define.js'
+import type { Layout, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
 
@@ -25,6 +26,10 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
   node: NodeOf<F>
   /** @default 0 */
   sequence?: number
+  /** Not needed, and in what {@link decode} returns: the same moment as `timestampMs`. */
+  timestamp?: Date
+  /** Not needed, and in what {@link decode} returns: the same node as `node`. */
+  fields?: { readonly [K in NodeFieldOf<F>]: number }
 }
 
 /**
@@ -37,7 +42,7 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
  * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
  */
 export function decode<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): DecodedId<F> {
-  checkLayout(layout)
+  layout = genuineLayout(layout)
   const value = toId(id)
   if (value >> BigInt(layout.bits) !== 0n) {
     throw rangeError(
@@ -78,18 +83,19 @@ function lowBits(word: number, bits: number): number {
   return bits >= 32 ? word : word & ((1 << bits) - 1)
 }
 
-const partNames = ['timestampMs', 'node', 'sequence']
+const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
 
 /**
  * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a moment) and
- * for taking over ids of another system; ids that have to be new come from a generator.
+ * for taking over ids of another system; ids that have to be new come from a generator. What {@link decode} returns can be
+ * given as it is; where `timestamp` or `fields` then say something else than `timestampMs` and `node`, that is refused.
  *
- * @throws RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold; TypeError, RangeError `ERR_NODE_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold; TypeError, RangeError `ERR_NODE_INVALID`.
  * @example
  * composeId({ timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }, layouts.discord) // 175928847299117063n
  */
 export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout: Layout<F>): bigint {
-  checkLayout(layout)
+  layout = genuineLayout(layout)
   if (typeof parts !== 'object' || parts === null) {
     throw typeError(
       'ERR_ID_INVALID',
@@ -101,12 +107,12 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
       throw typeError('ERR_OPTION_UNKNOWN', `an id has no part ${show(key)}; it has ${partNames.join(', ')}`)
     }
   }
-  const { timestampMs, node, sequence = 0 } = parts
+  const { timestampMs, node, sequence = 0, timestamp, fields } = parts
   const tick = typeof timestampMs === 'number' ? Math.floor((timestampMs - layout.epochMs) / layout.tickMs) : -1
   if (!(tick >= 0 && tick < 2 ** layout.timestamp.bits)) {
     throw rangeError(
       'ERR_ID_INVALID',
-      `timestampMs is ${show(timestampMs)}; layout '${layout.name}' holds ${layout.epochMs} up to, but not including, ${layout.expiresAt.getTime()}`,
+      `timestampMs is ${show(timestampMs)}; layout '${layout.name}' holds ${layout.epochMs} up to, but not including, ${layout.epochMs + 2 ** layout.timestamp.bits * layout.tickMs}`,
     )
   }
   if (!Number.isInteger(sequence) || sequence < 0 || sequence >= 2 ** layout.sequence.bits) {
@@ -115,9 +121,22 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
       `the sequence is ${show(sequence)}; layout '${layout.name}' holds 0 to ${2 ** layout.sequence.bits - 1}`,
     )
   }
+  if (timestamp !== undefined && !(timestamp instanceof Date && timestamp.getTime() === timestampMs)) {
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `timestamp is ${show(timestamp)}, and timestampMs is ${timestampMs}; pass a Date of the same moment, or leave it out`,
+    )
+  }
+  const combined = combineNode(layout, node)
+  if (fields !== undefined && combineNode(layout, fields) !== combined) {
+    throw rangeError(
+      'ERR_NODE_INVALID',
+      `fields are those of node ${combineNode(layout, fields)}, and node is ${combined}; pass the same in both, or leave fields out`,
+    )
+  }
   return (
     (BigInt(tick) << BigInt(layout.timestamp.shift)) |
-    placeNode(layout, combineNode(layout, node)) |
+    placeNode(layout, combined) |
     (BigInt(sequence) << BigInt(layout.sequence.shift))
   )
 }
@@ -144,14 +163,4 @@ export function toId(id: unknown): bigint {
     )
   }
   return toId(BigInt(id))
-}
-
-/** @throws TypeError `ERR_LAYOUT_INVALID` unless it came from defineLayout. @internal */
-export function checkLayout(layout: unknown): asserts layout is Layout {
-  if (!isLayout(layout)) {
-    throw typeError(
-      'ERR_LAYOUT_INVALID',
-      `the layout is ${show(layout)}; pass one of layouts, or what defineLayout returned`,
-    )
-  }
 }

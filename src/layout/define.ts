@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
-import { Layout, type LayoutSpec } from './layout.js'
+import { isLayout, Layout, type LayoutSpec } from './layout.js'
 import type { Field } from './types.js'
 
 const specKeys = ['name', 'epochMs', 'tickMs', 'fields', 'unsigned']
@@ -9,6 +9,12 @@ const maxDateMs = 8.64e15
 
 /** Numbers are how JavaScript sees ticks, nodes and sequences. */
 const maxFieldBits = 53
+
+/**
+ * What {@link defineLayout} returned, each to itself; and what it made of the layouts of other copies of the package. An
+ * entry can be neither inherited nor forged.
+ */
+const genuine = new WeakMap<object, Layout>()
 
 /**
  * Makes a layout of your own, after checking it.
@@ -36,7 +42,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
       throw typeError('ERR_OPTION_UNKNOWN', `a layout has no property ${show(key)}; it has ${specKeys.join(', ')}`)
     }
   }
-  const { name, epochMs, tickMs, fields, unsigned = false } = spec
+  const { name, epochMs, tickMs, unsigned = false } = spec
   if (typeof name !== 'string' || name === '') {
     throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; give it a name that is not empty`)
   }
@@ -46,7 +52,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
     throw refuse(`tickMs is ${show(tickMs)}; a tick is a whole number of milliseconds, 1 or more`)
   }
   if (typeof unsigned !== 'boolean') throw refuse(`unsigned is ${show(unsigned)}; pass true or false`)
-  checkFields(fields, refuse)
+  const fields = fieldsOf(spec.fields, refuse)
 
   const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
   const most = unsigned ? 64 : 63
@@ -56,13 +62,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
       `the fields have ${total} bits together; at most ${most} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
     )
   }
-  const layout = new Layout({
-    name,
-    epochMs,
-    tickMs,
-    fields: Object.freeze(fields.map(([field, bits]) => Object.freeze([field, bits] as const))) as unknown as F,
-    unsigned,
-  })
+  const layout = new Layout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned })
   if (layout.nodeBits > maxFieldBits) {
     throw refuse(`the node fields have ${layout.nodeBits} bits together; at most ${maxFieldBits} fit a number`)
   }
@@ -71,27 +71,64 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
       `${layout.timestamp.bits} bits of ${tickMs} ms reach beyond the year 275760, the last a Date can hold; give the timestamp fewer bits`,
     )
   }
+  genuine.set(layout, layout)
   return layout
 }
 
 /**
+ * The layout that a value stands for: itself, where {@link defineLayout} returned it. One that another copy of the package
+ * made, or this one in another realm, is made anew from its specification.
+ *
+ * @throws TypeError `ERR_LAYOUT_INVALID`
+ * @internal
+ */
+export function genuineLayout<F extends readonly Field[]>(value: Layout<F>): Layout<F> {
+  return (genuine.get(value) ?? adopt(value)) as Layout<F>
+}
+
+/** A layout that is only said to be one may have been put together by hand, so nothing of it is taken unchecked. */
+function adopt(value: unknown): Layout {
+  let cause: unknown
+  try {
+    // Frozen, because it is looked at once, and what changed later would count for nothing.
+    if (isLayout(value) && Object.isFrozen(value)) {
+      const layout = defineLayout<readonly Field[]>({ ...value })
+      genuine.set(value, layout)
+      return layout
+    }
+  } catch (error) {
+    cause = error
+  }
+  const because = cause instanceof Error ? ` (${cause.message})` : ''
+  throw Object.assign(
+    typeError(
+      'ERR_LAYOUT_INVALID',
+      `the layout is ${show(value)}${because}; pass one of layouts, or what defineLayout returned`,
+    ),
+    cause === undefined ? {} : { cause },
+  )
+}
+
+/**
+ * @param others - What else would do, for the message.
  * @throws RangeError `ERR_EPOCH_INVALID` unless it is a whole number of milliseconds that a Date can hold.
  * @internal
  */
-export function checkEpochMs(epochMs: unknown): asserts epochMs is number {
+export function checkEpochMs(epochMs: unknown, others = ''): asserts epochMs is number {
   if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs as number) > maxDateMs) {
     throw rangeError(
       'ERR_EPOCH_INVALID',
-      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970, or a valid Date`,
+      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970 that a Date can hold${others}`,
     )
   }
 }
 
-function checkFields(fields: unknown, refuse: (what: string) => RangeError): asserts fields is readonly Field[] {
+/** A copy of the fields, frozen, so that what is checked is what is used. */
+function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readonly Field[] {
   if (!Array.isArray(fields))
     throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)
   const seen = new Set<string>()
-  for (const field of fields) {
+  const copy = Array.from(fields, (field: unknown) => {
     if (!Array.isArray(field) || field.length !== 2) {
       throw refuse(`a field is ${show(field)}; write it as [name, bits], such as ['worker', 10]`)
     }
@@ -108,8 +145,10 @@ function checkFields(fields: unknown, refuse: (what: string) => RangeError): ass
         `the field ${show(name)} has ${show(bits)} bits; a field has a whole number of bits from 1 to ${maxFieldBits}`,
       )
     }
-  }
+    return Object.freeze([name, bits] as const)
+  })
   for (const name of ['timestamp', 'sequence']) {
     if (!seen.has(name)) throw refuse(`there is no field '${name}'; every layout has exactly one`)
   }
+  return Object.freeze(copy)
 }

@@ -1,5 +1,5 @@
-export { checkLayout, composeId, type DecodedId, decode, type IdParts, toId } from './decode.js'
-export { checkEpochMs, defineLayout } from './define.js'
+export { composeId, type DecodedId, decode, type IdParts, toId } from './decode.js'
+export { checkEpochMs, defineLayout, genuineLayout } from './define.js'
 export { Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { layouts } from './presets.js'

@@ -14,7 +14,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   unsigned?: boolean
 }
 
-/** By which every copy of the package knows a layout that another copy made. */
+/** By which every copy of the package recognises a layout that another copy made. It proves nothing: anybody can have it. */
 const brand = Symbol.for('graupel.layout')
 
 /** Where a field lies. */
@@ -75,9 +75,9 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     Object.freeze(this)
   }
 
-  /** The first moment that the timestamp field cannot express. */
+  /** The first moment at which no id can be made: what the timestamp field cannot express, or one tick before (`maxTick`). */
   get expiresAt(): Date {
-    return new Date(this.epochMs + 2 ** this.timestamp.bits * this.tickMs)
+    return new Date(this.epochMs + (this.maxTick + 1) * this.tickMs)
   }
 
   /** Number of different nodes. */
@@ -102,7 +102,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   }
 }
 
-/** Whether a value is a layout, of this copy of the package or of another one. @internal */
+/** Whether a value says that it is a layout, of this copy of the package or of another one. @internal */
 export function isLayout(value: unknown): value is Layout {
   return typeof value === 'object' && value !== null && brand in value && !Object.hasOwn(value, brand)
 }

@@ -8,13 +8,17 @@ declare const packageVersion: string
 /** Of a bundle in CommonJS format. */
 declare const __filename: string | undefined
 
+const rebuild = 'build it with a C++ compiler (npm rebuild graupel)'
+
+type Failed = Extract<NativeLoad, { ok: false }>
+
 /** The first binary that loads, or why none does. */
 export function loadBinding(): NativeLoad {
   const found = packageFolder()
-  if (!('folder' in found)) return { ok: false, ...found }
+  if (!('folder' in found)) return found
   const { folder } = found
   const require = process.getBuiltinModule('node:module').createRequire(`${folder}/`)
-  const [files, cause] = candidates(folder, require)
+  const { files, failed } = candidates(folder, require)
   const failures: { file: string; cause: Error }[] = []
   const isMusl = runsOnMusl()
   for (const file of files) {
@@ -26,9 +30,12 @@ export function loadBinding(): NativeLoad {
     }
   }
   const [first] = failures
-  if (first === undefined) return { ok: false, reason: missing(folder), cause }
-  const reason = failures.map(({ file, cause }) => `the binary ${file} does not load: ${cause.message}`).join('; and ')
-  return { ok: false, reason, cause: first.cause, file: first.file }
+  // Without a file to try, node-gyp-build has failed.
+  if (first === undefined) return failed as Failed
+  const reason = failures
+    .map(({ file, cause }) => `the binary ${file} does not load: ${reasonOf(cause)}`)
+    .join('; and ')
+  return { ok: false, reason, remedy: permissionFor(first.cause) ?? rebuild, cause: first.cause, file: first.file }
 }
 
 type Require = NodeJS.Require
@@ -38,32 +45,65 @@ type Require = NodeJS.Require
  * in build/Release even if that was made for another system, as where a folder was copied into a container: then one of
  * those that are shipped for this platform fits.
  */
-function candidates(folder: string, require: Require): [files: string[], cause?: unknown] {
+function candidates(folder: string, require: Require): { files: string[]; failed?: Failed } {
   const { join } = process.getBuiltinModule('node:path')
-  let first: string[] = []
-  let cause: unknown
-  try {
-    first = [(require('node-gyp-build') as { resolve(folder: string): string }).resolve(folder)]
-  } catch (error) {
-    cause = error
-  }
   const shipped = join(folder, 'prebuilds', `${process.platform}-${process.arch}`)
-  const others = list(shipped).filter((name) => name.endsWith('.node'))
-  return [[...new Set([...first, ...others.map((name) => join(shipped, name))])], cause]
+  const others = list(shipped)
+    .filter((name) => name.endsWith('.node'))
+    .map((name) => join(shipped, name))
+  let finder: { resolve(folder: string): string }
+  try {
+    finder = require('node-gyp-build')
+  } catch (cause) {
+    return { files: others, failed: withoutFinder(folder, cause as Error) }
+  }
+  try {
+    return { files: [...new Set([finder.resolve(folder), ...others])] }
+  } catch (cause) {
+    return { files: others, failed: missing(folder, cause) }
+  }
 }
 
-function missing(folder: string): string {
+function withoutFinder(folder: string, cause: Error & { code?: string }): Failed {
+  const isMissing = cause.code === 'MODULE_NOT_FOUND'
+  return {
+    ok: false,
+    reason: `node-gyp-build, which finds the binary of ${folder}, ${isMissing ? 'is not installed' : `does not load: ${reasonOf(cause)}`}`,
+    remedy:
+      permissionFor(cause) ?? 'install the dependencies of graupel, or deploy node_modules/node-gyp-build as well',
+    cause,
+  }
+}
+
+function missing(folder: string, cause: unknown): Failed {
   const { join } = process.getBuiltinModule('node:path')
   const others = list(join(folder, 'prebuilds'))
   const there = others.length === 0 ? '' : `, which has some for ${others.join(', ')}`
-  return `no binary for ${process.platform} ${process.arch}, Node-API ${process.versions['napi']}, in ${folder}${there}`
+  const reason = `no binary for ${process.platform} ${process.arch}, Node-API ${process.versions['napi']}, in ${folder}${there}`
+  return { ok: false, reason, remedy: rebuild, cause }
+}
+
+/** What to start the runtime with where it is by its own flags that it refuses. */
+function permissionFor({ code, message }: Error & { code?: string }): string | undefined {
+  if (code === 'ERR_DLOPEN_DISABLED') {
+    // The permission model has the same error. Its types are those of a later Node.
+    const hasModel = (process as { permission?: unknown }).permission !== undefined
+    return hasModel ? 'start Node with --allow-addons, and without --no-addons' : 'start Node without --no-addons'
+  }
+  const [, flag] = message.match(/run again with the (--allow-\w+) flag/) ?? []
+  return flag === undefined ? undefined : `start Deno with ${flag}`
+}
+
+/** The message of a loader, without the dot at its end, as a part of a sentence. */
+function reasonOf({ message }: Error): string {
+  return message.replace(/\.+$/, '')
 }
 
 /**
  * The folder of this package: two above this file, which is dist/platform/node.js, or, where a bundler has put this file's
  * code elsewhere, what Node finds under the package's name from there.
  */
-function packageFolder(): { folder: string } | { reason: string; cause?: unknown } {
+function packageFolder(): { folder: string } | Failed {
   const { dirname, join } = process.getBuiltinModule('node:path')
   const { createRequire } = process.getBuiltinModule('node:module')
   const places = [ownFile, mainProgram]
@@ -97,7 +137,9 @@ function packageFolder(): { folder: string } | { reason: string; cause?: unknown
   }
   const from = seen.size === 0 ? 'code that is in no file' : [...seen].join(' or ')
   return {
-    reason: `graupel is bundled, and its package, in which the binary is, ${otherVersion === undefined ? `cannot be found from ${from}` : `does not fit: ${otherVersion}`}; deploy node_modules/graupel with the bundle, or tell the bundler to leave graupel external`,
+    ok: false,
+    reason: `graupel is bundled, and its package, in which the binary is, ${otherVersion === undefined ? `cannot be found from ${from}` : `does not fit: ${otherVersion}`}`,
+    remedy: 'deploy node_modules/graupel with the bundle, or tell the bundler to leave graupel external',
     cause,
   }
 }

@@ -30,6 +30,7 @@ export const platform: Platform = {
 
   // For the native engine alone.
   systemErrorName: () => undefined,
+  stateFolder: () => '',
   absolutePath: (path) => path,
   atExit: () => {},
   atProcessExit: () => {},

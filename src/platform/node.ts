@@ -1,5 +1,6 @@
 import { makeStateMemory } from '../engine/state-table.js'
-import { claimExists, handOver, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
+import { claimExists, claimPath, handOver, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
+import { chosenFolder } from '../host/folder.js'
 import { loadBinding } from './binary.js'
 import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
 
@@ -42,6 +43,7 @@ export const platform: Platform = {
   },
 
   claims: {
+    pathOf: claimPath,
     exists: claimExists,
     take: takeClaim,
     isHeld: isClaimHeld,
@@ -66,6 +68,8 @@ export const platform: Platform = {
 
   atExit: (callback) => process.once('exit', callback),
   atProcessExit: (callback) => void (isMainThread && process.once('exit', callback)),
+
+  stateFolder: () => chosenFolder() ?? '',
 
   absolutePath: (path) => process.getBuiltinModule('node:path').resolve(path),
 

@@ -7,6 +7,8 @@ export type NativeLoad =
   | {
       readonly ok: false
       readonly reason: string
+      /** What to do about it; `undefined` where there is nothing. */
+      readonly remedy?: string
       readonly cause?: unknown
       readonly file?: string
       /** There is none for such a place, and nothing to be done about it. */
@@ -39,6 +41,8 @@ export interface Platform {
   atExit(callback: () => void): void
   /** Calls back when the process is about to end of itself; never in a thread that is not its main one. */
   atProcessExit(callback: () => void): void
+  /** In which the folder of pages is to be; empty for the usual one. @throws RangeError `ERR_OPTION_INVALID` */
+  stateFolder(): string
   /** A path that does not depend on the current folder. */
   absolutePath(path: string): string
   /** Tried once; the answer is kept. */

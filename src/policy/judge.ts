@@ -38,19 +38,30 @@ export function situationOf(seen: Observation, tickMs: number): Situation | unde
 /**
  * Decides what happens when the word is ahead of the clock: for both engines, and for calls that block and calls that
  * do not. Pure.
+ *
+ * @param mayBlock - Whether the call blocks while it waits.
  */
 export function judge(
   action: RollbackAction | OverflowAction,
+  { kind }: Pick<Situation, 'kind'>,
   seen: Observation,
   policy: Policy,
   clock: { readonly epochMs: number; readonly tickMs: number; readonly maxTick: number },
+  mayBlock: boolean,
 ): Verdict {
   const startOf = (tick: number) => clock.epochMs + tick * clock.tickMs
   // The clock may be anywhere in its tick, so this is what is left and not a multiple of the tick.
   const msUntil = (tick: number) => startOf(tick) - seen.nowMs
+  // A call that does not block harms nothing by waiting for ticks to pass. After a step back it waits no longer than one
+  // that blocks, or a tick: requests would pile up for as long as the clock is wrong.
+  const mostMs = mayBlock
+    ? policy.maxWaitMs
+    : kind === 'overflow'
+      ? Number.POSITIVE_INFINITY
+      : Math.max(policy.maxWaitMs, clock.tickMs)
   const waitFor = (tick: number): Verdict => {
     const waitMs = msUntil(tick)
-    return waitMs <= policy.maxWaitMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }
+    return waitMs <= mostMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }
   }
   switch (action) {
     case 'throw':

@@ -19,5 +19,6 @@ export interface Policy {
   readonly onRollback: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   readonly onOverflow: OverflowAction
   readonly maxAheadMs: number
+  /** Of one wait, and not of a call: one that needs many ticks waits for each. */
   readonly maxWaitMs: number
 }

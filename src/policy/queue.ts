@@ -15,6 +15,9 @@ interface Entry {
 /** Milliseconds of work after which the event loop gets a turn, whatever is left to do. */
 const sliceMs = 0.5
 
+/** Milliseconds after which the clock is looked at again, however long the wait is: it may step, or be the user's. */
+const mostPauseMs = 50
+
 /** Entries that are done and still in the list, before it is worth moving the others up. */
 const mostDone = 1024
 
@@ -74,7 +77,7 @@ export class Queue {
     while (!this.isEmpty) {
       const entry = this.#entries[this.#first] as Entry
       try {
-        const outcome = this.#referee.round(entry.task)
+        const outcome = this.#referee.round(entry.task, false)
         if (outcome === 'ceiling') {
           entry.rise ??= this.#referee.rise()
           if (!entry.rise.poll(false)) return 1
@@ -85,7 +88,7 @@ export class Queue {
           // A clock that stands still, or fires early, is waited for again: that is one wait.
           if (entry.untilTick !== outcome.untilTick) this.#referee.countWait(outcome)
           entry.untilTick = outcome.untilTick
-          return this.#pauseFor(outcome.waitMs)
+          return this.#pauseFor(Math.min(outcome.waitMs, mostPauseMs))
         }
         if (outcome === 'done') {
           this.#remove(entry)

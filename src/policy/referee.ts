@@ -30,7 +30,12 @@ export interface Subject {
   readonly node: number
   /** The clock is the user's: nothing but reading it makes it go on. */
   readonly injectedClock: boolean
+  /** The state file; else empty. */
+  readonly path: string
 }
+
+/** Ahead of the clock by so much is no word that a policy let run ahead, but one of a clock that was wrong. */
+const implausibleMs = 3_600_000
 
 /** Readings of a clock that stands still before a wait is given up. */
 const injectedReadings = 1_000
@@ -70,7 +75,7 @@ export class Referee {
     let inVain = 0
     let rise: Rise | undefined
     for (;;) {
-      const outcome = this.round(task)
+      const outcome = this.round(task, true)
       if (outcome === 'done') return
       if (outcome === 'ceiling') {
         rise ??= this.rise()
@@ -86,8 +91,13 @@ export class Referee {
     }
   }
 
-  /** One decision and what follows from it; never blocks. @throws GraupelError as the policy says. */
-  round(task: Task): 'done' | 'again' | 'ceiling' | Wait {
+  /**
+   * One decision and what follows from it; never blocks.
+   *
+   * @param mayBlock - Whether what the caller does about a wait blocks.
+   * @throws GraupelError as the policy says.
+   */
+  round(task: Task, mayBlock: boolean): 'done' | 'again' | 'ceiling' | Wait {
     const { layout } = this.#subject
     const seen = this.#observe()
     if (seen.status === Status.ceiling) return 'ceiling'
@@ -97,11 +107,11 @@ export class Referee {
     const now = { ...seen }
     this.#count(situation, now)
     const action = this.#action(situation, now)
-    let verdict = judge(action, now, this.#policy, layout)
+    let verdict = judge(action, situation, now, this.#policy, layout, mayBlock)
     if (verdict.do === 'unused') {
       const progress = task.unused(now.nowTick)
       if (progress !== 'none') return progress === 'done' ? 'done' : 'again'
-      verdict = judge('wait', now, this.#policy, layout)
+      verdict = judge('wait', situation, now, this.#policy, layout, mayBlock)
     }
     if (verdict.do === 'grant' && situation.kind === 'rollback') this.#ledByRollback = true
     if (verdict.do === 'grant') return task.grant(now.nowTick, verdict.limitTick) === 'done' ? 'done' : 'again'
@@ -216,7 +226,7 @@ export class Referee {
     if (kind === 'rollback') {
       return new GraupelError(
         'ERR_CLOCK_ROLLBACK',
-        `the clock stepped back by ${rollbackMs} ms to ${timeOf(nowMs)}, and node ${node} has issued ids up to ${aheadMs} ms later; ${rule}: try again in ${retryAfterMs} ms`,
+        `the clock stepped back by ${rollbackMs} ms to ${timeOf(nowMs)}, and node ${node} has issued ids up to ${aheadMs} ms later; ${rule}: try again in ${retryAfterMs} ms${this.#wayOut(aheadMs)}`,
         { ...details, rollbackMs },
       )
     }
@@ -225,6 +235,15 @@ export class Referee {
       `node ${node} has issued all ${2 ** layout.sequence.bits} ids of every tick up to ${aheadMs} ms from ${timeOf(nowMs)}; ${rule}: try again in ${retryAfterMs} ms, or choose a layout with a wider sequence`,
       details,
     )
+  }
+
+  /** What to do about ids that a wrong clock has made, and that outlive its process. */
+  #wayOut(aheadMs: number): string {
+    const memory = this.#core.memory()
+    if (aheadMs < implausibleMs || memory === undefined) return ''
+    const { path } = this.#subject
+    const forgotten = path === '' ? '' : `, which has to be followed by deleting ${path}`
+    return `. A clock that was wrong has made ids of ${timeOf(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with npx graupel state --clean ${memory}${forgotten}; else use another node`
   }
 }
 

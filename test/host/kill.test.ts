@@ -2,10 +2,10 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
-import { pagesOf } from './clean-pages.ts'
+import { deletePages, pagesOf } from './clean-pages.ts'
 import { descentsIn, mendEnd, readIds, seededRandom } from './ids.ts'
 import { describeWith } from './needs.ts'
-import { type Plan, said, sleep, start, stateFolder } from './processes.ts'
+import { opened, type Plan, said, sleep, start, stateFolder } from './processes.ts'
 
 /** On each kind of state: 500 in all. */
 const whileIssuing = 250
@@ -30,6 +30,20 @@ describeWith(['native'], 'after SIGKILL at a random instant', () => {
     const { issued, ascends } = await chain({ purpose: 'killed on file state', place: 'file', forgets: true })
     expect(issued).toBe(whileIssuing)
     expect(ascends).toBe(true)
+  })
+})
+
+describeWith(['native', 'linux'], 'after SIGKILL, with all defaults', () => {
+  it('a state file that has just been made is opened again at once, though the memory is lost, too', async () => {
+    const own: Plan = { node: 1, namespace: freshNamespace(), state: stateFolder().state }
+    const first = await opened(own)
+    const before = await first.take(3)
+    await first.kill()
+    expect(deletePages(own.namespace ?? '')).toBe(1)
+    const second = await opened(own)
+    const after = await second.take(3)
+    expect((after[0] ?? 0n) > (before[2] ?? 0n)).toBe(true)
+    await second.close()
   })
 })
 

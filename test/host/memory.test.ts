@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
@@ -34,14 +34,20 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     await expectAdvice(inMemory('mount -o remount,ro /dev/shm'), 'EROFS')
   })
 
-  it('as there is no /dev/shm, nothing is opened but state process', async () => {
+  it('as there is no /dev/shm, the pages are in /tmp, and written in full', async () => {
     const { folder } = stateFolder()
     const devices = ['null', 'zero', 'random', 'urandom'].map(
       (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
     )
     const script = `mkdir ${folder}/dev; cd ${folder}/dev; ${devices.join('; ')}; mount --rbind ${folder}/dev /dev; cd /`
-    const process = new Obedient({ within: (command) => withMounts(script, command) })
-    await expectAdvice(process, 'ENOENT')
+    const within = (command: readonly string[]) => withMounts(`${script}; mount --bind ${folder} /tmp`, command)
+    const process = new Obedient({ within })
+    await process.open(plan())
+    expect(await process.take(3)).toHaveLength(3)
+    expect((await process.stats()).state).toBe('host')
+    // Nothing is left that could fail when it is touched first.
+    const blocks = await process.shell('stat -c %b /tmp/graupel-$(id -u)/*.page')
+    expect(Number(blocks) * 512).toBeGreaterThanOrEqual(16_384)
   })
 
   it('as /dev/shm is full, nothing is opened but state process', async () => {
@@ -68,11 +74,35 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
 describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
   it.each([
     ['lets others in', `mkdir -m 755 ${pages}`, /by its mode 0755/],
-    ['is a symbolic link', `mkdir -m 700 /dev/shm/real; ln -s /dev/shm/real ${pages}`, /a symbolic link/],
-    ['is a file', `touch ${pages}`, /not a folder/],
+    [
+      'is a symbolic link',
+      `mkdir -m 700 /dev/shm/real; ln -s /dev/shm/real ${pages}`,
+      /a symbolic link, owned by user \d+;/,
+    ],
+    ['is a file', `touch ${pages}`, /not a folder, owned by user \d+;/],
   ])('is refused if it %s', async (_, script, message) => {
     const error = await failure(inMemory(script).open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(message) })
+    expect(error.message).toMatch(/^the folder .*: remove it, or set GRAUPEL_STATE_FOLDER /)
+  })
+
+  it('is where GRAUPEL_STATE_FOLDER says, for all processes that have it', async () => {
+    const { folder } = stateFolder()
+    mkdirSync(`${folder}/chosen`)
+    const env = { GRAUPEL_STATE_FOLDER: `${folder}/chosen` }
+    const own = { ...plan(), onRollback: 'reuse' }
+    const ids = [...(await (await opened(own, { env })).take(3)), ...(await (await opened(own, { env })).take(3))]
+    expect(new Set(ids).size).toBe(6)
+    expect(pagesOf(own.namespace ?? '')).toHaveLength(0)
+    expect(readdirSync(`${folder}/chosen/graupel-${process.geteuid?.()}`)).toHaveLength(1)
+  })
+
+  it.each([
+    ['is not absolute', 'state', /is 'state', .* set it to an absolute path/, 'ERR_OPTION_INVALID'],
+    ['is not there', '/none/such', /^the folder \/none\/such\/graupel-.* mkdir failed/, 'ERR_STATE_UNAVAILABLE'],
+  ])('is refused where GRAUPEL_STATE_FOLDER %s', async (_, path, message, code) => {
+    const error = await failure(new Obedient({ env: { GRAUPEL_STATE_FOLDER: path } }).open(plan()))
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
   })
 })
 
@@ -80,6 +110,7 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of the pages', (
   it('is refused if it belongs to another user', async () => {
     const error = await failure(inMemory(`mkdir -m 700 ${pages}; chown 65534 ${pages}`).open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(/owned by user 65534/) })
+    expect(error.message).toMatch(/^the folder .*: remove it, or set GRAUPEL_STATE_FOLDER /)
   })
 })
 
@@ -133,22 +164,27 @@ describeWith(['native', 'linux'], 'while processes issue', () => {
       // Whoever makes it anew gives it the same name.
       const [page = ''] = pagesOf(own.namespace ?? '')
       for (let i = 0; i < 60; i++) {
-        // Not in the very tick in which the page is deleted: who makes one then cannot know what was counted in the
-        // tick, and those who issue look once in a tick.
-        if (i % 4 === 0) {
-          const next = startOne()
-          await said(next, 'i')
-          await alive.shift()?.kill()
-          alive.push(next)
-        }
+        const isTimeForOne = i % 4 === 0
+        const next = isTimeForOne ? startOne() : undefined
+        const isIssuing = next && said(next, 'i')
+        if (next !== undefined) alive.push(next)
         if (what === 'is deleted') {
-          rmSync(page, { force: true })
+          // Again and again while it opens the page: some of these are in the very tick in which it does.
+          if (next !== undefined) await said(next, 'o')
+          for (let n = 0; n < (isTimeForOne ? 60 : 1); n++) {
+            rmSync(page, { force: true })
+            if (isTimeForOne) await sleep(0)
+          }
         } else if (existsSync(page)) {
+          // Not while it opens the page: an older word is taken for the latest one by those who have no other.
+          await isIssuing
           // At once, or somebody would meet half of a page.
           copyFileSync(page, `${page}.older`)
           await sleep(3)
           renameSync(`${page}.older`, page)
         }
+        await isIssuing
+        if (next !== undefined) await alive.shift()?.kill()
         await sleep(10)
       }
       await Promise.all(alive.map(({ kill }) => kill()))

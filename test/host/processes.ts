@@ -133,6 +133,8 @@ export class Obedient {
   issue = (forMs: number, everyMs: number) => this.#tell<Issued>('issue', { forMs, everyMs })
   take = (count: number) => this.#tell<bigint[]>('take', count)
   stats = () => this.#tell<Stats>('stats')
+  becomeUser = (user: number) => this.#tell<void>('becomeUser', user)
+  actAs = (user: number) => this.#tell<void>('actAs', user)
   close = () => this.#tell<void>('close')
   exit = () => this.#tell<void>('exit')
   shell = (script: string) => this.#tell<string>('shell', script)

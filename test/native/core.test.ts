@@ -40,6 +40,10 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
       await prove(expect)
     })
 
+  proves('knows the layouts that it can count with', async () => {
+    await run(await build('layout_test', configuration))
+  })
+
   proves('reserves, leases and reuses as said, up to the last slot', async () => {
     await run(await build('reserve_test', configuration))
   })
@@ -74,8 +78,16 @@ describe.each(sanitized)('native/core with %s', (configuration) => {
     await run(await build('shared_state_test', configuration, await coreObjects(configuration)))
   })
 
+  proves('says in a page who has it open, and leaves one alone that another engine claims', async () => {
+    await run(await build('users_test', configuration, await coreObjects(configuration)))
+  })
+
   proves('repeats nothing where pages and files are deleted or replaced, and processes killed', async () => {
     await run(await build('home_test', configuration, await coreObjects(configuration)))
+  })
+
+  proves('gives out nothing twice where a page is deleted in the very tick in which others make it', async () => {
+    await run(await build('deletion_test', configuration, await coreObjects(configuration)))
   })
 
   proves('has clocks that do not go back', async () => {

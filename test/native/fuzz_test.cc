@@ -265,10 +265,11 @@ class World {
   void EnableHistory() {
     state_->Remember(layout_, now_);
     if (model_.has_history) return;
+    model_.high_tick = std::max(model_.high_tick, now_);
     const uint64_t now_slot = now_ * layout_.Capacity();
     const uint64_t end = (layout_.max_tick + 1) * layout_.Capacity() - 1;
-    if (model_.word < now_slot) {
-      model_.word = now_slot;
+    if (model_.word <= now_slot) {
+      model_.word = now_slot + 1;
     } else if (model_.word < end) {
       model_.word += 1;
     }

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "../../native/core/generator.h"
+#include "maker.h"
 #include "random.h"
 #include "scratch.h"
 #include "setup.h"
@@ -23,7 +23,6 @@ namespace graupel {
 namespace {
 
 using Kind = Fault::Kind;
-using Outcome = DurableCeiling::Outcome;
 
 constexpr uint64_t kWindow = 16;
 // Ticks have eight slots: a window is soon over.
@@ -54,73 +53,6 @@ CeilingRecord RecordIn(const HomeOptions& options) {
   // Not locked, so that it may be read while it is written.
   while (!file.Read(&record)) CHECK(file.fault().kind == Kind::kCorrupt);
   return record;
-}
-
-// What one thread makes, as native/binding does it.
-class Maker {
- public:
-  explicit Maker(const HomeOptions& options) : options_(options) {
-    const Fault fault = OpenHome(options, &home_);
-    CHECK(fault.IsNone(), fault.kind, fault.error);
-    Settle();
-  }
-
-  // Some ids, from the tick of the clock on. False where none can be had.
-  bool Make(uint64_t now, size_t count) {
-    uint64_t ids[64];
-    size_t filled = 0;
-    for (int tries = 0; filled == 0; ++tries) {
-      CHECK(tries < 1000, now);
-      const Status status =
-          generator_->Fill(now, kLayout.max_tick, ids, count, &filled);
-      if (status == Status::kMoved) Follow();
-      if (status != Status::kCeiling) continue;
-      uint64_t attempt = 0;
-      if (home_.ceiling->Await(now, 20'000, &attempt, &fault) == Outcome::kRaised)
-        continue;
-      // Or was it only the page that is gone?
-      if (home_.page->IsCurrent()) return false;
-      Follow();
-    }
-    for (size_t i = 0; i < filled; ++i) {
-      bool is_own;
-      slots.push_back(SlotOfId(kLayout, ids[i], &is_own));
-      CHECK(is_own, ids[i]);
-    }
-    return true;
-  }
-
-  Home& home() { return home_; }
-
-  std::vector<uint64_t> slots;
-  Fault fault;  // Why Make() was in vain.
-
- private:
-  void Follow() {
-    const Fault fault = FollowHome(options_.identity, kLayout, &home_);
-    CHECK(fault.IsNone(), fault.kind, fault.error);
-    Settle();
-  }
-  void Settle() {
-    if (thread_ == nullptr) {
-      thread_.reset(new Thread(home_.state, kLayout));
-      generator_.reset(new Generator(thread_.get(), 1, {}));
-    }
-    thread_->state = home_.state;
-    thread_->ceiling = home_.ceiling.get();
-    thread_->whereabouts = home_.page.get();
-  }
-
-  const HomeOptions options_;
-  Home home_;
-  std::unique_ptr<Thread> thread_;
-  std::unique_ptr<Generator> generator_;
-};
-
-void CheckNoneTwice(std::vector<uint64_t> slots) {
-  std::sort(slots.begin(), slots.end());
-  const auto twice = std::adjacent_find(slots.begin(), slots.end());
-  CHECK(twice == slots.end() && "a slot was issued twice", *twice);
 }
 
 // Four threads that make `count` runs each, and what happens sixteen times meanwhile.
@@ -191,12 +123,31 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   CHECK(next.Make(1, 1) && next.slots[0] == word, next.slots[0], word);
 }
 
+// And not for a time of its own.
+void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
+  HomeOptions options = OptionsFor(scratch, Place::kFile);
+  StateFile file;
+  OpenFileOf(options, &file);
+  CHECK(file.Lock(0).IsNone());
+  Home home;
+  options.lock_ms = 0;
+  CHECK(OpenHome(options, &home).kind == Kind::kBusy);
+  options.lock_ms = 60'000;
+  std::thread unlocking([&] {
+    usleep(1'300'000);
+    file.Unlock();
+  });
+  const Fault fault = OpenHome(options, &home);
+  CHECK(fault.IsNone(), fault.kind);
+  unlocking.join();
+}
+
 void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
   const HomeOptions options = OptionsFor(scratch, Place::kFile);
   auto maker = std::make_unique<Maker>(options);
   CHECK(maker->Make(5, 3));
   std::shared_ptr<Page> page;
-  CHECK(Page::Open(scratch.NewIdentity(), nullptr, &page).IsNone());
+  CHECK(Page::Open(scratch.NewIdentity(), "", nullptr, &page).IsNone());
   Identity identity = options.identity;
   identity.key.erase(0, identity.key.find(' ') + 1);
   const DurableCeiling::Options other = {options.path, identity, kLayout, kWindow, 1};
@@ -225,7 +176,7 @@ void ThreadsFollowTheirPage(Scratch& scratch, Place place, bool is_replaced) {
     foreign_end += 3000;
     CHECK(rename(path.c_str(), (path + ".away").c_str()) == 0);
     std::shared_ptr<Page> page;
-    CHECK(Page::Open(options.identity, nullptr, &page).IsNone());
+    CHECK(Page::Open(options.identity, "", nullptr, &page).IsNone());
     CHECK(RaiseFloor(page->state(), foreign_end));
   };
   MakeInThreads(options, 4000, change);
@@ -410,6 +361,7 @@ int main(int argc, char** argv) {
   ProcessesShareOneFile(scratch);
   ThreadsNeverPassTheDurableCeiling(scratch);
   TheLastOneLeavesTheExactWord(scratch);
+  OpeningWaitsForLocksAsLongAsItMay(scratch);
   AnotherMemoryIsRefusedWhileTheFileIsInUse(scratch);
   for (const Place place : {Place::kHost, Place::kFile}) {
     for (const bool is_replaced : {false, true}) {

@@ -63,6 +63,17 @@ class Actor {
     CHECK(MoveTo(states_[0], states_[1]));
     Go();
   }
+  // As in a process that has not noticed yet that the slots moved, nor does so now.
+  void Try(uint64_t now) {
+    uint64_t id;
+    if (generator_.Next(now, &id) == Status::kOk) Take(id);
+  }
+  // The first page is at the path once more, sealed, and the second one is gone.
+  void Begin(uint64_t now) {
+    CHECK(states_[0].word.load() == kSealed);
+    BeginAt(states_[0], kSealed, BeginningOf(states_[0], layout_, &now));
+    thread_.state = &states_[0];
+  }
   // Somebody who has that page alone.
   void Go() { thread_.state = &states_[1]; }
 
@@ -226,6 +237,14 @@ const Scene kScenes[] = {
      {[](Actor& actor) { actor.Enable(4), actor.Next(6), actor.Unused(5); },
       [](Actor& actor) { actor.Follow(), actor.Enable(5), actor.Unused(6); },
       [](Actor& actor) { actor.Fill(5, 7, 6), actor.Next(8); }}},
+    {"a sealed page is begun anew while others still reserve in it",
+     0,
+     kHistory,
+     {[](Actor& actor) { actor.Try(5), actor.Try(5), actor.Unused(5); },
+      [](Actor& actor) {
+        actor.Follow(), actor.Fill(5, 5, 2), actor.Begin(5), actor.Fill(6, 6, 2);
+      },
+      [](Actor& actor) { actor.Try(5), actor.Try(6), actor.Unused(5); }}},
     {"the slots move into a page with a history, and past ticks are reused",
      0,
      [](Actor& actor) { actor.Enable(1), actor.Next(5), actor.Next(8); },

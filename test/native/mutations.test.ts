@@ -12,7 +12,7 @@ interface Mutation {
   /** Matches exactly once, or the mutation says nothing. */
   readonly from: string
   readonly to: string
-  readonly test?: 'interleave_test' | 'home_test'
+  readonly test?: 'interleave_test' | 'home_test' | 'deletion_test' | 'users_test'
 }
 
 const writeThenSync = `  if (!storage.Write(record)) return false;
@@ -124,7 +124,7 @@ const mutations: Mutation[] = [
   {
     defect: 'a process begins without the lock',
     file: 'durable_ceiling.cc',
-    from: `  *fault = file_->Lock(kLockMs);
+    from: `  *fault = file_->Lock(left_ms());
   if (!fault->IsNone()) return Attached::kFailed;\n`,
     to: '',
   },
@@ -196,6 +196,48 @@ const mutations: Mutation[] = [
     test: 'home_test',
   },
   {
+    defect: 'a page is made anew with the tick in which the former one was deleted',
+    file: 'state.h',
+    from: 'if ((is_sealed || now_tick != nullptr) && slot < next_tick) slot = next_tick;',
+    to: '',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'a sealed page is begun where it was sealed',
+    file: 'state.h',
+    from: 'uint64_t slot = is_sealed ? last + 1 : last;',
+    to: 'uint64_t slot = last;',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'the word of a page that is sealed is forgotten',
+    file: 'state.h',
+    from: '    RaiseTo(from.last, word);\n',
+    to: '',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'a page is moved to itself',
+    file: 'home.cc',
+    from: 'return from == nullptr || from->IsSameAs(to) ||',
+    to: 'return from == nullptr ||',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'the history of a page that is begun anew has its old floor',
+    file: 'state.h',
+    from: 'history->RaiseFloor(slot);\n  // [begin]',
+    to: ';\n  // [begin]',
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the entry of a process that has ended stays',
+    file: 'users.cc',
+    from: 'if (TakeOver(user)) return &user;',
+    to: '',
+    test: 'users_test',
+  },
+  {
     defect: 'each process has a copy of the page',
     file: 'shared_state_posix.cc',
     from: 'PROT_READ | PROT_WRITE, MAP_SHARED, fd_',
@@ -225,12 +267,11 @@ describe('the checks of native/core', () => {
       await writeFile(file, parts.join(mutation.to))
 
       const { test = 'ceiling_model_test' } = mutation
-      // The models include what they check; the other one is a program like any.
-      const more = test === 'home_test' ? coreSources.map((source) => join(place, 'native/core', basename(source))) : []
+      // The models include what they check; the others are programs like any.
+      const isModel = test === 'ceiling_model_test' || test === 'interleave_test'
+      const more = !isModel ? coreSources.map((source) => join(place, 'native/core', basename(source))) : []
       const program = await build(test, 'few optimisations', more, tests)
-      await expect(run(program, test === 'home_test' ? [] : ['--preemptions', '1'])).rejects.toThrow(
-        /CHECK\(.*\) failed/,
-      )
+      await expect(run(program, isModel ? ['--preemptions', '1'] : [])).rejects.toThrow(/CHECK\(.*\) failed/)
     })
   }
 })

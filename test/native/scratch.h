@@ -43,7 +43,7 @@ class Scratch {
   Identity NewIdentity(const std::string& kind = "any") {
     Identity identity{kind + ' ' + folder_ + std::to_string(count_++), "{}"};
     std::shared_ptr<Page> page;
-    CHECK(Page::Open(identity, nullptr, &page).IsNone());
+    CHECK(Page::Open(identity, "", nullptr, &page).IsNone());
     pages_.push_back(page->path());
     Remove(page->path());
     return identity;

@@ -26,7 +26,7 @@ void ThreadsAtOnceGetOnePage(Scratch& scratch) {
     for (auto& page : pages) {
       threads.emplace_back([&] {
         start.arrive_and_wait();
-        CHECK(Page::Open(identity, nullptr, &page).IsNone());
+        CHECK(Page::Open(identity, "", nullptr, &page).IsNone());
         page->state().word.fetch_add(1, std::memory_order_relaxed);
       });
     }
@@ -49,7 +49,7 @@ void ProcessesAtOnceGetOnePage(Scratch& scratch) {
     for (int i = 0; i < kProcesses; ++i) {
       children.push_back(Fork([&] {
         std::shared_ptr<Page> page;
-        CHECK(Page::Open(identity, nullptr, &page).IsNone());
+        CHECK(Page::Open(identity, "", nullptr, &page).IsNone());
         page->state().word.fetch_add(1, std::memory_order_relaxed);
         const Lineage lineage = page->lineage();
         CHECK(write(pipes[1], &lineage, sizeof lineage) == sizeof lineage);
@@ -57,7 +57,7 @@ void ProcessesAtOnceGetOnePage(Scratch& scratch) {
     }
     for (const pid_t child : children) AwaitSuccess(child);
     std::shared_ptr<Page> page;
-    CHECK(Page::Open(identity, nullptr, &page).IsNone());
+    CHECK(Page::Open(identity, "", nullptr, &page).IsNone());
     CHECK(page->state().word == kProcesses, page->state().word.load());
     for (int i = 0; i < kProcesses; ++i) {
       Lineage lineage;
@@ -72,10 +72,10 @@ void NewPagesHaveNewLineages(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   std::shared_ptr<Page> first;
   std::shared_ptr<Page> second;
-  CHECK(Page::Open(identity, nullptr, &first).IsNone());
+  CHECK(Page::Open(identity, "", nullptr, &first).IsNone());
   Scratch::Remove(first->path());
   CHECK(!first->IsCurrent());
-  CHECK(Page::Open(identity, nullptr, &second).IsNone());
+  CHECK(Page::Open(identity, "", nullptr, &second).IsNone());
   CHECK(!(first->lineage() == second->lineage()));
   CHECK(!first->IsCurrent() && second->IsCurrent());
 }
@@ -84,8 +84,8 @@ void HistoriesAreForTheCurrentPage(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   std::shared_ptr<Page> page;
   std::shared_ptr<Page> same;
-  CHECK(Page::Open(identity, nullptr, &page).IsNone());
-  CHECK(Page::Open(identity, nullptr, &same).IsNone());
+  CHECK(Page::Open(identity, "", nullptr, &page).IsNone());
+  CHECK(Page::Open(identity, "", nullptr, &same).IsNone());
   History* memory;
   CHECK(page->HistoryMemory(&memory).IsNone());
   const Layout layout = MakeLayout(41, 10, 3);
@@ -94,7 +94,7 @@ void HistoriesAreForTheCurrentPage(Scratch& scratch) {
   CHECK(HistoryOf(same->state()) != memory && HistoryOf(same->state())->Usable());
   Scratch::Remove(page->path());
   CHECK(page->HistoryMemory(&memory).kind == Kind::kLost);
-  CHECK(Page::Open(identity, nullptr, &same).IsNone());
+  CHECK(Page::Open(identity, "", nullptr, &same).IsNone());
   CHECK(page->HistoryMemory(&memory).kind == Kind::kLost);
 }
 
@@ -107,7 +107,7 @@ struct Opener {
 
 Fault OpenPage(const std::string&, const Identity& identity) {
   std::shared_ptr<Page> page;
-  return Page::Open(identity, nullptr, &page);
+  return Page::Open(identity, "", nullptr, &page);
 }
 
 Fault OpenStateFile(const std::string& path, const Identity& identity) {
@@ -124,7 +124,7 @@ struct Sample {
       : opener(opener_in), identity(scratch.NewIdentity()) {
     if (opener.kind == Header::kPage) {
       std::shared_ptr<Page> page;
-      CHECK(Page::Open(identity, nullptr, &page).IsNone());
+      CHECK(Page::Open(identity, "", nullptr, &page).IsNone());
       path = page->path();
     } else {
       path = scratch.NewPath();

@@ -255,11 +255,11 @@ int Hold(const char* path, const char* name) {
 void PagesAreInOneFolderWhateverTheEnvironmentSays() {
   std::string usual;
   std::string other;
-  CHECK(MemoryFolder(&usual).IsNone());
+  CHECK(MemoryFolder("", &usual).IsNone());
   for (const char* name : {"TMP", "TEMP", "USERPROFILE", "LOCALAPPDATA"}) {
     CHECK(SetEnvironmentVariableA(name, folder.c_str()));
   }
-  CHECK(MemoryFolder(&other).IsNone());
+  CHECK(MemoryFolder("", &other).IsNone());
   CHECK(usual == other);
   std::string boot_id;
   CHECK(BootId(&boot_id).IsNone());
@@ -270,7 +270,7 @@ void PagesAreInOneFolderWhateverTheEnvironmentSays() {
 int Same(const char* usual, const char* id) {
   std::string own_folder;
   std::string boot_id;
-  CHECK(MemoryFolder(&own_folder).IsNone() && BootId(&boot_id).IsNone());
+  CHECK(MemoryFolder("", &own_folder).IsNone() && BootId(&boot_id).IsNone());
   CHECK(own_folder == usual);
   CHECK(boot_id == id);
   return 0;
@@ -278,7 +278,7 @@ int Same(const char* usual, const char* id) {
 
 std::shared_ptr<Page> OpenPage(const std::string& name) {
   std::shared_ptr<Page> page;
-  const Fault fault = Page::Open(IdentityFor(name), nullptr, &page);
+  const Fault fault = Page::Open(IdentityFor(name), "", nullptr, &page);
   CHECK(fault.IsNone(), fault.kind, fault.error);
   return page;
 }

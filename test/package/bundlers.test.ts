@@ -13,6 +13,7 @@ import { install, node, pack, packageFolder, repack, temporaryFolder } from './c
 const folder = temporaryFolder()
 const project = join(folder, 'service')
 const source = join(project, 'service.js')
+const commonJsSource = join(project, 'service.cjs')
 let native: string
 
 beforeAll(() => {
@@ -25,12 +26,11 @@ beforeAll(() => {
   })
   install(project, tarball, ['--ignore-scripts'])
   native = join(packageFolder(project), 'prebuilds', target.folder, target.file)
-  writeFileSync(
-    source,
-    `import { createGenerator, engineInfo } from 'graupel'
+  const service = `
     const distinct = new Set(createGenerator({ node: 7 }).take(1000)).size
-    console.log(JSON.stringify({ distinct, ...engineInfo() }))\n`,
-  )
+    console.log(JSON.stringify({ distinct, ...engineInfo() }))\n`
+  writeFileSync(source, `import { createGenerator, engineInfo } from 'graupel'${service}`)
+  writeFileSync(commonJsSource, `const { createGenerator, engineInfo } = require('graupel')${service}`)
 }, 120_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -44,6 +44,8 @@ const bundlers: Record<string, [name: string, bundle: Bundler]> = {
   'Vite, SSR': ['vite.mjs', bundleWithVite],
   'webpack, ES module': ['webpack.mjs', bundleWithWebpack('module')],
   'webpack, CommonJS': ['webpack.cjs', bundleWithWebpack('commonjs')],
+  'esbuild, a service that requires': ['esbuild-required.cjs', bundleWithEsbuild('cjs', commonJsSource)],
+  'webpack, a service that requires': ['webpack-required.cjs', bundleWithWebpack('commonjs', commonJsSource)],
 }
 
 describe.each(Object.entries(bundlers))('%s', (_, [name, bundle]) => {
@@ -117,10 +119,10 @@ function expectNative(output: string): void {
   expect(JSON.parse(stdout)).toEqual({ distinct: 1000, kind: 'native', file: native })
 }
 
-function bundleWithEsbuild(format: 'esm' | 'cjs'): Bundler {
+function bundleWithEsbuild(format: 'esm' | 'cjs', entry = source): Bundler {
   return async (output, isInside) => {
     const { warnings } = await esbuild({
-      entryPoints: [source],
+      entryPoints: [entry],
       outfile: output,
       bundle: true,
       minify: true,
@@ -149,12 +151,12 @@ function bundleWithVite(output: string, isInside: boolean): Promise<unknown> {
   })
 }
 
-function bundleWithWebpack(type: 'module' | 'commonjs'): Bundler {
+function bundleWithWebpack(type: 'module' | 'commonjs', entry = source): Bundler {
   return (output, isInside) =>
     new Promise<void>((resolve, reject) => {
       const configuration: webpack.Configuration = {
         context: project,
-        entry: source,
+        entry,
         target: 'node20',
         mode: 'production',
         output: { path: join(output, '..'), filename: basename(output), ...(type === 'module' && { module: true }) },

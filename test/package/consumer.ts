@@ -2,6 +2,7 @@ import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_proce
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -62,6 +63,13 @@ export function npm(folder: string, args: string[], variables: Variables = {}): 
   const output = `${done.stdout}${done.stderr}`
   if (done.status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${done.status}:\n${output}`)
   return output
+}
+
+/** A file of the compilers and test runners that consumers use; test/package/tools/package-lock.json has their versions. */
+export function tool(path: string): string {
+  const tools = join(repository, 'test/package/tools')
+  if (!existsSync(join(tools, 'node_modules/.package-lock.json'))) npm(tools, ['ci', '--ignore-scripts'])
+  return join(tools, 'node_modules', path)
 }
 
 /** Packs this repository as `npm publish` would, its scripts included, but without a binary, whichever lie here. */

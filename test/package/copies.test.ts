@@ -1,23 +1,18 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyProject, install, type Outcome, pack, packageFolder, run, temporaryFolder } from './consumer.ts'
 
-// Two dependencies of one program may each bring a copy of this package: two files, two modules, two binaries. They
-// must not both count from zero.
+// Two dependencies of one program may each bring a copy of this package: two files, two modules, two binaries. One copy has
+// two forms as well, for `import` and for `require`. They must not both count from zero.
 
 const folder = temporaryFolder()
 const first = join(folder, 'first')
 const second = join(folder, 'second')
-/** Where a program imports the copies from. */
-let copies: string
 
 beforeAll(() => {
   install(first, pack(folder))
   copyProject(first, second)
-  const urls = [first, second].map((project) => pathToFileURL(join(packageFolder(project), 'dist/index.js')).href)
-  copies = `const copies = ${JSON.stringify(urls)}\n`
 }, 300_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,27 +24,16 @@ const pairs = [
   ['js', 'native'],
 ] as const
 
-test.each(pairs)('two copies in one thread, %s and %s, never make the same id', (one, other) => {
-  const outcome = runWithCopies(`
-    const made = []
-    const [a, b] = await Promise.all(copies.map((copy) => import(copy)))
-    if (a.createGenerator === b.createGenerator) throw new Error('there is only one copy')
-    const ids = a.createGenerator({ node: 7, engine: '${one}' })
-    const others = b.createGenerator({ node: 7, engine: '${other}' })
-    for (let i = 0; i < 20_000; i++) {
-      made.push(ids.next(), others.next())
-      if (i % 1000 === 0) made.push(...ids.take(700), ...others.take(700))
-    }
-    return { made: made.length, distinct: new Set(made).size, engines: [ids.stats().engine, others.stats().engine] }`)
-  expect(outcome.error).toBeUndefined()
-  expect(outcome.result).toEqual({ made: 68_000, distinct: 68_000, engines: [one, other] })
-})
+/** By the form of the copy, which its file's name shows. */
+const load = `async (copy) => copy.endsWith('.cjs')
+  ? process.getBuiltinModule('node:module').createRequire(copy)(copy)
+  : import(process.getBuiltinModule('node:url').pathToFileURL(copy))`
 
 /** What each thread does: as many ids as it is told to, at once with the others. */
 const worker = `
   const { parentPort, workerData } = require('node:worker_threads')
   const { copy, engine, count, gate } = workerData
-  import(copy).then(({ createGenerator }) => {
+  ;(${load})(copy).then(({ createGenerator }) => {
     const ids = createGenerator({ node: 7, engine })
     Atomics.add(gate, 0, 1)
     Atomics.wait(gate, 1, 0)
@@ -86,27 +70,67 @@ const threads = `
     return { distinct: new Set(made.flatMap((ids) => [...ids])).size, ascending }
   }`
 
-test.each(pairs)('workers that load a copy each, %s and %s, never make the same id', (one, other) => {
-  const outcome = runWithCopies(`${threads}
-    await import(copies[0])
-    return judge(await work(['${one}', '${other}']))`)
-  expect(outcome.error).toBeUndefined()
-  expect(outcome.result).toEqual({ distinct: 200_000, ascending: true })
-})
+describe.each([
+  ['two copies', [first, second], ['index.js', 'index.js']],
+  ['require and import', [first, first], ['index.cjs', 'index.js']],
+] as const)('%s', (_, projects, files) => {
+  const paths = projects.map((project, i) => join(packageFolder(project), 'dist', files[i] as string))
 
-test('natively, the main thread need not have imported a copy', () => {
-  const outcome = runWithCopies(`${threads}
-    return judge(await work(['native', 'native']))`)
-  expect(outcome.error).toBeUndefined()
-  expect(outcome.result).toEqual({ distinct: 200_000, ascending: true })
-})
+  function runWithCopies(body: string): Outcome {
+    return run(folder, `const load = ${load}; const copies = ${JSON.stringify(paths)}\n${body}`)
+  }
 
-test('on the js engine, a worker refuses where the main thread has imported none', () => {
-  const outcome = runWithCopies(`${threads}
-    return await work(['js'])`)
-  expect(outcome.error).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
-})
+  test.each(pairs)('two copies in one thread, %s and %s, never make the same id', (one, other) => {
+    const outcome = runWithCopies(`
+      const made = []
+      const [a, b] = await Promise.all(copies.map(load))
+      if (a.createGenerator === b.createGenerator) throw new Error('there is only one copy')
+      const ids = a.createGenerator({ node: 7, engine: '${one}' })
+      const others = b.createGenerator({ node: 7, engine: '${other}' })
+      for (let i = 0; i < 20_000; i++) {
+        made.push(ids.next(), others.next())
+        if (i % 1000 === 0) made.push(...ids.take(700), ...others.take(700))
+      }
+      return { made: made.length, distinct: new Set(made).size, engines: [ids.stats().engine, others.stats().engine] }`)
+    expect(outcome.error).toBeUndefined()
+    expect(outcome.result).toEqual({ made: 68_000, distinct: 68_000, engines: [one, other] })
+  })
 
-function runWithCopies(body: string): Outcome {
-  return run(folder, copies + body)
-}
+  test.each(pairs)('workers that load a copy each, %s and %s, never make the same id', (one, other) => {
+    const outcome = runWithCopies(`${threads}
+      await load(copies[0])
+      return judge(await work(['${one}', '${other}']))`)
+    expect(outcome.error).toBeUndefined()
+    expect(outcome.result).toEqual({ distinct: 200_000, ascending: true })
+  })
+
+  test('natively, the main thread need not have imported a copy', () => {
+    const outcome = runWithCopies(`${threads}
+      return judge(await work(['native', 'native']))`)
+    expect(outcome.error).toBeUndefined()
+    expect(outcome.result).toEqual({ distinct: 200_000, ascending: true })
+  })
+
+  test('on the js engine, a worker refuses where the main thread has imported none', () => {
+    const outcome = runWithCopies(`${threads}
+      return await work(['js'])`)
+    expect(outcome.error).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
+  })
+
+  test("know each other's errors and layouts", () => {
+    const outcome = runWithCopies(`
+      const [a, b] = await Promise.all(copies.map(load))
+      const ids = a.createGenerator({ node: 7 })
+      ids.close()
+      try { ids.next() } catch (error) { return {
+        isError: [error instanceof a.GraupelError, error instanceof b.GraupelError],
+        isOther: [new Error('') instanceof b.GraupelError, error instanceof class extends b.GraupelError {}],
+        sequences: [[a, b], [b, a]].map(([one, other]) =>
+          one.createGenerator({ node: 7, layout: other.layouts.tsid }).decode(9n).sequence),
+      } }`)
+    expect(outcome).toEqual({
+      result: { isError: [true, true], isOther: [false, false], sequences: [9, 9] },
+      warnings: [],
+    })
+  })
+})

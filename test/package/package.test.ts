@@ -16,6 +16,7 @@ import {
   repository,
   run,
   temporaryFolder,
+  tool,
 } from './consumer.ts'
 
 const isWindows = process.platform === 'win32'
@@ -40,18 +41,21 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the tarball', () => {
   test('holds what is needed to run and to build, and nothing else', () => {
     const folders = new Set(filesInTarball(tarball).map((file) => file.split('/').slice(1, 3).join('/')))
-    for (const needed of ['dist/index.js', 'dist/index.d.ts', 'native/core', 'native/vendor', 'binding.gyp', 'LICENSE'])
+    for (const needed of [
+      'dist/index.js',
+      'dist/index.d.ts',
+      'native/core',
+      'native/binding',
+      'binding.gyp',
+      'LICENSE',
+    ])
       expect(folders).toContain(needed)
     const strangers = [...folders].filter((name) => !/^(dist|native|scripts|prebuilds)\/|^[\w.-]+$/.test(name))
     expect(strangers).toEqual([])
     expect(filesInTarball(tarball).filter((file) => /\b(test|bench|build|node_modules)\b|\.tgz$/.test(file))).toEqual(
       [],
     )
-    expect(readdirSync(join(packageFolder(builtProject), 'scripts')).sort()).toEqual([
-      'addon-include.js',
-      'install.js',
-      'node-headers.js',
-    ])
+    expect(readdirSync(join(packageFolder(builtProject), 'scripts')).sort()).toEqual(['install.js', 'node-headers.js'])
     expect(statSync(tarball).size).toBeLessThan(1024 * 1024)
   })
 
@@ -82,9 +86,10 @@ describe('with a compiler', () => {
     expect(run(builtProject, thousandIds).result).toBe(1000)
   })
 
-  test('the package can be required', () => {
+  test('the package can be required, as CommonJS', () => {
     const program = "console.log(new Set(require('graupel').createGenerator({ node: 7 }).take(1000)).size)"
-    expect(node(builtProject, ['--input-type=commonjs', '-e', program])).toMatchObject({ stdout: '1000\n', stderr: '' })
+    const args = ['--no-experimental-require-module', '--input-type=commonjs', '-e', program]
+    expect(node(builtProject, args)).toMatchObject({ stdout: '1000\n', stderr: '' })
   })
 
   test('nothing is built anew while the binary is good', () => {
@@ -190,32 +195,54 @@ describe('the types', () => {
     const mine: Layout = defineLayout({ name: 'mine', epochMs: 0, tickMs: 1, fields: [['timestamp', 42], ['node', 10], ['sequence', 10]] })
     for (const id of ids.take(3)) console.log(decode(id, layouts.twitter).fields.datacenter, worker, few, mine.name)
     console.log(engineInfo().kind, new GraupelError('ERR_CLOSED', '').code, ids.fill(new BigInt64Array(2)).length)
+    try { ids.next() } catch (error) { if (error instanceof GraupelError) console.log(error.code) }
     // @ts-expect-error a twitter id has no such field
     console.log(decode(1n, layouts.twitter).fields.shard)
     // @ts-expect-error it has more than 53 bits
     ids.nextNumber()
     ids.close()`
 
-  const modules = [
-    ['nodenext', 'nodenext', 'consumer.mts'],
-    ['nodenext', 'nodenext', 'consumer.cts'],
-    ['esnext', 'bundler', 'consumer.ts'],
+  /** A module format, a resolution, a file in which they hold, and the compilers that know them. */
+  const cases = [
+    ['nodenext', 'nodenext', 'consumer.mts', ['typescript-oldest', 'typescript', 'ours']],
+    ['nodenext', 'nodenext', 'consumer.cts', ['typescript-oldest', 'typescript', 'ours']],
+    ['node16', 'node16', 'consumer.cts', ['typescript-oldest']],
+    ['commonjs', 'node10', 'consumer.ts', ['typescript-oldest', 'typescript']],
+    ['esnext', 'bundler', 'consumer.ts', ['typescript-oldest', 'typescript', 'ours']],
   ] as const
-  const cases = modules.flatMap(([...module]) => [[...module, 'node'] as const, [...module, ''] as const])
 
-  test.each(cases)(
-    'are right for module %s, resolution %s, in %s, with types [%s]',
-    (module, resolution, file, types) => {
-      // Without Node's types there is no console either; what a consumer needs of the package must not need them.
+  test.each(
+    cases.flatMap(([module, resolution, file, compilers]) =>
+      compilers.map((compiler) => [module, resolution, file, compiler] as const),
+    ),
+  )('are right for module %s, resolution %s, in %s, by %s', (module, resolution, file, compiler) => {
+    const isOurs = compiler === 'ours'
+    const program = isOurs ? join(repository, 'node_modules/typescript/bin/tsc') : tool(`${compiler}/bin/tsc`)
+    // Without Node's types there is no console either; what a consumer needs of the package must not need them.
+    for (const types of isOurs ? ['node', ''] : ['']) {
       const console = types === '' ? 'declare const console: { log(...values: unknown[]): void }\n' : ''
       writeFileSync(join(builtProject, file), console + consumer)
-      const program = join(repository, 'node_modules/typescript/bin/tsc')
-      const flags = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', '--lib', 'es2022']
-      const roots = ['--typeRoots', join(repository, 'node_modules/@types'), '--types', types]
-      const args = [program, ...flags, ...roots, '--module', module, '--moduleResolution', resolution, file]
-      expect(node(builtProject, args)).toMatchObject({ stdout: '', status: 0 })
-    },
-  )
+      const options = {
+        noEmit: true,
+        strict: true,
+        skipLibCheck: false,
+        lib: ['es2022'],
+        target: 'es2022',
+        types: types === '' ? [] : [types],
+        typeRoots: [join(repository, 'node_modules/@types')],
+        module,
+        moduleResolution: resolution,
+      }
+      writeFileSync(join(builtProject, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: [file] }))
+      expect(node(builtProject, [program, '-p', '.'])).toMatchObject({ stdout: '', status: 0 })
+    }
+  })
+
+  test('are those of a TypeScript that docs/platforms.md names as the oldest', () => {
+    const { version } = JSON.parse(readFileSync(tool('typescript-oldest/package.json'), 'utf8'))
+    const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
+    expect(page).toContain(`TypeScript ${version.replace(/\.\d+$/, '')}`)
+  })
 })
 
 describe('for browsers', () => {
@@ -244,6 +271,12 @@ describe('for browsers', () => {
     // There is nothing to be done about it.
     expect(warnings).toEqual([])
     expect(run(builtProject, thousandIds, {}, ['--conditions=browser']).result).toBe(1000)
+  })
+
+  test('what require() gives runs there, too, as in Jest with a DOM', () => {
+    const program = "console.log(require('graupel').engineInfo().reason)"
+    const args = ['--no-experimental-require-module', '--conditions=browser', '-e', program]
+    expect(node(builtProject, args)).toMatchObject({ stdout: expect.stringContaining('for browsers'), stderr: '' })
   })
 })
 

@@ -56,6 +56,7 @@ describe('any layout', () => {
           sequence,
         })
         expect(composeId({ timestampMs, node: decode(made, of).node, sequence }, of)).toBe(made)
+        expect(composeId(decode(made, of), of)).toBe(made)
       }),
       { numRuns: 3000 },
     )

@@ -29,6 +29,7 @@ const program = `
       Atomics.notify(flags, 0)
     })
   \`, { eval: true, workerData: { options: first, shared } })
+  const ended = new Promise((resolve) => worker.once('exit', resolve))
   worker.once('online', async () => {
     const flags = new Int32Array(shared, 0, 2)
     if (!first.waits) Atomics.wait(flags, 0, 0)
@@ -45,10 +46,9 @@ const program = `
       Atomics.store(flags, 0, 1)
       Atomics.notify(flags, 0)
     }
-    worker.once('exit', () => {
-      const all = [...new BigUint64Array(shared, 8)].filter((id) => id !== 0n)
-      console.log(all.length, all.length - new Set(all).size)
-    })
+    await ended
+    const all = [...new BigUint64Array(shared, 8)].filter((id) => id !== 0n)
+    console.log(all.length, all.length - new Set(all).size)
   })
 `
 

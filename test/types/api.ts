@@ -1,5 +1,6 @@
 // Compiled by test/unit/types.test.ts, never run: what TypeScript must allow, and, below each directive, must refuse.
 import {
+  composeId,
   createGenerator,
   type DecodedId,
   decode,
@@ -18,6 +19,15 @@ const text: string = twitter.nextString()
 const many: BigUint64Array = twitter.fill(new BigUint64Array(4))
 const signed: BigInt64Array = await twitter.fillAsync(new BigInt64Array(4))
 const taken: bigint[] = twitter.take(3)
+const {
+  next,
+  nextString,
+  nextAsync,
+}: { next: () => bigint; nextString: () => string; nextAsync: () => Promise<bigint> } = twitter
+const layoutOfTwitter: Layout<typeof layouts.twitter.fields> = twitter.layout
+const about: [number, 'native' | 'js', string] = [twitter.node, twitter.engine, twitter.state]
+// @ts-expect-error a generator keeps its node
+twitter.node = 8
 const { datacenter, worker }: { datacenter: number; worker: number } = twitter.decode(id).fields
 
 // The node takes exactly the layout's fields.
@@ -103,6 +113,12 @@ useTwitter(twitter)
   scoped.next()
 }
 const decoded: DecodedId = decode(id, layouts.twitter)
+composeId(decode(id, layouts.twitter), layouts.twitter)
+// @ts-expect-error twitter has no shard
+composeId({ timestampMs: 0, node: 1, fields: { shard: 1 } }, layouts.twitter)
+
+// The variable GRAUPEL_NODE may say which node it is.
+createGenerator().next()
 
 // A layout that is only known when the program runs: its node is one number, and nextNumber() may be there.
 declare const name: keyof typeof layouts
@@ -115,4 +131,23 @@ const part: number | undefined = decode(id, chosen).fields['worker']
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
 
-export { base62, bytes, datacenter, decoded, discord, many, maybe, narrow, part, signed, taken, text, worker }
+export {
+  about,
+  base62,
+  bytes,
+  datacenter,
+  decoded,
+  discord,
+  layoutOfTwitter,
+  many,
+  maybe,
+  narrow,
+  next,
+  nextAsync,
+  nextString,
+  part,
+  signed,
+  taken,
+  text,
+  worker,
+}

@@ -1,6 +1,6 @@
 import { createGenerator, defineLayout, type GeneratorOptions } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { engines, freshNamespace } from '../engines.js'
+import { caught, engines, freshNamespace } from '../engines.js'
 
 const tiny = defineLayout({
   name: 'tiny',
@@ -196,5 +196,68 @@ describe.each(engines)('in odd moments, the %s engine', (engine) => {
     time.now = 5001
     await call
     expect(ids.stats().waits).toBe(1)
+  })
+})
+
+describe.each(engines)('on ticks of a second, the %s engine', (engine) => {
+  const seconds = defineLayout({ ...tiny, name: 'seconds', tickMs: 1000 })
+  const at = (time: { now: number }, options: object = {}) =>
+    createGenerator({
+      engine,
+      node: 1,
+      namespace: freshNamespace(),
+      layout: seconds,
+      clock: () => time.now,
+      ...options,
+    })
+  /** A clock that goes on by a tenth of a second whenever the event loop turns. */
+  const ticking = (time: { now: number }) => {
+    const timer = setInterval(() => {
+      time.now += 100
+    }, 1)
+    return () => clearInterval(timer)
+  }
+
+  it('makes more ids than a tick holds where nothing blocks, and refuses where something would', async () => {
+    const time = { now: 5_000_000 }
+    const ids = at(time)
+    ids.take(8)
+    for (const call of [() => ids.next(), () => ids.take(1)]) {
+      expect(caught(call)).toMatchObject({ code: 'ERR_SEQUENCE_OVERFLOW', retryAfterMs: 1000 })
+    }
+    const stop = ticking(time)
+    const calls = Array.from({ length: 20 }, () => ids.nextAsync())
+    const array = ids.fillAsync(new BigUint64Array(20))
+    const made = [...(await Promise.all(calls)), ...(await array)]
+    stop()
+    expect(isAscending(made)).toBe(true)
+    expect(made.length).toBe(40)
+    expect(ids.decode(made[0] as bigint).timestampMs).toBeGreaterThan(5_000_000)
+  })
+
+  it("rejects at once where the policy is 'throw'", async () => {
+    const ids = at({ now: 5_000_000 }, { onOverflow: 'throw' })
+    ids.take(8)
+    await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_SEQUENCE_OVERFLOW', retryAfterMs: 1000 })
+  })
+
+  it('waits for a clock that stepped back by a tick, and refuses for one that stepped back further', async () => {
+    const time = { now: 5_000_000 }
+    const ids = at(time, { onRollback: 'wait' })
+    ids.next()
+    time.now -= 1000
+    expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_CLOCK_ROLLBACK', retryAfterMs: 1000 })
+    const stop = ticking(time)
+    const { timestampMs } = ids.decode(await ids.nextAsync())
+    stop()
+    expect(timestampMs).toBeGreaterThanOrEqual(5_000_000)
+    time.now = timestampMs - 2000
+    await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOCK_ROLLBACK', retryAfterMs: 2000 })
+  })
+
+  it('counts ahead by two ticks, where nothing else is said', () => {
+    const ids = at({ now: 5_000_000 }, { onOverflow: 'advance' })
+    expect(ids.decode(ids.take(24).at(-1) as bigint)).toMatchObject({ timestampMs: 5_002_000, sequence: 7 })
+    expect(caught(() => ids.next()).code).toBe('ERR_SEQUENCE_OVERFLOW')
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding } from 'graupel'
-import { describe, expect, it } from 'vitest'
-import { plain } from '../../dist/cli/paint.js'
+import { describe, expect, it, vi } from 'vitest'
+import { paintFor, plain } from '../../dist/cli/paint.js'
 import { picture } from '../../dist/cli/picture.js'
 import { plausibleReadings, read } from '../../dist/cli/reading.js'
 import { howLongAgo, localTime } from '../../dist/cli/time.js'
@@ -103,6 +103,19 @@ describe('graupel inspect', () => {
 
   it('uses no colour where nobody would see it', () => {
     expect(lines(['inspect', discordId]).join('')).not.toContain('\x1b')
+  })
+
+  it.each([
+    [{}, true],
+    [{ NO_COLOR: '1' }, false],
+    [{ NO_COLOR: '' }, true],
+    [{ TERM: 'dumb' }, false],
+  ])('on a terminal with %j in the environment colours: %s', (variables, isColoured) => {
+    vi.stubEnv('NO_COLOR', undefined).stubEnv('TERM', 'xterm')
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    expect(paintFor(true)('bold', 'id') !== 'id').toBe(isColoured)
+    expect(paintFor(false)('bold', 'id')).toBe('id')
+    vi.unstubAllEnvs()
   })
 
   it.each<[string, string[], RegExp, string?]>([

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -56,4 +57,27 @@ export function pagesOf(namespace: string): { path: string; [property: string]: 
 
 export function removePages(namespace: string): void {
   for (const { path } of pagesOf(namespace)) rmSync(path)
+}
+
+/** A process that has a state open, and has made an id. */
+export async function holder(options: object, ...words: string[]) {
+  // Global, because a generator that nothing refers to is collected, which closes its state.
+  const code = `
+    import { createGenerator } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}
+    globalThis.ids = createGenerator(${JSON.stringify(options)})
+    process.stdout.write(ids.nextString())
+    process.stdin.on('end', () => process.exit()).resume()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, ...words], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const [id] = await once(child.stdout, 'data')
+  return {
+    pid: child.pid as number,
+    id: String(id),
+    async end(signal?: NodeJS.Signals) {
+      if (signal === undefined) child.stdin.end()
+      else child.kill(signal)
+      await once(child, 'exit')
+    },
+  }
 }

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import { createGenerator, decode, type GeneratorOptions, layouts } from 'graupel'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../engines.js'
-import { lines, pagesOf, removePages } from './cli-run.js'
+import { holder, lines, pagesOf, removePages } from './cli-run.js'
 
 const isNative = engines.includes('native')
 const isLinux = process.platform === 'linux'
@@ -38,28 +36,6 @@ const pageOf = (namespace: string) => {
   const [page, ...rest] = pagesOf(namespace)
   expect(rest).toEqual([])
   return page as { path: string; lastId: string }
-}
-
-/** A process that has a state open, and says so. */
-async function holder(options: object, ...words: string[]) {
-  const code = `
-    import { createGenerator } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}
-    const ids = createGenerator(${JSON.stringify(options)})
-    process.stdout.write(ids.nextString())
-    process.stdin.on('end', () => process.exit()).resume()`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code, ...words], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const [id] = await once(child.stdout, 'data')
-  return {
-    pid: child.pid as number,
-    id: String(id),
-    async end(signal?: NodeJS.Signals) {
-      if (signal === undefined) child.stdin.end()
-      else child.kill(signal)
-      await once(child, 'exit')
-    },
-  }
 }
 
 describe.runIf(isNative)('graupel state of a page', () => {

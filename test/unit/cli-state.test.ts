@@ -11,16 +11,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { composeId, layouts } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { plain } from '../../dist/cli/paint.js'
-import { listed } from '../../dist/cli/state.js'
+import { listed } from '../../dist/cli/state-list.js'
 import { readState } from '../../dist/cli/state-read.js'
 import { graupel, lines } from './cli-run.js'
+import { type Bytes, bytesOf, sealed, slotAt, sonyflake, sonyflakeKey } from './cli-state-bytes.js'
 
 const isLinux = process.platform === 'linux'
-const sealed = 2n ** 64n - 1n
 
 let folder: string
 beforeAll(() => {
@@ -31,43 +30,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 let count = 0
 const freshPath = () => join(folder, `${count++}.state`)
 
-/** What docs/state-file.md says, written down once more: `at` are bytes that are set before the checksums are. */
-interface Bytes {
-  kind?: 'page' | 'file'
-  key?: string
-  description?: string
-  word?: bigint
-  at?: (bytes: Buffer) => void
-  /** Set after the checksums. */
-  damage?: (bytes: Buffer) => Buffer | undefined
-}
-
-const { name, epochMs, tickMs, fields, unsigned } = layouts.sonyflake
-const sonyflake = JSON.stringify({ name, epochMs, tickMs, fields, unsigned })
-const sonyflakeKey = `${epochMs} 10 39 24 8 16 7 orders`
+const { epochMs, fields } = layouts.sonyflake
 const timestampMs = epochMs + 12_345_678_900
-const slot = (BigInt(timestampMs - epochMs) / 10n) * 256n + 42n
-
-function bytesOf({ kind = 'file', key, description = sonyflake, word = slot + 1n, at, damage }: Bytes): Buffer {
-  const bytes = Buffer.alloc(kind === 'page' ? 16384 : 8192)
-  const keyText = Buffer.from(key ?? (kind === 'page' ? `real ${sonyflakeKey}` : sonyflakeKey))
-  const text = Buffer.concat([keyText, Buffer.from(description)])
-  bytes.write('graupel\n')
-  bytes.writeUInt32LE(1, 8)
-  bytes.writeUInt32LE(kind === 'page' ? 1 : 2, 12)
-  bytes.writeUInt32LE(keyText.length, 72)
-  bytes.writeUInt32LE(text.length - keyText.length, 76)
-  text.copy(bytes, 96)
-  if (kind === 'page') bytes.writeBigUInt64LE(word, 3968)
-  else {
-    for (const offset of [4152, 4160, 4168]) bytes.writeBigUInt64LE(word, offset)
-    bytes.writeUInt32LE(1, 4176)
-  }
-  at?.(bytes)
-  bytes.writeUInt32LE(crc32(Buffer.concat([bytes.subarray(0, 84), text])), 84)
-  if (kind === 'file') bytes.writeUInt32LE(crc32(bytes.subarray(4096, 4180)), 4180)
-  return damage?.(bytes) ?? bytes
-}
+const slot = slotAt(timestampMs) + 42n
 
 function write(bytes: Bytes): string {
   const path = freshPath()
@@ -245,7 +210,7 @@ describe('a state that is refused', () => {
     ['another key', /checksum of its first part/, { damage: flip(100) }],
     ['another lineage', /checksum of its first part/, { kind: 'page', damage: flip(16) }],
     ['another length of its texts', /checksum of its first part/, { damage: set32(2 ** 32 - 1, 76) }],
-    ['texts that reach beyond their room', /checksum of its first part/, { description: sonyflake.padEnd(3872) }],
+    ['texts that reach beyond their room', /checksum of its first part/, { description: sonyflake.padEnd(2976) }],
     ['another ceiling', /checksum of its record/, { damage: flip(4152) }],
     ['a durable ceiling above the intended one', /contradict each other/, { at: set64(slot + 2n, 4160) }],
     ['a third way of being closed', /contradict each other/, { at: set32(2, 4176) }],

@@ -309,13 +309,19 @@ describe('what is refused', () => {
     ['ERR_OPTION_INVALID', ['--max-wait-ms', '-4'], /^graupel: --max-wait-ms is -4/],
     ['ERR_OPTION_INVALID', ['--window-ms', '0'], /^graupel: --window-ms is 0; pass milliseconds from 1 to/],
     ['ERR_OPTION_INVALID', ['--window-ms', '3s'], /^graupel: --window-ms is '3s'/],
-    ['ERR_OPTION_INVALID', ['--state', 'hosts'], /^graupel: --state is 'hosts'; pass 'host', 'process', or a path/],
+    [
+      'ERR_OPTION_INVALID',
+      ['--state', 'hosts'],
+      /^graupel: --state is 'hosts'; pass 'host', 'process', 'thread', or a path/,
+    ],
     [
       'ERR_NATIVE_UNAVAILABLE',
       ['--state', 'host', '--engine', 'js'],
       /^graupel: --state is 'host', .* and --engine is 'js'; pass --state process if no other process/,
     ],
     ['ERR_OPTION_INVALID', ['--max-ahead-ms', '1s'], /--max-ahead-ms is '1s'/],
+    ['ERR_OPTION_INVALID', ['-n', '99999999999999999'], /--count is 99999999999999999; give at most 9007199254740991 /],
+    ['ERR_EPOCH_INVALID', ['--epoch', '-9007199254740992'], /--epoch is .*; give at least -9007199254740991 /],
   ])('%s for graupel next %j', (code, words, message) => {
     const { status, stdout, stderr } = graupel(['next', ...words], { GRAUPEL_NODE: '7' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

@@ -30,17 +30,23 @@ describe('encodings', () => {
     expect(encodeId('255', 'hex')).toBe('00000000000000ff')
   })
 
-  it('reads texts without their leading zeros', () => {
-    expect(parseId('ff', 'hex')).toBe(255n)
-    expect(parseId('z', 'base62')).toBe(61n)
-    expect(parseId('Z', 'base32')).toBe(31n)
-    expect(parseId('z', 'base58')).toBe(57n)
+  it.each([
+    ['hello', 'base62', 11],
+    ['ff', 'hex', 16],
+    ['Z', 'base32', 13],
+    ['z', 'base58', 11],
+    [`0${encodeId(most, 'base62')}`, 'base62', 11],
+  ] as const)('refuses %s, because ids in %s have %d characters', (text, encoding, width) => {
+    const error = caught(() => parseId(text, encoding))
+    expect(error).toBeInstanceOf(RangeError)
+    expect(error.code).toBe('ERR_ID_INVALID')
+    expect(error.message).toContain(`exactly ${width}`)
   })
 
   it('reads hex and Crockford in both cases, and the letters that Crockford confuses', () => {
-    expect(parseId('FF', 'hex')).toBe(255n)
-    expect(parseId('1a', 'base32')).toBe(parseId('1A', 'base32'))
-    expect(parseId('oIl', 'base32')).toBe(parseId('011', 'base32'))
+    expect(parseId('00000000000000fF', 'hex')).toBe(255n)
+    expect(parseId('000000000001a', 'base32')).toBe(parseId('000000000001A', 'base32'))
+    expect(parseId('0000000000oIl', 'base32')).toBe(parseId('0000000000011', 'base32'))
   })
 
   it('reads a Buffer and a view into the middle of one', () => {
@@ -63,19 +69,19 @@ describe('encodings', () => {
     ['decimal', 1n],
     ['hex', ''],
     ['hex', '0x'],
-    ['hex', '0xff'],
-    ['hex', 'g'],
+    ['hex', '0x000000000000ff'],
+    ['hex', '000000000000000g'],
     ['hex', '0'.repeat(17)],
     ['hex', 255],
-    ['base32', 'U'],
-    ['base32', '1-2'],
+    ['base32', '000000000000U'],
+    ['base32', '0000000000-12'],
     ['base32', 'G000000000000'],
-    ['base58', '0'],
-    ['base58', 'l'],
+    ['base58', '11111111110'],
+    ['base58', '1111111111l'],
     ['base58', 'jpXCZedGfVR'],
-    ['base62', '-'],
-    ['base62', 'é'],
-    ['base62', '😀'],
+    ['base62', '0000000000-'],
+    ['base62', '0000000000é'],
+    ['base62', '000000000😀'],
     ['base62', 'LygHa16AHYG'],
     ['base62', 'zzzzzzzzzzz'],
     ['base62', '000000000000'],

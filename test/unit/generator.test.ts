@@ -232,6 +232,27 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
       expect(caught(() => ids.next()).code).toBe('ERR_CLOCK_ROLLBACK')
     })
 
+    it('is asked though the clock stepped back by one tick before the first id', () => {
+      const { ids, time } = simulated({ onRollback: 'reuse', maxWaitMs: 0 })
+      time.now = 999
+      // Nothing of that tick is known to be free.
+      expect(caught(() => ids.next())).toMatchObject({
+        code: 'ERR_CLOCK_ROLLBACK',
+        rollbackMs: 1,
+        retryAfterMs: expect.any(Number),
+      })
+      const rollbacks: number[] = []
+      const other = simulated({
+        onRollback: ({ rollbackMs }) => {
+          rollbacks.push(rollbackMs)
+          return 'advance'
+        },
+      })
+      other.time.now = 999
+      expect(parts(other.ids.next())[0]).toBe(1000)
+      expect(rollbacks).toEqual([1])
+    })
+
     it('may be a function, which is told how far the clock went', () => {
       const events: unknown[] = []
       const { ids, time } = simulated({

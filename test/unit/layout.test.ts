@@ -298,7 +298,58 @@ describe('decode', () => {
   })
 })
 
+describe('expiresAt', () => {
+  // The state word counts one past the last slot, so the last tick of such a layout is never issued.
+  const full = defineLayout({
+    name: 'full',
+    epochMs: 0,
+    tickMs: 1,
+    unsigned: true,
+    fields: [
+      ['timestamp', 44],
+      ['sequence', 20],
+    ],
+  })
+
+  it.each(engines)('is the first moment at which no id is made, on the %s engine', (engine) => {
+    const make = (now: number) =>
+      createGenerator({ engine, layout: full, namespace: freshNamespace(), clock: () => now })
+    const end = full.expiresAt.getTime()
+    expect(full.expiresAt.getTime()).toBe(2 ** 44 - 1)
+    expect(make(end - 1).take(2)).toEqual([BigInt(end - 1) << 20n, (BigInt(end - 1) << 20n) + 1n])
+    const error = caught(() => make(end))
+    expect(error.code).toBe('ERR_LAYOUT_EXPIRED')
+    const [expired, shown] = error.message.match(/\d{4}-\d\d-[^ ,;]+/g) as [string, string]
+    expect(expired <= shown).toBe(true)
+  })
+
+  it('does not keep ids of other systems from being composed', () => {
+    const last = decode(2n ** 64n - 1n, full)
+    expect(composeId(last, full)).toBe(2n ** 64n - 1n)
+    const error = caught(() => composeId({ timestampMs: 2 ** 44, node: 0 }, full))
+    expect(error.message).toContain(`up to, but not including, ${2 ** 44}`)
+  })
+})
+
 describe('composeId', () => {
+  const id = 175928847299117063n
+
+  it('takes what decode returns, and says no where its parts do not agree', () => {
+    const parts = decode(id, layouts.discord)
+    expect(composeId(parts, layouts.discord)).toBe(id)
+    expect(composeId({ ...parts, node: parts.fields }, layouts.discord)).toBe(id)
+    for (const [other, code] of [
+      [{ timestampMs: parts.timestampMs + 1 }, 'ERR_ID_INVALID'],
+      [{ timestamp: new Date(Number.NaN) }, 'ERR_ID_INVALID'],
+      [{ timestamp: parts.timestamp.toISOString() }, 'ERR_ID_INVALID'],
+      [{ node: parts.node + 1 }, 'ERR_NODE_INVALID'],
+      [{ fields: { worker: 1, process: 1 } }, 'ERR_NODE_INVALID'],
+      [{ fields: { worker: 1 } }, 'ERR_NODE_INVALID'],
+    ] as const) {
+      expect(caught(() => composeId({ ...parts, ...other } as never, layouts.discord)).code).toBe(code)
+    }
+  })
+
   it('refuses parts that are none, or that no id has', () => {
     expect(caught(() => composeId(null as never, layouts.twitter)).code).toBe('ERR_ID_INVALID')
     const parts = { timestampMs: 1656432460105, node: 0, seq: 5 }

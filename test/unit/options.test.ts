@@ -1,4 +1,4 @@
-import { createGenerator, layouts } from 'graupel'
+import { createGenerator, defineLayout, layouts } from 'graupel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Caught, caught, engines, freshNamespace } from '../engines.js'
 
@@ -6,7 +6,8 @@ const make = (options: object) => caught(() => createGenerator(options as never)
 
 describe('options', () => {
   it.each([
-    ['no options', undefined, TypeError, 'ERR_OPTION_INVALID'],
+    ['no options', undefined, TypeError, 'ERR_NODE_REQUIRED'],
+    ['options that are none', 7, TypeError, 'ERR_OPTION_INVALID'],
     ['null', null, TypeError, 'ERR_OPTION_INVALID'],
     ['an unknown option', { node: 1, worker: 2 }, TypeError, 'ERR_OPTION_UNKNOWN'],
     ['no node', {}, TypeError, 'ERR_NODE_REQUIRED'],
@@ -81,7 +82,7 @@ describe('options', () => {
     const namespace = freshNamespace()
     expect(createGenerator({ node: 1, namespace, engine: 'native' }).stats().state).toBe('host')
     expect(createGenerator({ node: 2, namespace, engine: 'native', state: 'process' }).stats().state).toBe('process')
-    expect(createGenerator({ node: 3, namespace, engine: 'js' }).stats().state).toBe('process')
+    expect(createGenerator({ node: 3, namespace, engine: 'js' }).stats().state).toBe('host')
     // What a simulation leaves must not be found by the next run of it.
     expect(createGenerator({ node: 4, namespace, clock: Date.now }).stats().state).toBe('process')
     expect(createGenerator({ node: 5, namespace, clock: Date.now, state: 'host' }).stats().state).toBe('host')
@@ -104,6 +105,23 @@ describe('options', () => {
     expect(ids.decode(ids.next())).toMatchObject({ node: 378, fields: { datacenter: 11, worker: 26 } })
   })
 
+  it.each([
+    ['a URL', new URL('file:///var/lib/app.state')],
+    ['a Map', new Map()],
+    ['an Error', new Error('no')],
+    ['a Uint8Array', new Uint8Array(2)],
+    ['an empty object', {}],
+    ['{ path }', { path: 'x' }],
+  ])('call what is %s by that name', (name, state) => {
+    expect(make({ node: 1, state }).message).toContain(`state is ${name};`)
+  })
+
+  it('say of an epoch what they take, and defineLayout what it takes', () => {
+    expect(make({ node: 1, epoch: '2020-01-01' }).message).toMatch(/that a Date can hold, or a valid Date$/)
+    const { message } = caught(() => defineLayout({ ...layouts.twitter, epochMs: new Date(0) as never }))
+    expect(message).toMatch(/a whole number of milliseconds since 1970 that a Date can hold$/)
+  })
+
   it('take a Date for an epoch', () => {
     const epoch = new Date('2024-01-01')
     const ids = createGenerator({ node: 1, epoch, layout: layouts.baidu })
@@ -120,8 +138,7 @@ describe('GRAUPEL_NODE', () => {
 
   it('counts as choosing a node', () => {
     process.env['GRAUPEL_NODE'] = '42'
-    const ids = createGenerator({})
-    expect(ids.decode(ids.next()).node).toBe(42)
+    for (const ids of [createGenerator(), createGenerator({})]) expect(ids.decode(ids.next()).node).toBe(42)
   })
 
   it('gives way to the option', () => {

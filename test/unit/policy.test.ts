@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Observation } from '../../dist/engine/engine.js'
-import { judge, situationOf, type Verdict } from '../../dist/policy/judge.js'
+import { judge, type Situation, situationOf, type Verdict } from '../../dist/policy/judge.js'
 import type { OverflowAction, Policy, RollbackAction } from '../../dist/policy/policy.js'
 
 const policy: Policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 1000, maxWaitMs: 50 }
@@ -43,6 +43,7 @@ describe('what is a rollback, and what an overflow', () => {
 })
 
 describe('the verdict', () => {
+  const overflow = { kind: 'overflow' } as const
   const clock = { epochMs: 0, tickMs: 1, maxTick: 2000 }
   it.each<[string, RollbackAction | OverflowAction, Observation, Verdict]>([
     ['throw: how long until the word is passed', 'throw', seen(100, 107), { do: 'throw', retryAfterMs: 7 }],
@@ -73,17 +74,17 @@ describe('the verdict', () => {
     ],
     ['reuse: try the past', 'reuse', seen(100, 105), { do: 'unused' }],
   ])('%s', (_, action, observation, verdict) => {
-    expect(judge(action, observation, policy, clock)).toEqual(verdict)
+    expect(judge(action, overflow, observation, policy, clock, true)).toEqual(verdict)
   })
 
   it('counts from where the clock is in its tick', () => {
     const inTick = { ...seen(100, 101, 100, 100, 10), nowMs: 1007 }
-    expect(judge('wait', inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 })).toEqual({
+    expect(judge('wait', overflow, inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 }, true)).toEqual({
       do: 'wait',
       untilTick: 101,
       waitMs: 3,
     })
-    expect(judge('throw', inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 })).toEqual({
+    expect(judge('throw', overflow, inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 }, true)).toEqual({
       do: 'throw',
       retryAfterMs: 3,
     })
@@ -92,10 +93,38 @@ describe('the verdict', () => {
   it('rounds maxAheadMs down to whole ticks', () => {
     const verdict = judge(
       'advance',
+      overflow,
       seen(100, 101, 100, 100, 10),
       { ...policy, maxAheadMs: 19 },
       { epochMs: 0, tickMs: 10, maxTick: 2000 },
+      true,
     )
     expect(verdict).toEqual({ do: 'grant', limitTick: 101 })
+  })
+
+  describe('on a wait, by whether it blocks, with maxWaitMs 50', () => {
+    const waits = (ms: number, tickMs: number) => ({ do: 'wait', untilTick: 100 + ms / tickMs, waitMs: ms })
+    const refuses = (ms: number) => ({ do: 'throw', retryAfterMs: ms })
+    it.each<[string, Situation['kind'], number, number, boolean, object]>([
+      ['a call that blocks: at the limit', 'overflow', 1, 50, true, waits(50, 1)],
+      ['a call that blocks: at the limit + 1', 'overflow', 1, 51, true, refuses(51)],
+      ['a call that blocks: a tick of a second', 'overflow', 1000, 1000, true, refuses(1000)],
+      ['a call that blocks: a step back of a second, which is a tick', 'rollback', 1000, 1000, true, refuses(1000)],
+      ['one that does not: a full tick beyond the limit', 'overflow', 1, 51, false, waits(51, 1)],
+      ['one that does not: a tick of a second', 'overflow', 1000, 1000, false, waits(1000, 1000)],
+      ['one that does not: ticks of a minute', 'overflow', 60_000, 180_000, false, waits(180_000, 60_000)],
+      ['one that does not: a step back at the limit', 'rollback', 1, 50, false, waits(50, 1)],
+      ['one that does not: a step back at the limit + 1', 'rollback', 1, 51, false, refuses(51)],
+      ['one that does not: a step back of a second, which is a tick', 'rollback', 1000, 1000, false, waits(1000, 1000)],
+      ['one that does not: a step back of two ticks', 'rollback', 1000, 2000, false, refuses(2000)],
+      ['one that does not: a step back of an hour', 'rollback', 1, 3_600_000, false, refuses(3_600_000)],
+    ])('%s', (_, kind, tickMs, waitMs, mayBlock, verdict) => {
+      const observation = seen(100, 100 + waitMs / tickMs, 100 + waitMs / tickMs, 100, tickMs)
+      expect(judge('wait', { kind }, observation, policy, { ...clock, tickMs }, mayBlock)).toEqual(verdict)
+    })
+
+    it.each([true, false])("is none where the policy is 'throw', though it may block: %s", (mayBlock) => {
+      expect(judge('throw', overflow, seen(100, 101), policy, clock, mayBlock)).toEqual(refuses(1))
+    })
   })
 })

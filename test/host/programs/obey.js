@@ -36,6 +36,10 @@ const orders = {
   /** @param {number} count */
   take: (count) => generator().take(count),
   stats: () => generator().stats(),
+  /** @param {number} user - For good. */
+  becomeUser: (user) => process.setuid?.(user),
+  /** @param {number} user - Until it is called again. */
+  actAs: (user) => process.seteuid?.(user),
   close: () => generator().close(),
   exit: () => void setImmediate(() => process.exit()),
   /** @param {string} script - Runs in the same mount namespace. */

@@ -1,0 +1,100 @@
+import { afterEach, expect, it } from 'vitest'
+import { freshNamespace } from '../engines.ts'
+import { deletePages, pagesOf } from './clean-pages.ts'
+import { describeWith } from './needs.ts'
+import { cleanUp, failure, opened, type Plan, sleep, stateFolder } from './processes.ts'
+
+// Processes that give up root's rights, for good or for a moment, and can no longer look where their state is.
+
+afterEach(cleanUp)
+
+const stranger = 65_534
+/** Longer than a tick: whoever makes an id then looks where the page is. */
+const tick = () => sleep(5)
+
+describeWith(['native', 'linux', 'root'], 'after its process has given up its rights', () => {
+  it.each(['host', 'file'])('a generator with state %s goes on, and harms no other', async (place) => {
+    const { state } = stateFolder()
+    const own: Plan = { node: 1, namespace: freshNamespace(), ...(place === 'file' && { state }) }
+    const first = await opened(own)
+    const second = await opened(own)
+    const ids = await first.take(3)
+    await first.becomeUser(stranger)
+    for (let i = 0; i < 5; i++) {
+      await tick()
+      ids.push(...(await first.take(2)), ...(await second.take(2)))
+    }
+    // Its thread raises the ceiling by the file that it has open.
+    const { ceilingMs } = await first.stats()
+    if (place === 'file') {
+      const { ids: more, error } = await first.issue(1200, 20)
+      expect(error).toBeUndefined()
+      ids.push(...more)
+      expect((await first.stats()).ceilingMs ?? 0).toBeGreaterThan(ceilingMs ?? 0)
+    }
+    await first.close()
+    await second.kill()
+    const third = await opened(own)
+    ids.push(...(await third.take(2)))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.at(-1)).toBe(ids.reduce((most, id) => (id > most ? id : most)))
+    expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
+  })
+
+  it('for a moment, it leaves the others where they are', async () => {
+    const own: Plan = { node: 1, namespace: freshNamespace() }
+    const first = await opened(own)
+    const second = await opened(own)
+    const ids: bigint[] = []
+    for (let i = 0; i < 3; i++) {
+      await first.actAs(stranger)
+      await tick()
+      ids.push(...(await first.take(2)), ...(await second.take(2)))
+      await first.actAs(0)
+      await tick()
+      ids.push(...(await first.take(2)), ...(await second.take(2)))
+    }
+    await second.open(own)
+    ids.push(...(await second.take(2)))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
+  })
+
+  it('a page that is deleted then is not made in the folder of the other user', async () => {
+    const own: Plan = { node: 1, namespace: freshNamespace() }
+    const first = await opened(own)
+    await first.take(2)
+    await first.actAs(stranger)
+    deletePages(own.namespace ?? '')
+    await tick()
+    // It cannot see that; who can makes the page anew, and seals the other one then.
+    const second = await opened(own)
+    const ids = await second.take(2)
+    await tick()
+    await first.actAs(0)
+    ids.push(...(await first.take(2)), ...(await second.take(2)))
+    expect(new Set(ids).size).toBe(4 + 2)
+    expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
+    await first.actAs(stranger)
+    await tick()
+    await first.take(1)
+    await first.actAs(0)
+  })
+
+  it('a state that is sealed and cannot be looked for is an error of the system, and no damage', async () => {
+    const own: Plan = { node: 1, namespace: freshNamespace() }
+    const first = await opened(own)
+    const second = await opened(own)
+    await first.take(2)
+    await second.take(2)
+    await first.actAs(stranger)
+    deletePages(own.namespace ?? '')
+    await tick()
+    await second.take(2)
+    await tick()
+    expect(await failure(first.take(1))).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EACCES' })
+    await first.actAs(0)
+    await tick()
+    expect(await first.take(1)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,156 @@
+// What the binding does where a call of Node-API fails, whichever it is: it releases
+// what it has taken, and can be called again. That nothing is leaked or freed twice is
+// for the sanitizer to say.
+
+#include <initializer_list>
+
+#include "check.h"
+#include "fake_node_api.h"
+
+extern "C" napi_value napi_register_module_v1(napi_env env, napi_value exports);
+
+namespace graupel {
+namespace {
+
+// As environment.h has them.
+constexpr int kWord32OfStatus = 2;
+constexpr int kWord32OfHandle = 3;
+constexpr int kNumberOfLimit = 3;
+constexpr uint32_t kOk = 0;
+
+napi_value__ Number(double number) {
+  napi_value__ value;
+  value.number = number;
+  return value;
+}
+
+napi_value__ BigInt(uint64_t number) {
+  napi_value__ value;
+  value.bigint = number;
+  return value;
+}
+
+napi_value__ Text(const char* text) {
+  napi_value__ value;
+  value.text = text;
+  return value;
+}
+
+// A thread that calls everything that JavaScript can call, once and in a row.
+class Life {
+ public:
+  Life(int fail_at, bool is_final) : env_(fail_at, is_final) {}
+
+  // How many calls of Node-API it took.
+  int Live() {
+    napi_value__ exports;
+    exports.is_object = true;
+    if (napi_register_module_v1(&env_, &exports) == nullptr) {
+      CHECK(IsFailing());
+      return env_.calls;
+    }
+    const auto call = [&](const char* name, std::vector<napi_value> arguments = {}) {
+      return env_.Call(exports.properties.at(name), std::move(arguments));
+    };
+    std::vector<uint64_t>& mailbox = exports.properties.at("mailbox")->elements;
+    auto* const words = reinterpret_cast<uint32_t*>(mailbox.data());
+    auto* const numbers = reinterpret_cast<double*>(mailbox.data());
+    MakeOptions();
+    words[kWord32OfHandle] = 7;
+    bool is_open = call("open", {&options_}) != nullptr;
+    CHECK(is_open || IsFailing(), env_.calls);
+    CHECK(is_open || words[kWord32OfHandle] == 7, words[kWord32OfHandle]);
+    // What failed has given its number back.
+    if (!is_open) is_open = call("open", {&options_}) != nullptr;
+    CHECK(is_open || env_.is_final);
+    if (is_open) CHECK(words[kWord32OfHandle] == 0, words[kWord32OfHandle]);
+
+    for (const char* name : {"next", "observe", "page", "fault"}) call(name);
+    if (!IsFailing()) CHECK(words[kWord32OfStatus] == kOk, words[kWord32OfStatus]);
+    napi_value__ array;
+    array.elements.resize(8);
+    napi_value__ from = Number(2);
+    napi_value__ to = Number(8);
+    numbers[kNumberOfLimit] = -1;
+    const napi_value filled = call("fill", {&array, &from, &to});
+    CHECK(filled == nullptr ? IsFailing() : filled->number == 6, env_.calls);
+    CHECK(array.elements[0] == 0 && array.elements[1] == 0);
+    // More than there is room for.
+    to.number = 9;
+    CHECK(call("fill", {&array, &from, &to}) == nullptr);
+    CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
+    napi_value__ slot = BigInt(1);
+    const napi_value is_raised = call("raise", {&slot});
+    CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 1, env_.calls);
+    AskWhereNothingIs(words, call);
+    call("close");
+    call("leave");
+    return env_.calls;
+  }
+
+ private:
+  bool IsFailing() const { return env_.calls >= env_.fail_at; }
+
+  // A handle that has never been one: every call ends, and touches nothing.
+  template <typename Calls>
+  void AskWhereNothingIs(uint32_t* words, Calls call) {
+    for (const uint32_t handle : {uint32_t{1}, UINT32_MAX}) {
+      words[kWord32OfHandle] = handle;
+      for (const char* name : {"next", "observe", "grant", "grantUnused", "page",
+                               "awaitCeiling", "close"}) {
+        call(name);
+      }
+      napi_value__ slot = BigInt(1);
+      const napi_value is_raised = call("raise", {&slot});
+      CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 0);
+    }
+    words[kWord32OfHandle] = 0;
+    // There is no ceiling to wait for.
+    call("awaitCeiling");
+  }
+
+  void MakeOptions() {
+    options_.is_object = true;
+    const auto set = [&](const char* name, napi_value__ value) {
+      options_.properties[name] = &values_.emplace_back(std::move(value));
+    };
+    set("epochMs", Number(1.7e12));
+    set("tickMs", Number(1));
+    set("maxTick", BigInt((uint64_t{1} << 41) - 1));
+    set("nodeBits", BigInt(1 << 12));
+    set("sequenceBits", Number(12));
+    set("sequenceShift", Number(0));
+    set("timestampShift", Number(22));
+    set("key", Text("real key"));
+    set("description", Text("{}"));
+    for (const char* name : {"place", "history", "sequenceStart", "seed", "clock",
+                             "windowTicks", "lockMs", "ignoresClaim"}) {
+      set(name, Number(0));
+    }
+    set("path", Text(""));
+    set("stateFolder", Text(""));
+  }
+
+  std::deque<napi_value__> values_;
+  napi_value__ options_;
+  napi_env__ env_;
+};
+
+void EveryCallMayFail() {
+  const int calls = Life(INT32_MAX, false).Live();
+  CHECK(calls > 60, static_cast<uint64_t>(calls));
+  for (const bool is_final : {false, true}) {
+    for (int fail_at = 1; fail_at <= calls; ++fail_at) {
+      test_seed = static_cast<uint64_t>(fail_at);
+      Life(fail_at, is_final).Live();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graupel
+
+int main() {
+  graupel::EveryCallMayFail();
+  return 0;
+}

@@ -1,0 +1,103 @@
+#ifndef GRAUPEL_TEST_MAKER_H_
+#define GRAUPEL_TEST_MAKER_H_
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "../../native/core/generator.h"
+#include "../../native/core/home.h"
+#include "check.h"
+#include "setup.h"
+
+namespace graupel {
+
+// What one thread makes, as native/binding does it.
+class Maker {
+ public:
+  explicit Maker(const HomeOptions& options) : options_(options) {
+    const Fault fault = OpenHome(options, &home_);
+    CHECK(fault.IsNone(), fault.kind, fault.error);
+    Settle();
+  }
+
+  // Some ids, from the tick of the clock on. False where none can be had.
+  bool Make(uint64_t now, size_t count) {
+    uint64_t ids[64];
+    size_t filled = 0;
+    for (int tries = 0; filled == 0; ++tries) {
+      CHECK(tries < 1000, now);
+      const Status status =
+          generator_->Fill(now, options_.layout.max_tick, ids, count, &filled);
+      if (status == Status::kMoved) Follow();
+      if (status != Status::kCeiling) continue;
+      uint64_t attempt = 0;
+      if (home_.ceiling->Await(now, 20'000, &attempt, &fault) ==
+          DurableCeiling::Outcome::kRaised)
+        continue;
+      // Or was it only the page that is gone?
+      if (home_.page->IsCurrent()) return false;
+      Follow();
+    }
+    Keep(ids, filled);
+    return true;
+  }
+
+  // As many as there are in the clock's own tick, up to `count`; how many.
+  size_t Take(uint64_t now, size_t count) {
+    uint64_t ids[64];
+    size_t filled = 0;
+    Status status = generator_->Fill(now, now, ids, count, &filled);
+    if (status == Status::kMoved) {
+      Follow();
+      status = generator_->Fill(now, now, ids, count, &filled);
+    }
+    CHECK(status == Status::kOk || status == Status::kAhead, status);
+    Keep(ids, filled);
+    return filled;
+  }
+
+  const HomeOptions& options() const { return options_; }
+  Home& home() { return home_; }
+
+  std::vector<uint64_t> slots;
+  Fault fault;  // Why Make() was in vain.
+
+ private:
+  void Keep(const uint64_t* ids, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      bool is_own;
+      slots.push_back(SlotOfId(options_.layout, ids[i], &is_own));
+      CHECK(is_own, ids[i]);
+    }
+  }
+  void Follow() {
+    const Fault fault = FollowHome(options_.identity, options_.layout, &home_);
+    CHECK(fault.IsNone(), fault.kind, fault.error);
+    Settle();
+  }
+  void Settle() {
+    if (thread_ == nullptr) {
+      thread_.reset(new Thread(home_.state, options_.layout));
+      generator_.reset(new Generator(thread_.get(), 1, {}));
+    }
+    thread_->state = home_.state;
+    thread_->ceiling = home_.ceiling.get();
+    thread_->whereabouts = home_.page.get();
+  }
+
+  const HomeOptions options_;
+  Home home_;
+  std::unique_ptr<Thread> thread_;
+  std::unique_ptr<Generator> generator_;
+};
+
+inline void CheckNoneTwice(std::vector<uint64_t> slots) {
+  std::sort(slots.begin(), slots.end());
+  const auto twice = std::adjacent_find(slots.begin(), slots.end());
+  CHECK(twice == slots.end() && "a slot was issued twice", *twice);
+}
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_TEST_MAKER_H_

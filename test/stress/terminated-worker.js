@@ -1,0 +1,37 @@
+// Makes generators, ids by each of their functions, and closes them, over and over, until the thread is ended. Records
+// each id where the main thread sees it.
+import { workerData } from 'node:worker_threads'
+import { createGenerator, layouts } from 'graupel'
+
+const { namespace, states, ids, made } = workerData
+const record = new BigUint64Array(ids)
+const count = new Int32Array(made)
+const own = new BigUint64Array(32)
+
+for (let round = 0; ; round++) {
+  const generator = createGenerator({
+    node: 1,
+    namespace,
+    layout: layouts.wide,
+    state: states[round % states.length],
+    onRollback: round % 2 === 0 ? 'advance' : 'reuse',
+    onOverflow: 'advance',
+    maxAheadMs: 600_000,
+    maxWaitMs: 600_000,
+  })
+  keep(generator.next())
+  keep(await generator.nextAsync())
+  for (const id of generator.fill(own)) keep(id)
+  generator.stats()
+  // What is not closed is forgotten, by the collector or at the end of the thread.
+  if (round % 4 !== 0) generator.close()
+}
+
+/** @param {bigint} id */
+function keep(id) {
+  const at = Atomics.load(count, 0)
+  // Enough of them.
+  if (at === record.length) return
+  record[at] = id
+  Atomics.store(count, 0, at + 1)
+}
