@@ -47,6 +47,7 @@ const mayImport = {
     'engine/choose',
     'errors',
     'generator',
+    'host',
     'host/folder',
     'index',
     'layout',

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pagesFolder } from '../host/folder.js'
+import { bootId } from '../host/process.js'
 import type { GraupelError } from '../index.js'
 import { readState, type State, unreadable } from './state-read.js'
 
@@ -49,7 +49,7 @@ export async function memoryOf({ stored, stats }: State): Promise<Memory> {
   const boot = bootId()
   // Made, and never used.
   if (stored.bootId === '') return { isLive: false, isSameBoot: false, page: undefined, folder }
-  if (boot === undefined) return { isLive: undefined, isSameBoot: undefined, page: undefined, folder }
+  if (boot === '') return { isLive: undefined, isSameBoot: undefined, page: undefined, folder }
   if (stored.bootId !== boot) return { isLive: false, isSameBoot: false, page: undefined, folder }
   try {
     const page = (await pagesIn(folder)).find((found): found is State => 'stored' in found && isOf(found, stored))
@@ -63,23 +63,4 @@ export async function memoryOf({ stored, stats }: State): Promise<Memory> {
 function isOf({ stored: page }: State, file: { readonly lineage: string; readonly key: string }): boolean {
   if (page.kind !== 'page' || page.isSealed || page.lineage !== file.lineage) return false
   return page.key.slice(page.key.indexOf(' ') + 1) === file.key
-}
-
-/** Of this start of the system. Windows has one that only the native engine can read. */
-function bootId(): string | undefined {
-  if (process.platform === 'darwin') return ask('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')
-  if (process.platform !== 'linux') return undefined
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return undefined
-  }
-}
-
-function ask(program: string, ...words: string[]): string | undefined {
-  try {
-    return execFileSync(program, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  } catch {
-    return undefined
-  }
 }

@@ -41,7 +41,7 @@ export interface Binding {
 }
 
 /** What the js engine has to do with a key that is opened natively. */
-export interface BesideJs {
+interface BesideJs {
   /** Its claim of the key is there, and the caller makes a page of it. */
   readonly ignoresClaim: boolean
   /** It may have counted the key in this process, and the caller carries its word over. */
