@@ -3,7 +3,7 @@ import { GraupelError } from '../errors.js'
 import { pagesFolder } from './folder.js'
 import { nameOf } from './name.js'
 import { ownFolder } from './own-folder.js'
-import { readPage } from './page-users.js'
+import { type PageContents, readPage } from './page-users.js'
 import { fateOf, isThisProcess, type ProcessIdentity, thisProcess } from './process.js'
 
 // The claim of a key is a folder beside the key's page, and in it one file for each step of its history, named 1, 2, 3 and
@@ -55,7 +55,7 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
       place,
       stepsIn(place).filter((other) => other < step),
     )
-    return { step, isOwn, floor: highest(before, page && (page.word ?? clock.slotAfter(page.highTick))), ceiling }
+    return { step, isOwn, floor: highest(before, page && beginningOf(page, clock)), ceiling }
   })
 }
 
@@ -269,6 +269,13 @@ function unreachable(
     'ERR_STATE_UNREACHABLE',
     `this node of layout '${name}' is counted by the ${engine} engine in ${holders}${where}, and processes cannot share a node with the js engine; use the native engine in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
   )
+}
+
+/** The first slot of a page that no process has open. */
+function beginningOf({ word, last, highTick }: PageContents, clock: ClaimClock): bigint {
+  if (word !== undefined) return word
+  const next = clock.slotAfter(highTick)
+  return last > next ? last : next
 }
 
 function highest(...slots: (bigint | undefined)[]): bigint | undefined {

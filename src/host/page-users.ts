@@ -7,9 +7,11 @@ const tableAt = 3072
 const entryBytes = 16
 const wordAt = 3968
 const highTickAt = 3976
+const lastAt = 3992
 const pageBytes = 16_384
-/** In place of the word: these slots are counted in another page, which is gone. */
+/** In place of the word: these slots are counted in another page, which is gone; or the page has just been made. */
 const sealed = 0xffff_ffff_ffff_ffffn
+const notBegun = 0n
 /** In place of a pid: there were more processes than entries. */
 const tooMany = 0xffff_ffff
 
@@ -17,6 +19,8 @@ const tooMany = 0xffff_ffff
 export interface PageContents {
   /** The first slot that was not issued; `undefined` where that is not known. */
   readonly word: bigint | undefined
+  /** Where that is not known, what it is at least. */
+  readonly last: bigint
   /** The latest tick that the clock has shown to a process that reserved. */
   readonly highTick: number
   /** Processes that may have it mapped still; `undefined` where there are more than the page has room to name. */
@@ -52,7 +56,8 @@ export function readPage(path: string): PageContents | undefined {
   }
   const word = bytes.readBigUInt64LE(wordAt)
   return {
-    word: word === sealed ? undefined : word,
+    word: word === sealed || word === notBegun ? undefined : word,
+    last: bytes.readBigUInt64LE(lastAt),
     highTick: Number(bytes.readBigUInt64LE(highTickAt)),
     users: isFull ? undefined : users,
   }
