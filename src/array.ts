@@ -88,7 +88,7 @@ function isDetached(buffer: ArrayBufferLike): boolean {
   }
 }
 
-/** Of whichever realm; asking by a getter that throws would cost more than filling some thousand ids. */
+/** Whichever realm it comes from; asking by a getter that throws would cost more than filling some thousand ids. */
 function isShared(buffer: ArrayBufferLike): boolean {
   // Nearly always, and ten times as fast.
   if (Object.getPrototypeOf(buffer) === ArrayBuffer.prototype) return false

@@ -76,18 +76,20 @@ export class GraupelError extends Error {
     Object.assign(this, rest)
   }
 
-  /** True for the errors of every copy of the package, such as the two that `import` and `require` load. @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: A subclass inherits this, and asks about itself.
-    if (this !== GraupelError) return Function.prototype[Symbol.hasInstance].call(this, value)
-    return typeof value === 'object' && value !== null && brand in value
-  }
-
   /** @internal */
   get [brand](): true {
     return true
   }
 }
+
+// True for the errors of every copy of the package, such as the two that `import` and `require` load; a subclass asks about
+// itself. Outside of the class, because esbuild renames a class that names itself, and Node prints that name.
+Object.defineProperty(GraupelError, Symbol.hasInstance, {
+  value(this: unknown, value: unknown): boolean {
+    if (this !== GraupelError) return Function.prototype[Symbol.hasInstance].call(this, value)
+    return typeof value === 'object' && value !== null && brand in value
+  },
+})
 
 /** A `TypeError` for a value of the wrong kind. */
 export function typeError(code: ErrorCode, message: string): TypeError & { code: ErrorCode } {

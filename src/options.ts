@@ -54,10 +54,11 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   /** Milliseconds that `'advance'` may count ahead of the clock, from 0 up. @default 1000, or two ticks of the layout if that is more */
   maxAheadMs?: number
   /**
-   * Milliseconds that one wait may take, from 0 up; where it would take longer, the call throws at once, with
-   * `retryAfterMs`. It bounds each wait and not the call: `fill` and `take` wait once for each tick they need. Calls that do
-   * not block wait for a full tick to pass, however long that is, and after a step back for one tick at least. So long, too,
-   * `createGenerator` may wait for the locks of a state file.
+   * Milliseconds that one wait may block, from 0 up; where it would take longer, the call throws at once, with
+   * `retryAfterMs`. It bounds each wait and not the call: `fill` and `take` wait once for each tick they need. `nextAsync`
+   * and `fillAsync` wait for a full tick to pass however long that is, and after a step back for at most `maxWaitMs`, or one
+   * tick if that is longer. `createGenerator` waits for the locks of a state file for at most `maxWaitMs` in all.
+   *
    * @default 50; for the locks 1000
    */
   maxWaitMs?: number
@@ -69,14 +70,14 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
    * Where the last id is remembered: `'host'`, in memory that all processes of this user on this host share, until the
    * host is restarted; a path such as `'/var/lib/app/ids.state'`, there and in a file, which loss of power does not
    * harm; `'process'`, for all threads of this one, which states that no other process uses this node; or `'thread'`,
-   * which states that no other thread does, either. The first two need the native engine.
+   * which states that no other thread does, either. To pass `'host'` or a path needs the native engine.
    *
-   * @default 'host', where the js engine counts alone and refuses a second process; 'process' for a clock of your own, and
-   * in browsers
+   * @default 'host'. The js engine then keeps the node for one process of this host, refuses a second one, and calls that
+   * 'host', too. 'process' for a clock of your own, and in browsers.
    */
   state?: 'host' | 'process' | 'thread' | (string & {})
   /**
-   * Of a state that is a file: milliseconds that ids may be ahead of what the file says, from 1 to 86 400 000. It is
+   * How far ids may be ahead of what a state file says: milliseconds, 1 to 86 400 000. It is
    * written twice in a window while ids are made, and after a loss of power the first id is up to a window later than
    * the last one was. @default 900
    */
@@ -120,7 +121,7 @@ export interface Settings<F extends readonly Field[]> extends Policy {
   readonly place: Place
   /** No other thread uses the node. */
   readonly isThread: boolean
-  /** Of a state that is a file, as it was given. */
+  /** The state file as it was given; empty for other states. */
   readonly path: string
   readonly windowMs: number
   /** How long opening a state that is a file may wait for the locks of others. */
@@ -247,6 +248,7 @@ function layoutOf<F extends readonly Field[]>({ layout, epoch }: GeneratorOption
 
 function nodeOf(layout: Layout, node: unknown): number {
   if (node !== undefined) return combineNode(layout, node)
+  if (layout.nodeFields.length === 0) return 0
   const text = platform.environmentVariable(nodeVariable)
   if (text !== undefined) {
     if (!/^(0|[1-9][0-9]*)$/.test(text)) {
@@ -257,7 +259,6 @@ function nodeOf(layout: Layout, node: unknown): number {
     }
     return combineNode(layout, Number(text))
   }
-  if (layout.nodeFields.length === 0) return 0
   throw typeError(
     'ERR_NODE_REQUIRED',
     `no node was given, and two hosts with the same node make the same ids; pass a number from 0 to ${layout.nodes - 1} that no other host uses (a StatefulSet's ordinal, a row in a table, an entry of your configuration), or set ${nodeVariable}`,
@@ -308,6 +309,9 @@ function stateOf(state: unknown): { place: Place; path: string; isThread?: boole
   if (state === undefined || state === 'process') return { place: 'process', path: '' }
   if (state === 'thread') return { place: 'process', path: '', isThread: true }
   if (state === 'host') return { place: 'host', path: '' }
+  if (Object.prototype.toString.call(state) === '[object URL]') {
+    throw typeError('ERR_OPTION_INVALID', 'state is a URL; pass the path, which fileURLToPath() of node:url gives')
+  }
   if (typeof state !== 'string') {
     throw typeError(
       'ERR_OPTION_INVALID',
@@ -330,7 +334,8 @@ function stateOf(state: unknown): { place: Place; path: string; isThread?: boole
   return { place: 'file', path: state }
 }
 
-const withoutOthers = "pass state: 'process' if no other process uses this node"
+const withoutOthers =
+  "leave state out, and the js engine keeps this node for one process of this host, or pass state: 'process' if no other process uses this node"
 
 /** @throws GraupelError `ERR_NATIVE_UNAVAILABLE` */
 function checkNative(asked: string, engine: EngineOption): void {
@@ -340,17 +345,17 @@ function checkNative(asked: string, engine: EngineOption): void {
   }
   throw new GraupelError(
     'ERR_NATIVE_UNAVAILABLE',
-    `${asked}, which only the native engine can keep, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; ${withoutOthers}`,
+    `${asked}, which only the native engine can do, and ${engine === 'js' ? "engine is 'js'" : "GRAUPEL_ENGINE is 'js'"}; ${withoutOthers}`,
   )
 }
 
-/** @throws GraupelError `ERR_STATE_UNREACHABLE` where other processes run the same program, which the js engine cannot see. */
+/** @throws GraupelError `ERR_STATE_UNREACHABLE` where other processes run the same program, of which the js engine would refuse all but the first. */
 function checkAlone(): void {
   const siblings = platform.siblingProcesses()
   if (siblings === undefined) return
   throw new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `${siblings}, and the js engine cannot see what other processes issue on this node; use the native engine, or give each process a node of its own and pass state: 'process' to say so`,
+    `${siblings}, and processes cannot share a node with the js engine; use the native engine, or give each process a node of its own and pass state: 'process' to say so`,
   )
 }
 

@@ -3,7 +3,7 @@ import type { EngineKind } from './engine/choose.js'
 /** What {@link IdGenerator.stats} returns: of this generator, except where it says otherwise. */
 export interface Stats {
   engine: EngineKind
-  /** Where the state word lives: `'process'`, `'host'`, or the path of the file that remembers it. */
+  /** Where the last id is remembered: `'host'`, `'process'`, `'thread'`, or the path of the file. */
   state: string
   /** Ids made. */
   issued: number

@@ -91,7 +91,7 @@ export class FillTask implements Task {
   }
 
   #slice(fill: (to: number) => number): Progress {
-    // Again, because the user's clock or policy, or whoever runs while this waits, may have given the array away.
+    // Again, because the user's clock or policy, or other code that runs while this waits, may have given the array away.
     if (!this.#isFresh) checkIdArray(this.#array)
     this.#isFresh = false
     const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length

@@ -9,7 +9,7 @@ namespace graupel {
 namespace {
 
 // A sync takes some milliseconds; who holds a lock for longer has been stopped,
-// or its disk does not answer. Of the thread, for which nobody waits so long.
+// or its disk does not answer. For the thread; createGenerator has lock_ms.
 constexpr int kLockMs = 1000;
 constexpr std::chrono::milliseconds kCloseTime{2000};
 // After a failure, those who only come near do not ask again for so long.
@@ -208,8 +208,7 @@ Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick,
       *ceiling = record.durable;
       break;
     case Attached::kElsewhere:
-      fault =
-          Fault::Of(Fault::Kind::kLost, file_->path(), "overwritten by somebody else");
+      fault = Fault::Of(Fault::Kind::kLost, file_->path(), "overwritten");
       break;
     case Attached::kMoved:
       // Whoever finds the seal brings another page (Follow).

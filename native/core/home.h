@@ -16,8 +16,8 @@ namespace graupel {
 
 // How pages are found and begun.
 struct PageRules {
-  std::string parent;        // Of the folder of pages; empty: the usual one.
-  ClockNs now_ns = nullptr;  // Of those who make ids.
+  std::string parent;        // Where the folder of pages is; empty: the usual place.
+  ClockNs now_ns = nullptr;  // The clock of the generators.
   // Once, where the claim of another engine is handed over (Page::Open).
   bool ignores_claim = false;
 };

@@ -200,7 +200,7 @@ Fault UsualParent(std::string* parent) {
       ::stat(kMemory, &stat) == 0 ? S_ISDIR(stat.st_mode) : !IsGone(errno);
   *parent = has_one ? kMemory : "/tmp";
 #elif defined(__APPLE__)
-  // Of each user; TMPDIR usually says the same, and may say anything.
+  // The user's own; TMPDIR usually says the same, and may say anything.
   char buffer[1024];
   const size_t length = confstr(_CS_DARWIN_USER_TEMP_DIR, buffer, sizeof buffer);
   if (length == 0 || length > sizeof buffer) {
@@ -231,7 +231,7 @@ Fault OwnFolder(const std::string& path) {
   const int fd = open(path.c_str(), flags);
   if (fd < 0) {
     if (errno == ELOOP || errno == ENOTDIR) return NoFolder(path);
-    // Of another user, and closed to this one: its owner says more than the error does.
+    // Another user's, and closed to this one: its owner says more than the error does.
     const int error = errno;
     struct stat stat;
     if (error == EACCES && lstat(path.c_str(), &stat) == 0) {

@@ -39,11 +39,14 @@ const flags = {
   },
   'max-wait-ms': {
     value: 'MS',
-    help: 'how long one wait for the next tick may take (50, or two ticks if that is more)',
+    help: 'how long one wait for the next tick may take (here 50, or two ticks if that is more)',
   },
   'sequence-start': { value: 'START', choices: sequenceStarts, help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
-  state: { value: 'STATE', help: 'where the last id is remembered: host, process, or the path of a file (host)' },
+  state: {
+    value: 'STATE',
+    help: 'where the last id is remembered: host, process, thread, or the path of a file (host)',
+  },
   'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (900)' },
   engine: { value: 'ENGINE', choices: engines, help: 'which engine (auto)' },
   help: helpFlag,
@@ -110,7 +113,7 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
  */
 async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
   const { issued, aheadMs, state } = generator.stats()
-  if (issued === 0 || state !== 'process') return
+  if (issued === 0 || (state !== 'process' && state !== 'thread')) return
   const inTickMs = (Date.now() - epochMs) % tickMs
   await sleep(aheadMs + tickMs - inTickMs)
 }

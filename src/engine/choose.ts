@@ -102,11 +102,15 @@ function choose(): EngineInfo {
   if (loaded.ok) return { kind: 'native', file: loaded.file }
   if (!loaded.isByDesign) {
     platform.warn(
-      `graupel runs on its TypeScript engine: ${loaded.reason}; ${remedyOf(loaded.remedy)}set ${variable}=js to choose it`,
+      `graupel runs on its TypeScript engine: ${loaded.reason}; ${remedyOf(loaded.remedy)}set ${variable}=js to have it without this warning`,
       'GRAUPEL_JS_ENGINE',
     )
   }
   return { kind: 'js', reason: loaded.reason }
+}
+
+function remedyOf(remedy: string | undefined): string {
+  return remedy === undefined ? '' : `${remedy}, or `
 }
 
 /** What the clock of generators without one of their own shows; milliseconds since 1970. @internal */
@@ -115,10 +119,6 @@ export function clockMs(kind: EngineKind): number {
 }
 
 const surroundings: JsSurroundings = { ...platform, openElsewhere: openTakenOver }
-function remedyOf(remedy: string | undefined): string {
-  return remedy === undefined ? '' : `${remedy}, or `
-}
-
 let leavesAtExit = false
 let releasesAtExit = false
 
@@ -151,7 +151,7 @@ function openClaimed(spec: CoreSpec): Core {
 /**
  * The native engine counts this key from now on; the js engine's word, if it has one, is carried over.
  *
- * @param floor - Of a claim that is handed over; nothing below it may be issued.
+ * @param floor - Nothing below it may be issued; given where a claim is handed over.
  */
 function openTaking(spec: CoreSpec, floor?: bigint): Core {
   const { open, binding } = requireNative('this generator counts natively')

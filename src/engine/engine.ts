@@ -26,9 +26,9 @@ export interface Observation {
   nowMs: number
   /** -1 before the epoch. */
   nowTick: number
-  /** Tick of the first slot that nobody has. */
+  /** Tick of the first slot that is free. */
   headTick: number
-  /** Tick of the last slot that somebody has; -1 where there is none. */
+  /** Tick of the last slot that was issued; -1 where there is none. */
   lastTick: number
   /** The latest tick that the clock has shown to anybody who reserved. */
   highTick: number
@@ -97,11 +97,11 @@ export interface CoreSpec {
   place: Place
   /** No other thread uses the node, so a thread that cannot reach the others may count. */
   isThread: boolean
-  /** Of a state that is a file; else empty. */
+  /** The state file; empty for other states. */
   path: string
   /** How far ahead a ceiling is set. */
   windowTicks: number
-  /** Of a state that is a file: how long opening it may wait for the locks of others, in milliseconds. */
+  /** How long opening a state file may wait for the locks of others, in milliseconds. */
   lockMs: number
   /** In which the folder of pages is; empty for the usual one. */
   stateFolder: string

@@ -71,7 +71,7 @@ export function faultError(
     case kinds.corrupt:
       return make(
         'ERR_STATE_CORRUPT',
-        `${what} is damaged: ${detail}; it is not started afresh, because nobody would know what was issued: restore it, or use another node, or delete it once the clock has certainly passed the last id`,
+        `${what} is damaged: ${detail}; it is not started afresh, because it is not known what was issued: restore it, or use another node, or delete it once the clock has certainly passed the last id`,
       )
     case kinds.version:
       return make(

@@ -160,7 +160,7 @@ export class State {
   }
 
   /**
-   * Hands this key over to somebody else, who has been told with which slot to go on before anybody can ask.
+   * Hands this key over to the native engine, which knows with which slot to go on before it is asked.
    *
    * @param raise - Makes sure that the other side issues nothing below a slot.
    */

@@ -1,6 +1,7 @@
+import { GraupelError } from '../errors.js'
 import { fateOf, type ProcessIdentity, thisProcess } from './process.js'
 
-// The table of processes in a page, and the page's word: docs/state-file.md describes every byte, native/core/page_users.h
+// The table of processes in a page, and the page's word: docs/state-file.md describes every byte, native/core/users.h
 // writes them.
 
 const tableAt = 3072
@@ -38,7 +39,12 @@ export function readPage(path: string): PageContents | undefined {
     throw error
   }
   // A page that is being made has another name, so one of this name is whole, or damaged.
-  if (bytes.length !== pageBytes) throw new Error(`it has ${bytes.length} bytes and not ${pageBytes}`)
+  if (bytes.length !== pageBytes) {
+    throw new GraupelError(
+      'ERR_STATE_CORRUPT',
+      `the page ${path}, in which processes share a state, is damaged: it has ${bytes.length} bytes and not ${pageBytes}; it is not started afresh, because it is not known what was issued: use another node, or delete it once the clock has certainly passed the last id`,
+    )
+  }
   const { bootId } = thisProcess()
   const users: ProcessIdentity[] = []
   let isFull = false

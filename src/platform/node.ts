@@ -26,7 +26,8 @@ let native: NativeLoad | undefined
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 export const platform: Platform = {
-  environmentVariable: (name) => process.env[name],
+  // An empty one counts as unset.
+  environmentVariable: (name) => process.env[name] || undefined,
 
   stateMemory() {
     const memory = getEnvironmentData(memoryKey)

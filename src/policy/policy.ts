@@ -19,6 +19,6 @@ export interface Policy {
   readonly onRollback: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   readonly onOverflow: OverflowAction
   readonly maxAheadMs: number
-  /** Of one wait, and not of a call: one that needs many ticks waits for each. */
+  /** Bounds one wait, not a call: a call that needs many ticks waits for each. */
   readonly maxWaitMs: number
 }

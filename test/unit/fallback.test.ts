@@ -70,7 +70,7 @@ function expectAdvice(out: ReturnType<typeof said>, reason: string | RegExp, rem
     variable: matching(`^ERR_NATIVE_UNAVAILABLE: GRAUPEL_ENGINE is 'native', ${cannot} unset GRAUPEL_ENGINE$`),
     warnings: [
       matching(
-        `^graupel runs on its TypeScript engine: ${text}; ${remedy.replace(/[+()]/g, '\\$&')}, or set GRAUPEL_ENGINE=js to choose it$`,
+        `^graupel runs on its TypeScript engine: ${text}; ${remedy.replace(/[+()]/g, '\\$&')}, or set GRAUPEL_ENGINE=js to have it without this warning$`,
       ),
     ],
   })
