@@ -77,7 +77,6 @@
  * @property {string} unit - Of the figure.
  * @property {string} [yardstick] - What the ratio is a multiple of.
  * @property {readonly string[]} [nodeFlags] - For the process that it runs in.
- * @property {readonly string[]} [mayRepeat] - Subjects of ours that are known to, and whose documentation says so.
  * @property {boolean} [onEveryNode] - It is worth running on other versions of Node, too.
  * @property {Readonly<Record<string, readonly Bar[]>>} bars - By the subject's name.
  * @property {(subject: Subject, isQuick: boolean) => Promise<Outcome | undefined>} run - `undefined` where the subject

@@ -71,16 +71,14 @@ export function count(value) {
  * hold is no failure by itself, because a busy machine is enough for that (`--check`).
  *
  * @param {readonly Result[]} results
- * @param {readonly Workload[]} workloads
  * @param {readonly string[]} own - Names of our subjects.
  */
-export function failures(results, workloads, own) {
+export function failures(results, own) {
   return results.flatMap(({ subject, workload, node, outcome, error }) => {
     const where = `${workload}, ${subject}, Node ${node}`
     if (error !== undefined && own.includes(subject)) return [`${where}: ${error.split('\n')[0]}`]
     const faults = faultsOf(outcome?.check)
-    const isKnown = workloads.find(({ name }) => name === workload)?.mayRepeat?.includes(subject)
-    return faults.length > 0 && own.includes(subject) && !isKnown ? [`${where}: ${faults.join(', ')}`] : []
+    return faults.length > 0 && own.includes(subject) ? [`${where}: ${faults.join(', ')}`] : []
   })
 }
 

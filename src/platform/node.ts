@@ -26,8 +26,7 @@ let native: NativeLoad | undefined
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 export const platform: Platform = {
-  // An empty one counts as unset.
-  environmentVariable: (name) => process.env[name] || undefined,
+  environmentVariable: (name) => process.env[name],
 
   stateMemory() {
     const memory = getEnvironmentData(memoryKey)

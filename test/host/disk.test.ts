@@ -135,7 +135,7 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
     await process.issue(20, 1)
     copyFileSync(copy, state)
     const during = await process.issue(5000, 1)
-    expect(during.error?.message).toMatch(/overwritten by somebody else/)
+    expect(during.error?.message).toMatch(/was overwritten while/)
     expectBelowCeiling(during)
   })
 

@@ -65,7 +65,7 @@ function expectAdvice(out: ReturnType<typeof said>, reason: string | RegExp, rem
   expect(out).toEqual({
     engine: matching(`^ERR_NATIVE_UNAVAILABLE: engine is 'native', ${cannot} allow engine: 'auto'$`),
     state: matching(
-      `^ERR_NATIVE_UNAVAILABLE: state is 'host', ${cannot} pass state: 'process' if no other process uses this node$`,
+      `^ERR_NATIVE_UNAVAILABLE: state is 'host', ${cannot} leave state out, .*, or pass state: 'process' if no other process uses this node$`,
     ),
     variable: matching(`^ERR_NATIVE_UNAVAILABLE: GRAUPEL_ENGINE is 'native', ${cannot} unset GRAUPEL_ENGINE$`),
     warnings: [
