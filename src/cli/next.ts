@@ -59,8 +59,9 @@ export const nextManual: Manual = {
   flags,
   notes: [
     'bytes are written without line ends, 8 for each id. json is one object a line.',
-    'With --state process, which is the default of the js engine, commands that run',
-    'at the same time need a node of their own each.',
+    'Commands that run at the same time may use one node. With --engine js the second',
+    'one is refused there, and with --state process it may make equal ids: then each',
+    'needs a node of its own.',
   ],
 }
 

@@ -1,24 +1,16 @@
-import { type BigIntStats, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs'
+import { type BigIntStats, lstatSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pagesFolder } from '../host/folder.js'
-import { GraupelError } from '../index.js'
+import type { GraupelError } from '../index.js'
 import { type Paint, printable } from './paint.js'
-import { headedTable, jsonLine, lastTimeMs, listCells, listHead, plainFound } from './state-list.js'
+import { cleanedClaims } from './state-clean-claims.js'
+import { type Fate, isDayOld, isListed, notRemoved, plainFate, removedText, tooYoung, unsafe } from './state-fate.js'
+import { headedTable, jsonLine, lastTimeMs, listCells, listHead } from './state-list.js'
 import { type Found, pagesIn } from './state-memory.js'
-import { failed, readState, unreadable } from './state-read.js'
-import { type Mappings, mappings, type User, usersOf } from './state-users.js'
-import { howFar } from './time.js'
+import { failed, namesIn, readState, unreadable } from './state-read.js'
+import { type Mappings, mappings, named, usersOf } from './state-users.js'
 
-// docs/state-file.md says why it is safe to forget what lies a day back.
-const dayMs = 24 * 3_600_000
 const hourMs = 3_600_000
-
-/** What became of a page or of what a crash left behind, and why. */
-interface Fate {
-  readonly found: Found | { readonly path: string }
-  readonly isRemoved: boolean
-  readonly reason: string
-}
 
 /** `graupel state --clean`: removes what nothing needs from a folder of pages, and says what it removed and kept. */
 export async function cleanedFolder(folder: string, isJson: boolean, paint: Paint): Promise<string> {
@@ -29,16 +21,17 @@ export async function cleanedFolder(folder: string, isJson: boolean, paint: Pain
   const note = (fate: Fate | undefined) => fate !== undefined && fates.push(fate)
   // One by one, so that each is looked at again just before it is removed.
   for (const page of found) note(await cleaned(page, users, nowMs))
-  for (const path of leftIn(folder)) note(cleanedLeftover(path, nowMs))
+  fates.push(...cleanedClaims(folder, (claim) => cleanedLeftovers(claim, nowMs), nowMs))
+  fates.push(...cleanedLeftovers(folder, nowMs))
   if (isJson) return fates.map((fate) => jsonLine(plainFate(fate, nowMs))).join('')
-  if (fates.length === 0) return `There is no page in ${printable(folder)}: nothing to remove.\n`
+  if (fates.length === 0) return `There is no page and no claim in ${printable(folder)}: nothing to remove.\n`
   const rows = fates.map(({ found, isRemoved, reason }) => [
     isRemoved ? 'removed' : 'kept',
     printable(reason),
-    ...('stored' in found || 'error' in found ? listCells(found) : ['', '', '', '']),
+    ...(isListed(found) ? listCells(found) : ['', '', '', '']),
     printable(found.path),
   ])
-  return headedTable(['', 'because', ...listHead, 'page'], rows, paint)
+  return headedTable(['', 'because', ...listHead, 'path'], rows, paint)
 }
 
 /**
@@ -62,10 +55,7 @@ export async function cleanedPage(path: string, isJson: boolean): Promise<string
   } catch (error) {
     throw failed(path, 'removed', error, 'run this as its owner, when no process has it open')
   }
-  if (isJson) return jsonLine(plainFate({ found, isRemoved: true, reason: 'asked for' }, nowMs))
-  const [layout, node, namespace] = listCells(found)
-  const ids = 'error' in found ? '' : ` of layout ${layout}, node ${node}, namespace ${namespace}`
-  return `Removed ${printable(path)}${ids}.\nForgotten: ${forgotten(found, nowMs)}.\n`
+  return removedText(found, isJson, nowMs)
 }
 
 /** Undefined where another process was faster. */
@@ -78,15 +68,14 @@ async function cleaned(found: Found, users: Mappings | undefined, nowMs: number)
 function keptBecause(found: Found, mapped: Mappings | undefined, nowMs: number): string | undefined {
   // What it would forget is not known.
   if ('error' in found) return found.error.code === 'ERR_STATE_CORRUPT' ? 'damaged' : found.error.code
-  const { stored, ids, stats } = found
+  const { stored, stats } = found
   if (stored.kind === 'file') return 'a state file'
   const users = mapped?.of(stats)
   if (users?.length) return `open by ${users.map(({ pid }) => pid).join(', ')}`
   if (stored.isSealed) return 'sealed'
-  if (ids.clock === 'injected') return 'injected clock'
-  const timeMs = lastTimeMs(found)
-  if (timeMs !== undefined && !isDayOld(found, nowMs)) return timeMs > nowMs ? 'ahead of the clock' : 'not a day old'
-  return users === undefined && timeMs === undefined ? 'no id, perhaps open' : undefined
+  const reason = tooYoung(found, nowMs)
+  if (reason !== undefined) return reason
+  return users === undefined && lastTimeMs(found) === undefined ? 'no id, perhaps open' : undefined
 }
 
 /** What has become of it since it was read: a process may have come to it, made ids, and gone. */
@@ -99,23 +88,11 @@ async function changeOf(found: Found): Promise<string | undefined> {
   }
 }
 
-/** By the clock of the system, which is not that of a test or a simulation. */
-function isDayOld(found: Found, nowMs: number): boolean {
-  if ('error' in found || found.ids.clock === 'injected') return false
-  const timeMs = lastTimeMs(found)
-  return timeMs !== undefined && timeMs < nowMs - dayMs
-}
-
 /** What was being made under a name with a dot, perhaps by a process that ended over it. */
-function leftIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => /^\..*\.new$/s.test(name))
-      .map((name) => join(folder, name))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw unreadable(folder, error)
-  }
+function cleanedLeftovers(folder: string, nowMs: number): Fate[] {
+  return namesIn(folder)
+    .filter((name) => /^\..*\.new$/s.test(name))
+    .flatMap((name) => cleanedLeftover(join(folder, name), nowMs) ?? [])
 }
 
 function cleanedLeftover(path: string, nowMs: number): Fate | undefined {
@@ -125,14 +102,14 @@ function cleanedLeftover(path: string, nowMs: number): Fate | undefined {
   return removed({ found: { path }, isRemoved: true, reason: 'left over' })
 }
 
-/** Removes it; keeps it where the system does not let it go, as Windows does what is open. */
+/** Removes it, if the system lets it go. */
 function removed(fate: Fate): Fate | undefined {
   try {
     unlinkSync(fate.found.path)
     return fate
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? undefined : { ...fate, isRemoved: false, reason: `cannot be removed: ${code}` }
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    return { ...fate, isRemoved: false, reason: notRemoved(error) }
   }
 }
 
@@ -169,27 +146,4 @@ function hasPlaceOfPage(path: string): boolean {
     statSync(folder, { bigint: true, throwIfNoEntry: false }),
   )
   return own !== undefined && own.dev === given?.dev && own.ino === given.ino
-}
-
-function unsafe(message: string): GraupelError {
-  return new GraupelError('ERR_STATE_UNSAFE', message)
-}
-
-function named(users: readonly User[]): string {
-  return users.map(({ pid, command }) => (command === '' ? String(pid) : `${pid} (${command})`)).join(', ')
-}
-
-function forgotten(found: Found, nowMs: number): string {
-  const timeMs = lastTimeMs(found)
-  if (timeMs !== undefined) return `ids up to ${new Date(timeMs).toISOString()}, ${howFar(timeMs, nowMs)} the clock`
-  if ('error' in found) return 'its last id, which is not known, as it is damaged or of another version'
-  if (found.stored.kind === 'page' && found.stored.isSealed) return 'that its ids are counted in another page'
-  return 'nothing, as it has no id'
-}
-
-function plainFate({ found, isRemoved, reason }: Fate, nowMs: number) {
-  const isPage = 'stored' in found || 'error' in found
-  const timeMs = isPage ? lastTimeMs(found) : undefined
-  const aheadMs = timeMs === undefined ? null : timeMs - nowMs
-  return { isRemoved, reason, ...(isPage ? plainFound(found) : found), aheadMs }
 }

@@ -1,7 +1,7 @@
 import { type DecodedId, decode, defineLayout, type Field, type Layout } from '../index.js'
 import { damaged, type Stored } from './state-format.js'
 
-/** Which ids a page or a state file is for. */
+/** Which ids a page, a claim or a state file is for. */
 export interface Ids {
   /** Its name is `''` where that was too long to be kept. */
   readonly layoutName: string
@@ -17,11 +17,19 @@ export interface Ids {
   timeMs(slot: bigint): number
 }
 
-/** The clock, of a page alone; epoch, tick, bits and shift of timestamp and sequence; the node's bits; the namespace. */
+/** The clock, of pages and claims; epoch, tick, bits and shift of timestamp and sequence; the node's bits; the namespace. */
 const keyPattern = /^(?:(real|injected) )?(-?\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (.+)$/s
 
+/** What a claim says of ids, by its latest step. */
+interface Claimed {
+  readonly kind: 'claim'
+  readonly key: string
+  readonly description: string
+  readonly ceiling: bigint
+}
+
 /** @throws GraupelError `ERR_STATE_CORRUPT` where key, layout and slots contradict each other. */
-export function idsOf(path: string, stored: Stored): Ids {
+export function idsOf(path: string, stored: Stored | Claimed): Ids {
   const match = keyPattern.exec(stored.key)
   const description = parseDescription(stored.description)
   if (match === null || description === undefined) throw damaged(path, 'it does not say which ids it is for')
@@ -29,19 +37,20 @@ export function idsOf(path: string, stored: Stored): Ids {
   const { timestamp, sequence, epochMs, tickMs } = layout
   const numbers = [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift]
   const nodeBits = BigInt(match[8] as string)
-  const isPage = match[1] !== undefined
-  if (numbers.join(' ') !== match.slice(2, 8).join(' ') || isPage !== (stored.kind === 'page')) {
+  const saysClock = match[1] !== undefined
+  if (numbers.join(' ') !== match.slice(2, 8).join(' ') || saysClock === (stored.kind === 'file')) {
     throw damaged(path, 'its key and its layout contradict each other')
   }
   const sequenceBits = BigInt(sequence.bits)
   const tickOf = (slot: bigint) => slot >> sequenceBits
   const maxTick = BigInt(layout.maxTick)
   const isWithin = (slot: bigint) => slot === 0n || tickOf(slot - 1n) <= maxTick
-  const isSound =
-    stored.kind === 'page'
-      ? (stored.isSealed || isWithin(stored.word)) && stored.highTick <= maxTick
-      : [stored.intended, stored.durable, stored.word].every(isWithin)
-  if (!isSound || nodeBits >> BigInt(layout.bits) !== 0n) {
+  const isSound = () => {
+    if (stored.kind === 'claim') return isWithin(stored.ceiling)
+    if (stored.kind === 'file') return [stored.intended, stored.durable, stored.word].every(isWithin)
+    return (stored.isSealed || isWithin(stored.word)) && stored.highTick <= maxTick
+  }
+  if (!isSound() || nodeBits >> BigInt(layout.bits) !== 0n) {
     throw damaged(path, 'it has numbers that its layout cannot have')
   }
   const { node, fields } = decode(nodeBits, layout) as DecodedId & { fields: Record<string, number> }

@@ -1,25 +1,23 @@
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pagesFolder } from '../host/folder.js'
 import { bootId } from '../host/process.js'
 import type { GraupelError } from '../index.js'
-import { readState, type State, unreadable } from './state-read.js'
+import { namesIn, readState, type State } from './state-read.js'
+
+/** What cannot be read, and why. */
+export interface Broken {
+  readonly path: string
+  readonly error: GraupelError
+}
 
 /** A page, or what is wrong with it. */
-export type Found = State | { readonly path: string; readonly error: GraupelError }
+export type Found = State | Broken
 
 /** The pages in a folder; none where there is no folder. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
 export async function pagesIn(folder: string): Promise<Found[]> {
-  let names: string[]
-  try {
-    names = readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw unreadable(folder, error)
-  }
   const found: Found[] = []
   // What begins with a dot is being made.
-  for (const name of names.filter((name) => /^[^.].*\.page$/s.test(name)).sort()) {
+  for (const name of namesIn(folder).filter((name) => /^[^.].*\.page$/s.test(name))) {
     const path = join(folder, name)
     try {
       found.push(await readState(path))

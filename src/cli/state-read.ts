@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GraupelError } from '../index.js'
 import { mostBytes, parseState, type Stored } from './state-format.js'
@@ -38,9 +38,19 @@ export async function readState(path: string, read: (path: string) => Contents =
   }
 }
 
+/** What lies in a folder; nothing where there is no folder. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw unreadable(folder, error)
+  }
+}
+
 /** `ERR_STATE_UNAVAILABLE` with the system's reason. */
 export function unreadable(path: string, cause: unknown): GraupelError {
-  const remedy = 'give the path of a page or a state file that you may read, or none for a list of your pages'
+  const remedy = 'give the path of a page, a claim or a state file that you may read, or none for a list of your pages'
   return failed(path, 'read', cause, remedy)
 }
 

@@ -1,5 +1,6 @@
 import { type Paint, printable, table } from './paint.js'
 import { format, type Page, type StateFile } from './state-format.js'
+import type { Ids } from './state-ids.js'
 import type { Memory } from './state-memory.js'
 import type { State } from './state-read.js'
 import type { User } from './state-users.js'
@@ -31,27 +32,12 @@ function lastSlotOf({ stored }: State, page: State | undefined, memory: Memory |
 /** As an object for `--json`. */
 export function plainState({ state, memory, lastSlot, users }: Account) {
   const { path, stored, ids } = state
-  const { layout, layoutName, node, fields, namespace } = ids
-  const moment = (slot: bigint | undefined) => {
-    if (slot === undefined) return { timestamp: null, timestampMs: null }
-    return { timestamp: new Date(ids.timeMs(slot)), timestampMs: ids.timeMs(slot) }
-  }
-  const { tickMs, epochMs, unsigned } = layout
+  const moment = (slot: bigint | undefined) => plainMoment(slot === undefined ? undefined : ids.timeMs(slot))
   return {
     path,
     kind: stored.kind,
     format,
-    layout: {
-      name: layoutName,
-      fields: layout.fields.map(([name, bits]) => ({ name, bits })),
-      unsigned,
-      tickMs,
-      epochMs,
-      epoch: new Date(epochMs),
-    },
-    node,
-    fields,
-    namespace,
+    ...plainIds(ids),
     lastId: lastSlot === undefined ? null : String(ids.at(lastSlot)),
     ...moment(lastSlot),
     ...(stored.kind === 'page'
@@ -70,17 +56,51 @@ export function plainState({ state, memory, lastSlot, users }: Account) {
   }
 }
 
+/** Which ids they are, as properties for `--json`. */
+export function plainIds({ layout, layoutName, node, fields, namespace }: Ids) {
+  const { tickMs, epochMs, unsigned } = layout
+  return {
+    layout: {
+      name: layoutName,
+      fields: layout.fields.map(([name, bits]) => ({ name, bits })),
+      unsigned,
+      tickMs,
+      epochMs,
+      epoch: new Date(epochMs),
+    },
+    node,
+    fields,
+    namespace,
+  }
+}
+
+/** A time as properties for `--json`. */
+export function plainMoment(timeMs: number | undefined) {
+  if (timeMs === undefined) return { timestamp: null, timestampMs: null }
+  return { timestamp: new Date(timeMs), timestampMs: timeMs }
+}
+
 /** As lines for people. Layouts and namespaces have the names that somebody gave them, and commands all kinds of words. */
 export function stateLines(account: Account, paint: Paint): string[] {
   const { state, memory, users } = account
   const { path, stored, ids } = state
+  return table([
+    [stored.kind === 'page' ? 'page' : 'file', printable(path)],
+    ['format', String(format)],
+    ...idsRows(ids, paint),
+    ...lastIdRows(account),
+    ...(stored.kind === 'page' ? pageRows(stored, state) : fileRows(stored, state, memory as Memory)),
+    ...userRows(users),
+  ])
+}
+
+/** Which ids they are. */
+export function idsRows(ids: Ids, paint: Paint): string[][] {
   const { layout, layoutName, namespace } = ids
   const tick = layout.tickMs === 1 ? '' : `, tick ${layout.tickMs} ms`
   const upTo = (bits: number) => paint('dim', `(0 to ${(2 ** bits - 1).toLocaleString('en')})`)
   const names = layout.nodeFields.map(({ name, bits }) => [`  ${name}`, `${ids.fields[name]} ${upTo(bits)}`])
-  return table([
-    [stored.kind === 'page' ? 'page' : 'file', printable(path)],
-    ['format', String(format)],
+  return [
     [
       'layout',
       `${paint('bold', layoutName === '' ? 'of a very long name' : printable(layoutName))} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()}${tick})`)}`,
@@ -89,25 +109,25 @@ export function stateLines(account: Account, paint: Paint): string[] {
     ['node', `${ids.node} ${upTo(layout.nodeBits)}`],
     ...(names.length > 1 ? names : []),
     ['namespace', printable(namespace)],
-    ...lastIdRows(account),
-    ...(stored.kind === 'page' ? pageRows(stored, state) : fileRows(stored, state, memory as Memory)),
-    ...userRows(users),
-  ])
+  ]
 }
 
 function lastIdRows({ state, memory, lastSlot }: Account): string[][] {
   const { stored, ids } = state
-  if (lastSlot !== undefined) {
-    const timeMs = ids.timeMs(lastSlot)
-    return [
-      ['last id', String(ids.at(lastSlot))],
-      ['time', ago(timeMs)],
-      ['local time', localTime(new Date(timeMs))],
-    ]
-  }
+  if (lastSlot !== undefined) return idRows(ids, lastSlot)
   if (stored.kind === 'page') return [['last id', stored.isSealed ? 'not here: the page is sealed' : 'none yet']]
   const isKnown = memory?.isLive === true || (stored.isClean && memory?.isLive === false)
   return [['last id', isKnown ? 'none yet' : 'not known']]
+}
+
+/** The last id, and when it was made. */
+export function idRows(ids: Ids, lastSlot: bigint): string[][] {
+  const timeMs = ids.timeMs(lastSlot)
+  return [
+    ['last id', String(ids.at(lastSlot))],
+    ['time', ago(timeMs)],
+    ['local time', localTime(new Date(timeMs))],
+  ]
 }
 
 function pageRows({ isSealed, hasHistory }: Page, { ids }: State): string[][] {

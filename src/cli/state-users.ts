@@ -55,8 +55,13 @@ function otherPids(): number[] | undefined {
     .sort((a, b) => a - b)
 }
 
-function userOf(pid: number): User {
+export function userOf(pid: number): User {
   return { pid, command: commandOf(pid) }
+}
+
+/** Processes in words: `12 (node main.js), 13`. */
+export function named(users: readonly User[]): string {
+  return users.map(({ pid, command }) => (command === '' ? String(pid) : `${pid} (${command})`)).join(', ')
 }
 
 function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {

@@ -4,7 +4,9 @@ import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
 import { type Paint, paintFor } from './paint.js'
+import { claimAt, claimLines, isClaimAt, plainClaim } from './state-claim.js'
 import { cleanedFolder, cleanedPage } from './state-clean.js'
+import { cleanedClaim } from './state-clean-claims.js'
 import { jsonLine, listed } from './state-list.js'
 import { memoryOf } from './state-memory.js'
 import { readState } from './state-read.js'
@@ -13,21 +15,22 @@ import { usersOf } from './state-users.js'
 
 const flags = {
   json: { help: 'print one JSON object a line' },
-  clean: { help: 'remove the pages that are not needed any more, or the one at PATH' },
+  clean: { help: 'remove what is not needed any more, or the page or claim at PATH' },
   help: helpFlag,
 } as const
 
 export const stateManual: Manual = {
   name: 'state',
   usage: 'graupel state [PATH] [flags]',
-  summary: 'Show what is remembered: of a page or a state file, or of all pages.',
+  summary: 'Show what a page, a claim or a state file remembers, or list them.',
   flags,
   notes: [
     'Without --clean it only reads. The last id is the last that may have been given',
-    'out, as threads take small runs ahead of need. Processes of other containers are',
-    'not seen. --clean removes no page that a process is seen to have open: without',
-    'PATH those whose last id lies more than a day in the past, with PATH that one,',
-    'and it says what is forgotten by that. State files are never removed.',
+    'out, as threads take small runs ahead of need. A claim is what the js engine has',
+    'in place of a page. Processes of other containers are not seen. --clean removes',
+    'no page that a process is seen to have open, and no claim whose process runs:',
+    'without PATH those whose last id lies more than a day in the past, with PATH',
+    'that one, and it says what is forgotten by that. State files are never removed.',
   ],
 }
 
@@ -48,16 +51,23 @@ export async function state({ values, positionals }: Arguments<keyof typeof flag
 
 function textOf(path: string | undefined, isClean: boolean, isJson: boolean, paint: Paint): Promise<string> {
   if (path === undefined) return (isClean ? cleanedFolder : listed)(pagesFolder(), isJson, paint)
-  return isClean ? cleanedPage(path, isJson) : shown(path, isJson, paint)
+  if (isClean) return (isClaimAt(path) ? cleanedClaim : cleanedPage)(path, isJson)
+  return shown(path, isJson, paint)
 }
 
 async function shown(path: string, isJson: boolean, paint: Paint): Promise<string> {
+  if (isClaimAt(path)) {
+    const claim = claimAt(path)
+    return isJson ? jsonLine(plainClaim(claim)) : indented(claimLines(claim, paint))
+  }
   const found = await readState(path)
   const { stored, stats } = found
   const memory = stored.kind === 'file' ? await memoryOf(found) : undefined
   const account = accountOf(found, memory, usersOf(stored.kind, stats))
   if (isJson) return jsonLine(plainState(account))
-  return stateLines(account, paint)
-    .map((line) => `  ${line}\n`)
-    .join('')
+  return indented(stateLines(account, paint))
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}\n`).join('')
 }

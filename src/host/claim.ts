@@ -1,40 +1,19 @@
 import { type Claimant, type ClaimClock, type Claimed, countedNatively } from '../engine/claims.js'
 import { GraupelError } from '../errors.js'
+import { attempt, hasCode, type Latest, latestStep, makeStep, removeSteps, type Step, type Use } from './claim-steps.js'
 import { pagesFolder } from './folder.js'
 import { nameOf } from './name.js'
 import { ownFolder } from './own-folder.js'
 import { type PageContents, readPage } from './page-users.js'
-import { fateOf, isThisProcess, type ProcessIdentity, thisProcess } from './process.js'
+import { fateOf, isThisProcess, type ProcessIdentity } from './process.js'
 
-// The claim of a key is a folder beside the key's page, and in it one file for each step of its history, named 1, 2, 3 and
-// so on. A file is complete before it has its name, and never changes; the one with the highest number counts. Each names
-// a process and a ceiling: that process makes no id from the ceiling on before the next step is there. A step is made by
-// link(2), which gives a name to one file only: of two processes that make step 4 at once, one fails, and looks again.
-// docs/state-file.md has the argument, section "Claims".
+// Who may make the next step of a claim, and when; claim-steps.ts has what a step is. docs/state-file.md has the argument,
+// section "Claims".
 
-const format = 1
 /** Each time that this one has to look again, another one has made a step. */
 const maxAttempts = 100
 const pauseMs = 5
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
-
-/**
- * What a step says of its process: it counts the key; it has given it back, and the ceiling is the first slot that it did
- * not issue; or it makes a page of the claim at this moment.
- */
-type Use = 'counts' | 'released' | 'hands over'
-
-interface Step extends Claimant, ProcessIdentity {
-  readonly format: number
-  /** In decimal, because JSON has no integers of 64 bits. */
-  readonly ceiling: string
-  readonly use: Use
-}
-
-interface Latest {
-  readonly number: number
-  readonly says: Step
-}
 
 /** {@link Claims.take} */
 export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | typeof countedNatively {
@@ -42,20 +21,22 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
     const isOwn = latest !== undefined && isHolder(claimant, latest.says)
     const before = latest === undefined ? undefined : BigInt(latest.says.ceiling)
     const ceiling = clock.ceilingFrom(before ?? 0n)
-    const step = makeStep(claimant, place, latest?.number, ceiling, 'counts')
+    const step = makeStep(claimant, place, latest, ceiling, 'counts')?.number
     if (step === undefined) return undefined
-    // The claim first and then the page; native engines do it the other way round, so of two at once one sees the other.
-    const page = isOwn ? undefined : readPage(place.replace(/claim$/, 'page'))
-    if (page !== undefined && page.users?.length !== 0) {
-      remove(place, [step])
-      if (page.users?.every(isThisProcess)) return countedNatively
-      throw unreachable(claimant, 'native', page.users?.[0])
+    let isTaken = false
+    try {
+      // The claim first and then the page; native engines do it the other way round, so of two at once one sees the other.
+      const page = isOwn ? undefined : readPage(place.replace(/claim$/, 'page'))
+      if (page !== undefined && page.users?.length !== 0) {
+        if (page.users?.every(isThisProcess)) return countedNatively
+        throw unreachable(claimant, 'native', page.users?.[0])
+      }
+      isTaken = true
+      return { step, isOwn, floor: highest(before, page && beginningOf(page, clock)), ceiling }
+    } finally {
+      if (isTaken) removeSteps(place, step - 1)
+      else removeSteps(place, step, step)
     }
-    remove(
-      place,
-      stepsIn(place).filter((other) => other < step),
-    )
-    return { step, isOwn, floor: highest(before, page && beginningOf(page, clock)), ceiling }
   })
 }
 
@@ -82,12 +63,8 @@ export function releaseClaim(claimant: Claimant, word: bigint): void {
     const place = claimPath(claimant.key)
     const latest = latestStep(place)
     if (latest === undefined || !isHolder(claimant, latest.says)) return
-    const step = makeStep(claimant, place, latest.number, word, 'released')
-    if (step !== undefined)
-      remove(
-        place,
-        stepsIn(place).filter((other) => other < step),
-      )
+    const step = makeStep(claimant, place, latest, word, 'released')
+    if (step !== undefined) removeSteps(place, latest.number)
   })
 }
 
@@ -97,7 +74,7 @@ export function handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor:
     const floor = BigInt(latest?.says.ceiling ?? 0)
     const isOwn = latest !== undefined && isHolder(claimant, latest.says)
     // So that no other process takes the claim up before the page is there.
-    const step = makeStep(claimant, place, latest?.number, floor, 'hands over')
+    const step = makeStep(claimant, place, latest, floor, 'hands over')
     if (step === undefined) return undefined
     let use: Use | undefined = isOwn ? 'counts' : 'released'
     try {
@@ -107,26 +84,48 @@ export function handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor:
       return opened
     } finally {
       if (use !== undefined) makeStep(claimant, place, step, floor, use)
-      else
-        remove(
-          place,
-          stepsIn(place).filter((other) => other <= step),
-        )
+      else removeSteps(place, step.number)
     }
   })
 }
 
-/** Where a claim was at first: this process may have become another user's meanwhile. */
-const folders = new Map<string, string>()
+/**
+ * Forgets a claim of which `latest` was read, and whose process does not run.
+ *
+ * No process can take the claim up meanwhile and have it forgotten: the step made here keeps others away, and is the last
+ * to go. A process that read an earlier step, and sleeps, finds after its link that the step before its own is gone, or
+ * says something else, and begins again. From then on there is no claim, and one that is made where none was known begins
+ * with the next tick. If this process ends in between, the next one goes on at the same ceiling.
+ *
+ * @returns False where another process was faster.
+ */
+export function forgetClaim(place: string, latest: Latest): boolean {
+  const { key, description, ceiling } = latest.says
+  try {
+    const step = makeStep({ key, description, token: '' }, place, latest, BigInt(ceiling), 'hands over')
+    if (step !== undefined) removeSteps(place, step.number)
+    return step !== undefined
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+/** Where each claim was at first, and whose it is: this process may have become another user's meanwhile. */
+const places = new Map<string, { readonly path: string; readonly user: number | undefined }>()
 
 /** {@link Claims.pathOf} */
 export function claimPath(key: string): string {
-  let folder = folders.get(key)
-  if (folder === undefined) {
-    folder = `${pagesFolder()}/${nameOf(key)}.claim`
-    folders.set(key, folder)
+  return placeOf(key).path
+}
+
+function placeOf(key: string) {
+  let place = places.get(key)
+  if (place === undefined) {
+    place = { path: `${pagesFolder()}/${nameOf(key)}.claim`, user: process.geteuid?.() }
+    places.set(key, place)
   }
-  return folder
+  return place
 }
 
 /** Attempts a change of a claim that no other process holds, until it is made. */
@@ -135,7 +134,14 @@ function withClaim<T>(
   clock: ClaimClock,
   change: (place: string, latest: Latest | undefined) => T | undefined,
 ): T {
-  const place = claimPath(claimant.key)
+  const { path: place, user } = placeOf(claimant.key)
+  const userNow = process.geteuid?.()
+  if (userNow !== user) {
+    throw new GraupelError(
+      'ERR_STATE_UNAVAILABLE',
+      `the claim ${place} is user ${user}'s, and this process has become user ${userNow}'s, who may not write it; create generators after the change of user, or use the native engine`,
+    )
+  }
   try {
     ownFolder(place.slice(0, place.lastIndexOf('/')))
     for (let attempts = 0; attempts < maxAttempts; attempts++) {
@@ -170,84 +176,14 @@ function isFree(claimant: Claimant, clock: ClaimClock, place: string, says: Step
   if (says.use === 'released' || isHolder(claimant, says)) return true
   const fate = fateOf(says)
   if (fate === 'gone') return true
-  if (says.use === 'hands over') return false
   // In a container that cannot be seen, it is either gone, or idle: then it finds the next step before it makes an id.
   if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return true
+  if (says.use === 'hands over') return false
   throw unreachable(claimant, 'js', says, fate === 'unknown' ? place : undefined)
 }
 
 function isHolder({ token }: Claimant, says: Step): boolean {
   return says.use === 'counts' && says.token === token
-}
-
-function latestStep(place: string): Latest | undefined {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
-  for (;;) {
-    const number = Math.max(0, ...stepsIn(place))
-    if (number === 0) return undefined
-    try {
-      return { number, says: parse(place, number, readFileSync(`${place}/${number}`, 'utf8')) }
-    } catch (error) {
-      // Removed since, because there is a later one.
-      if (!hasCode(error, 'ENOENT')) throw error
-    }
-  }
-}
-
-function stepsIn(place: string): number[] {
-  const { readdirSync } = process.getBuiltinModule('node:fs')
-  return readdirSync(place)
-    .filter((name) => /^[1-9]\d*$/.test(name))
-    .map(Number)
-}
-
-function parse(place: string, number: number, text: string): Step {
-  const says = attempt(() => JSON.parse(text) as Step)
-  if (says?.format === format && /^\d{1,20}$/.test(says.ceiling) && Number.isInteger(says.pid)) return says
-  throw new GraupelError(
-    'ERR_STATE_CORRUPT',
-    `the claim ${place}/${number} is damaged, or made by another version; it is not started afresh, because it is not known what was issued: use another node, or delete ${place} once the clock has certainly passed the last id`,
-  )
-}
-
-/**
- * Makes the step that follows `latest`; its number, or `undefined` where another process was faster.
- *
- * A process that sleeps before it links may make a number anew that others have left behind and removed. So a step counts
- * only if it is the highest after it was made, and the one before it is still there.
- */
-function makeStep(
-  claimant: Claimant,
-  place: string,
-  latest: number | undefined,
-  ceiling: bigint,
-  use: Use,
-): number | undefined {
-  const { linkSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
-  const { key, description, token } = claimant
-  const number = (latest ?? 0) + 1
-  const says: Step = { format, key, description, ...thisProcess(), token, ceiling: `${ceiling}`, use }
-  const fresh = `${place}/.${number}.${crypto.randomUUID()}.new`
-  try {
-    writeFileSync(fresh, `${JSON.stringify(says)}\n`, { flag: 'wx', mode: 0o600 })
-    linkSync(fresh, `${place}/${number}`)
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return undefined
-    throw error
-  } finally {
-    attempt(() => unlinkSync(fresh))
-  }
-  const steps = stepsIn(place)
-  if (Math.max(...steps) === number && (latest === undefined || steps.includes(latest))) return number
-  remove(place, [number])
-  return undefined
-}
-
-/** Removes steps, and the folder where it is empty then. */
-function remove(place: string, steps: readonly number[]): void {
-  const { rmdirSync, unlinkSync } = process.getBuiltinModule('node:fs')
-  for (const step of steps) attempt(() => unlinkSync(`${place}/${step}`))
-  attempt(() => rmdirSync(place))
 }
 
 function unreachable(
@@ -280,17 +216,4 @@ function beginningOf({ word, last, highTick }: PageContents, clock: ClaimClock):
 
 function highest(...slots: (bigint | undefined)[]): bigint | undefined {
   return slots.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a), undefined)
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException).code === code
-}
-
-/** What may fail because another process has done it, or will do it. */
-function attempt<T>(call: () => T): T | undefined {
-  try {
-    return call()
-  } catch {
-    return undefined
-  }
 }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { GraupelError } from '../../dist/errors.js'
-import { claimExists, handOver, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
+import { claimExists, forgetClaim, handOver, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
+import { latestStep } from '../../dist/host/claim-steps.js'
 import { nameOf } from '../../dist/host/name.js'
 import { caught } from '../engines.ts'
 
@@ -169,6 +170,18 @@ describe('of two processes at once', () => {
     expect(stepsOf(own.place)).toEqual(['1'])
   })
 
+  it('one that slept until the claim had come to the same number again does not count', () => {
+    const own = claimant()
+    writeStep(own.place, 1, gone)
+    beforeLink(() => {
+      rmSync(join(own.place, '1'))
+      writeStep(own.place, 1, { ceiling: '5000' })
+    })
+    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(stepsOf(own.place)).toEqual(['1'])
+    expect(saysOf(own.place, 1)).toMatchObject({ token: 'theirs', ceiling: '5000' })
+  })
+
   it('one whose folder went away makes it again', () => {
     const own = claimant()
     writeStep(own.place, 8, gone)
@@ -208,5 +221,68 @@ describe('a claim that is handed over', () => {
     }
     expect(caught(() => handOver(own, clock, fail)).message).toBe('no page')
     expect(takeClaim(own, clock)).toMatchObject({ floor: 7000n })
+  })
+})
+
+describe('a claim that is forgotten', () => {
+  const forget = (place: string) => forgetClaim(place, latestStep(place) as NonNullable<ReturnType<typeof latestStep>>)
+
+  it('is gone, and one that is made afterwards knows no floor', () => {
+    const own = claimant()
+    writeStep(own.place, 5, { ...gone, ceiling: '7000' })
+    expect(forget(own.place)).toBe(true)
+    expect(claimExists(own.key)).toBe(false)
+    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: undefined })
+  })
+
+  it('belongs to the process that forgets it until the last step goes', () => {
+    const own = claimant()
+    writeStep(own.place, 4, gone)
+    writeStep(own.place, 5, gone)
+    const unlink = fs.unlinkSync
+    const seen: unknown[] = []
+    vi.spyOn(fs, 'unlinkSync').mockImplementation((path) => {
+      const { number, says } = latestStep(own.place) ?? {}
+      seen.push([number, says?.use, says?.pid === process.pid])
+      unlink(path)
+    })
+    expect(forget(own.place)).toBe(true)
+    // The file under its first name, and then the steps 4, 5 and 6.
+    expect(seen).toEqual(Array(4).fill([6, 'hands over', true]))
+  })
+
+  it('stays where another process takes it up at this moment', () => {
+    const own = claimant()
+    writeStep(own.place, 5, gone)
+    beforeLink(() => writeStep(own.place, 6, {}))
+    expect(forget(own.place)).toBe(false)
+    expect(saysOf(own.place, 6)).toMatchObject({ use: 'counts', token: 'theirs' })
+  })
+
+  it('stays where it has begun again, by the same number, since it was read', () => {
+    const own = claimant()
+    writeStep(own.place, 1, gone)
+    beforeLink(() => {
+      rmSync(join(own.place, '1'))
+      writeStep(own.place, 1, {})
+    })
+    expect(forget(own.place)).toBe(false)
+    expect(stepsOf(own.place)).toEqual(['1'])
+  })
+
+  it('is no floor to a process that had read it, and slept', () => {
+    const own = claimant()
+    writeStep(own.place, 5, { ...gone, ceiling: '7000' })
+    beforeLink(() => forget(own.place))
+    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: undefined })
+    expect(stepsOf(own.place)).toEqual(['1'])
+  })
+
+  it('has been forgotten by another process, where its folder is gone', () => {
+    const own = claimant()
+    writeStep(own.place, 5, gone)
+    const latest = latestStep(own.place)
+    rmSync(own.place, { recursive: true })
+    expect(latest !== undefined && forgetClaim(own.place, latest)).toBe(false)
   })
 })

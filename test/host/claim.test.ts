@@ -262,3 +262,17 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     expect(await failure(second.open(own))).toMatchObject({ code: 'ERR_STATE_CORRUPT' })
   })
 })
+
+describeWith(['linux', 'root'], 'a node of the js engine whose process has given up its rights', () => {
+  it('is counted up to its ceiling, and then refused with the reason', async () => {
+    const process = await opened(plan(), js)
+    await process.take(3)
+    await process.becomeUser(65_534)
+    const { ids, error } = await process.issue(5000, 1)
+    expect(ids.length).toBeGreaterThan(10)
+    expect(error).toMatchObject({
+      code: 'ERR_STATE_UNAVAILABLE',
+      message: expect.stringMatching(/user 0's, .* user 65534's, .*; create generators after/),
+    })
+  })
+})

@@ -155,9 +155,7 @@ describe('a report', () => {
     const own = ['graupel-native', 'graupel-js']
     expect(failures(results, own)).toEqual([])
     const twice = result('threads-wide', 'graupel-native', 1, repeated)
-    expect(failures([twice], own)).toEqual([
-      'threads-wide, graupel-native, Node v20.0.0: 2 repeats, 3 out of order',
-    ])
+    expect(failures([twice], own)).toEqual(['threads-wide, graupel-native, Node v20.0.0: 2 repeats, 3 out of order'])
     const failed = { workload: 'next', subject: 'graupel-js', node: 'v22.0.0', error: 'Error: no\n at' }
     expect(failures([failed], own)).toEqual(['next, graupel-js, Node v22.0.0: Error: no'])
   })

@@ -15,13 +15,13 @@ const list = (GRAUPEL_STATE_FOLDER: string) => lines(['state'], { GRAUPEL_STATE_
 it('looks for pages below GRAUPEL_STATE_FOLDER', () => {
   const chosen = mkdtempSync(join(folder, 'chosen-'))
   expect(list(chosen)).toBe(
-    `There is no page in ${join(chosen, own)}: nothing on this host remembers ids of this user.`,
+    `There is no page and no claim in ${join(chosen, own)}: nothing on this host remembers ids of this user.`,
   )
 })
 
 it('takes GRAUPEL_STATE_FOLDER as it stands, and leaves its links and dots to the system', () => {
   const chosen = `${folder}${sep}link${sep}..${sep}there`
-  expect(list(chosen)).toContain(`There is no page in ${chosen}${sep}${own}:`)
+  expect(list(chosen)).toContain(`There is no page and no claim in ${chosen}${sep}${own}:`)
 })
 
 it('takes an empty GRAUPEL_STATE_FOLDER for none', () => {
@@ -55,12 +55,12 @@ describeWith(['linux', 'mounts'], 'on Linux', () => {
       })
       return stdout + stderr
     }
-    expect(within('mount -t tmpfs none /dev/shm')).toContain(`There is no page in /dev/shm/${own}:`)
+    expect(within('mount -t tmpfs none /dev/shm')).toContain(`There is no page and no claim in /dev/shm/${own}:`)
     const devices = mkdtempSync(join(folder, 'devices-'))
     const bound = ['null', 'zero', 'random', 'urandom'].map(
       (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
     )
     const without = `mount -t tmpfs none ${devices}; cd ${devices}; ${bound.join('; ')}; mount --rbind ${devices} /dev; cd /; mount -t tmpfs none /tmp`
-    expect(within(without)).toContain(`There is no page in /tmp/${own}:`)
+    expect(within(without)).toContain(`There is no page and no claim in /tmp/${own}:`)
   })
 })

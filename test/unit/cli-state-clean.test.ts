@@ -103,13 +103,17 @@ describe('graupel state --clean', () => {
     add('a.page', { word: wordBefore(3 * dayMs) })
     add('b.page', { word: wordBefore(0) })
     const [head, ...rows] = lines(['state', '--clean'], variables)
-    expect(head).toMatch(/^ +because +layout +node +namespace +time of the last id +page$/)
+    expect(head).toMatch(/^ +because +layout +node +namespace +time of the last id +path$/)
     expect(rows[0]).toMatch(/^removed +more than a day old +sonyflake +7 +orders +\S+Z, 3 days ago +\S+a\.page$/)
     expect(rows[1]).toMatch(/^kept +not a day old +sonyflake +7 +orders +\S+Z, \d+ \w+ ago +\S+b\.page$/)
     rmSync(join(folder, 'b.page'))
-    expect(lines(['state', '--clean'], variables)).toEqual([`There is no page in ${folder}: nothing to remove.`])
+    expect(lines(['state', '--clean'], variables)).toEqual([
+      `There is no page and no claim in ${folder}: nothing to remove.`,
+    ])
     rmSync(folder, { recursive: true })
-    expect(lines(['state', '--clean'], variables)).toEqual([`There is no page in ${folder}: nothing to remove.`])
+    expect(lines(['state', '--clean'], variables)).toEqual([
+      `There is no page and no claim in ${folder}: nothing to remove.`,
+    ])
     expect(lines(['state', '--clean', '--json'], variables)).toEqual([])
   })
 

@@ -326,7 +326,7 @@ describe('the list of pages', () => {
     add('.e.page.1234.new', {})
     add('f.other', {})
     const [head, ...rows] = (await listed(pages, false, plain)).split('\n').slice(0, -1)
-    expect(head).toMatch(/^layout +node +namespace +time of the last id +page$/)
+    expect(head).toMatch(/^layout +node +namespace +time of the last id +path$/)
     const time = (ms: number) => `${new Date(timestampMs + ms).toISOString()}, \\d+ years? ago`
     for (const [i, row] of [
       `^sonyflake +7  orders +${time(0)} +.*c.page$`,
@@ -351,7 +351,9 @@ describe('the list of pages', () => {
 
   it('says so where there is none', async () => {
     const none = join(folder, 'none')
-    expect(await listed(none, false, plain)).toMatch(/^There is no page in .*none: nothing on this host remembers/)
+    expect(await listed(none, false, plain)).toMatch(
+      /^There is no page and no claim in .*none: nothing on this host remembers/,
+    )
     expect(await listed(none, true, plain)).toBe('')
     mkdirSync(none)
     expect(await listed(none, false, plain)).toMatch(/^There is no page/)
