@@ -51,7 +51,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   readonly layout: Layout<F>
   /** Which node it is: all node fields as one number, the first field the most significant. */
   readonly node: number
-  /** Which engine makes its ids. */
+  /** Which engine was chosen. Where a native generator of this process counts the same node, that engine makes the ids. */
   readonly engine: EngineKind
   /** Where the last id is remembered, as in `stats()`. */
   readonly state: string
@@ -78,7 +78,10 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
    */
   fill<A extends IdArray>(array: A): A
-  /** The same, never blocking the event loop for more than a tick; it waits as `nextAsync` does. The array is yours again when the promise settles. */
+  /**
+   * The same without blocking the event loop, which gets a turn after each 16 384 ids. It waits as `nextAsync` does. The
+   * array is yours again when the promise settles.
+   */
   fillAsync<A extends IdArray>(array: A): Promise<A>
   /** Makes `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): bigint[]
@@ -317,7 +320,8 @@ function own<M>(object: object, name: string, method: M): M {
 
 /**
  * Makes a generator. All generators with the same namespace, layout and node, in whichever thread or process of this user
- * on this host, share one state, so their ids are distinct; `state` says how far that reaches.
+ * on this host, share one state, so their ids are distinct; on the js engine a second process is refused. `state` says how
+ * far that reaches.
  *
  * It may block: until the next tick begins where the memory of the state has just been made, and for the locks of a state
  * file, `maxWaitMs` in all, or 1000 ms where that is not given.

@@ -118,7 +118,7 @@ export function checkEpochMs(epochMs: unknown, others = ''): asserts epochMs is 
   if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs as number) > maxDateMs) {
     throw rangeError(
       'ERR_EPOCH_INVALID',
-      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970 that a Date can hold${others}`,
+      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970 that a Date can hold${epochMs instanceof Date ? '; pass its getTime()' : others}`,
     )
   }
 }
