@@ -27,6 +27,12 @@ export class SlotClock implements ClaimClock {
     return this.#slotOf(this.nowTick())
   }
 
+  /** Milliseconds until the next tick. */
+  msLeft(): number {
+    const { epochMs, tickMs } = this.#spec
+    return epochMs + (this.nowTick() + 1) * tickMs - this.#nowMs()
+  }
+
   slotAfter(tick: number): bigint {
     return this.#slotOf(Math.max(tick, this.nowTick()) + 1)
   }
@@ -79,9 +85,8 @@ export class JsClaim {
    */
   open(sleep: (ms: number) => void): boolean {
     if (!this.take()) return false
-    const clock = this.#clock
-    // Not for longer than a tick, should the clock step back in this moment.
-    while (clock.nowSlot() < this.#awaitedSlot && this.#awaitedSlot <= clock.slotAfter(0)) sleep(1)
+    // Once, because a clock may stand still: then the first call waits as the policy says.
+    if (this.#clock.nowSlot() < this.#awaitedSlot) sleep(this.#clock.msLeft())
     return true
   }
 

@@ -243,7 +243,7 @@ export class Referee {
     if (aheadMs < implausibleMs || memory === undefined) return ''
     const { path } = this.#subject
     const forgotten = path === '' ? '' : `, which has to be followed by deleting ${path}`
-    return `. A clock that was wrong has made ids of ${timeOf(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with npx graupel state --clean ${memory}${forgotten}; else use another node`
+    return `. A clock that was wrong has made ids of ${timeOf(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with 'npx graupel state --clean ${memory}'${forgotten}; else use another node`
   }
 }
 

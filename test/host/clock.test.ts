@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { decode, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
@@ -12,6 +14,8 @@ const secondMs = 1000
 const hourMs = 3600 * secondMs
 const startMs = Date.UTC(2026, 5, 1, 12)
 const windowMs = 3000
+
+const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 /** By which way the first process ends, and whether its memory is lost then. */
 const ends = [
@@ -124,5 +128,25 @@ describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back
     }
     const ids = [first, second, third, fourth].flatMap((issued) => [...issued.ids])
     expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+describeWith(['native', 'linux', 'faketime'], 'a clock that was wrong by years', () => {
+  it.each(['native', 'js'])('leaves what the error of the %s engine says how to forget', async (engine) => {
+    const plan: Plan = { node: 7, namespace: freshNamespace(), engine }
+    const wrong = await at(Date.UTC(2040, 0, 1), plan)
+    await wrong.issue(0, 0)
+    await wrong.kill()
+    const right = await opened(plan)
+    const { error } = await right.issue(0, 0)
+    await right.kill()
+    expect(error?.code).toBe('ERR_CLOCK_ROLLBACK')
+    const [, command = '', path = ''] =
+      /ids of 2040-.*'npx graupel (state --clean (\/\S+))'/.exec(error?.message ?? '') ?? []
+    expect(path).toMatch(engine === 'js' ? /\.claim$/ : /\.page$/)
+    const said = execFileSync(process.execPath, [commandLine, ...command.split(' ')], { encoding: 'utf8' })
+    expect(said).toMatch(/^Removed .*\nForgotten: ids .*2040-/)
+    const again = await opened(plan)
+    expect((await again.issue(0, 0)).error).toBeUndefined()
   })
 })
