@@ -44,10 +44,13 @@ export interface Claims {
   exists(key: string): boolean
   /** Takes a key, or raises the ceiling of what the claimant has. */
   take(claimant: Claimant, clock: ClaimClock): Claimed | typeof countedNatively
-  /** Whether a step is still the latest: asked once in a tick, so that a claim that was deleted is noticed. */
+  /** Whether a step is still there, and the claimant's: asked once in a tick, so that a claim that was deleted is noticed. */
   isHeld(claimant: Claimant, step: number): boolean
-  /** Gives the key back; `word` is the first slot that was not issued. */
-  release(claimant: Claimant, word: bigint): void
+  /**
+   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `step` is still the latest: another
+   * thread of the claimant may have taken the key again.
+   */
+  release(claimant: Claimant, step: number, word: bigint): void
   /** Makes a native page of a claim: `open` opens it in spite of the claim, and raises its word to the floor. */
   handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor: bigint) => T): T
 }

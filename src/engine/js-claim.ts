@@ -131,9 +131,12 @@ export class JsClaim {
 
   /** Gives the key back, so that another process may have it at once. */
   release(): void {
-    if (!this.isHeld) return
-    const word = this.#state.giveBack()
-    this.#state.claimStep = 0
-    if (word !== undefined) this.#claims.release(this.#claimant, word)
+    const state = this.#state
+    // Before the word is given back: from then on another thread may make the next step.
+    const step = state.claimStep
+    if (step === 0) return
+    const word = state.giveBack()
+    state.forgetStep(step)
+    if (word !== undefined) this.#claims.release(this.#claimant, step, word)
   }
 }

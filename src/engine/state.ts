@@ -207,6 +207,11 @@ export class State {
     Atomics.store(this.#table.words32, this.#at / 4 + stepAt, step)
   }
 
+  /** The process holds no claim, unless another thread has made a later step. */
+  forgetStep(step: number): void {
+    Atomics.compareExchange(this.#table.words32, this.#at / 4 + stepAt, step, 0)
+  }
+
   /** Counts the generators of all threads on this state; how many there are now. */
   countGenerators(change: 1 | -1): number {
     return Atomics.add(this.#table.words32, this.#at / 4 + generatorsAt, change) + change

@@ -34,10 +34,16 @@ export function latestStep(place: string): Latest | undefined {
   for (;;) {
     const number = Math.max(0, ...stepsIn(place))
     if (number === 0) return undefined
-    const text = textOf(place, number)
+    const step = stepAt(place, number)
     // Removed since, because there is a later one.
-    if (text !== undefined) return { number, says: parse(place, number, text), text }
+    if (step !== undefined) return step
   }
+}
+
+/** The step of a number, whether it counts or not. */
+export function stepAt(place: string, number: number): Latest | undefined {
+  const text = textOf(place, number)
+  return text === undefined ? undefined : { number, says: parse(place, number, text), text }
 }
 
 /**

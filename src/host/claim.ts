@@ -1,6 +1,16 @@
 import { type Claimant, type ClaimClock, type Claimed, countedNatively } from '../engine/claims.js'
 import { GraupelError } from '../errors.js'
-import { attempt, hasCode, type Latest, latestStep, makeStep, removeSteps, type Step, type Use } from './claim-steps.js'
+import {
+  attempt,
+  hasCode,
+  type Latest,
+  latestStep,
+  makeStep,
+  removeSteps,
+  type Step,
+  stepAt,
+  type Use,
+} from './claim-steps.js'
 import { pagesFolder } from './folder.js'
 import { nameOf } from './name.js'
 import { ownFolder } from './own-folder.js'
@@ -45,11 +55,23 @@ export function claimExists(key: string): boolean {
   return process.getBuiltinModule('node:fs').existsSync(claimPath(key))
 }
 
+/** By key, the file in which a step of the claimant was last seen, so that it is read once and not in each tick. */
+const seen = new Map<string, string>()
+
 /** {@link Claims.isHeld} */
-export function isClaimHeld({ key }: Claimant, step: number): boolean {
+export function isClaimHeld(claimant: Claimant, step: number): boolean {
   const { statSync } = process.getBuiltinModule('node:fs')
+  const place = claimPath(claimant.key)
   try {
-    return statSync(`${claimPath(key)}/${step}`, { throwIfNoEntry: false }) !== undefined
+    const stats = statSync(`${place}/${step}`, { throwIfNoEntry: false })
+    if (stats === undefined) return false
+    const file = `${step} ${stats.ino} ${stats.ctimeMs}`
+    if (seen.get(claimant.key) === file) return true
+    // After a deletion another process begins with the same numbers.
+    const says = stepAt(place, step)?.says
+    if (says === undefined || !isHolder(claimant, says)) return false
+    seen.set(claimant.key, file)
+    return true
   } catch {
     // To have no right to look any more is no deletion.
     return true
@@ -57,12 +79,14 @@ export function isClaimHeld({ key }: Claimant, step: number): boolean {
 }
 
 /** {@link Claims.release} */
-export function releaseClaim(claimant: Claimant, word: bigint): void {
+export function releaseClaim(claimant: Claimant, held: number, word: bigint): void {
   // What fails leaves the ceiling, from where it is safe to go on.
   attempt(() => {
     const place = claimPath(claimant.key)
     const latest = latestStep(place)
     if (latest === undefined || !isHolder(claimant, latest.says)) return
+    // Another thread has taken the key since, and may be beyond the word.
+    if (latest.number !== held) return
     const step = makeStep(claimant, place, latest, word, 'released')
     if (step !== undefined) removeSteps(place, latest.number)
   })
@@ -207,11 +231,9 @@ function unreachable(
   )
 }
 
-/** The first slot of a page that no process has open. */
-function beginningOf({ word, last, highTick }: PageContents, clock: ClaimClock): bigint {
-  if (word !== undefined) return word
-  const next = clock.slotAfter(highTick)
-  return last > next ? last : next
+/** Where to go on from a page that no process has open; `undefined` where it says nothing. */
+function beginningOf({ word, last, highTick }: PageContents, clock: ClaimClock): bigint | undefined {
+  return word ?? (last === 0n ? undefined : highest(last, clock.slotAfter(highTick)))
 }
 
 function highest(...slots: (bigint | undefined)[]): bigint | undefined {

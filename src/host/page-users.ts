@@ -20,7 +20,7 @@ const tooMany = 0xffff_ffff
 export interface PageContents {
   /** The first slot that was not issued; `undefined` where that is not known. */
   readonly word: bigint | undefined
-  /** Where that is not known, what it is at least. */
+  /** Where that is not known, what it is at least; 0 where nothing was issued. */
   readonly last: bigint
   /** The latest tick that the clock has shown to a process that reserved. */
   readonly highTick: number
@@ -63,7 +63,8 @@ export function readPage(path: string): PageContents | undefined {
   const word = bytes.readBigUInt64LE(wordAt)
   return {
     word: word === sealed || word === notBegun ? undefined : word,
-    last: bytes.readBigUInt64LE(lastAt),
+    // Above it where it is sealed, as in `BeginningOf` of `native/core/state.h`.
+    last: bytes.readBigUInt64LE(lastAt) + (word === sealed ? 1n : 0n),
     highTick: Number(bytes.readBigUInt64LE(highTickAt)),
     users: isFull ? undefined : users,
   }

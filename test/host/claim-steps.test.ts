@@ -95,7 +95,7 @@ describe('a claim', () => {
   it('that was given back is taken at its word', () => {
     const own = claimant()
     takeClaim(own, clock)
-    releaseClaim(own, 1234n)
+    releaseClaim(own, 1, 1234n)
     expect(saysOf(own.place, 2)).toMatchObject({ use: 'released', ceiling: '1234' })
     expect(takeClaim({ ...own, token: 'another' }, clock)).toMatchObject({ step: 3, isOwn: false, floor: 1234n })
   })
@@ -115,8 +115,38 @@ describe('a claim', () => {
     takeClaim(own, clock)
     rmSync(own.place, { recursive: true })
     writeStep(own.place, 1, {})
-    releaseClaim(own, 5000n)
+    releaseClaim(own, 1, 5000n)
     expect(saysOf(own.place, 1)).toMatchObject({ use: 'counts', token: 'theirs' })
+  })
+
+  it('is not given back where another thread has made the next step meanwhile', () => {
+    const own = claimant()
+    takeClaim(own, clock)
+    takeClaim(own, clock)
+    releaseClaim(own, 1, 1234n)
+    expect(saysOf(own.place, 2)).toMatchObject({ use: 'counts', ceiling: '2000' })
+  })
+
+  it('is lost where another process has begun it again, with the same number', () => {
+    const own = claimant()
+    takeClaim(own, clock)
+    expect(isClaimHeld(own, 1)).toBe(true)
+    rmSync(own.place, { recursive: true })
+    writeStep(own.place, 1, {})
+    expect(isClaimHeld(own, 1)).toBe(false)
+  })
+
+  it.each([
+    ['was not begun', 0n, 7000n],
+    ['is sealed', 2n ** 64n - 1n, 7001n],
+  ])('begins where the page may that %s', (_, word, floor) => {
+    const own = claimant()
+    const page = Buffer.alloc(16_384)
+    page.writeBigUInt64LE(word, 3968)
+    page.writeBigUInt64LE(7000n, 3992)
+    mkdirSync(pages, { recursive: true, mode: 0o700 })
+    writeFileSync(own.place.replace(/claim$/, 'page'), page)
+    expect(takeClaim(own, clock)).toMatchObject({ floor })
   })
 
   it.each([
