@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../engines.ts'
 import { deletePages, pagesOf } from './clean-pages.ts'
@@ -15,6 +16,7 @@ afterEach(cleanUp)
 const inMemory = (script: string) =>
   new Obedient({ within: (command) => withMounts(`mount -t tmpfs none /dev/shm\n${script}`, command) })
 const pages = '/dev/shm/graupel-$(id -u)'
+const repository = fileURLToPath(new URL('../..', import.meta.url))
 const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
 
 /** It is refused, the error says what to do, and that helps. */
@@ -40,7 +42,11 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
       (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
     )
     const script = `mkdir ${folder}/dev; cd ${folder}/dev; ${devices.join('; ')}; mount --rbind ${folder}/dev /dev; cd /`
-    const within = (command: readonly string[]) => withMounts(`${script}; mount --bind ${folder} /tmp`, command)
+    // This package may lie in /tmp itself, and has to be there still.
+    const own = repository.startsWith('/tmp/') ? `${folder}${repository.slice('/tmp'.length)}` : undefined
+    const keep = own === undefined ? '' : `mkdir -p ${own}; mount --bind ${repository} ${own};`
+    const within = (command: readonly string[]) =>
+      withMounts(`${script}; ${keep} mount --rbind ${folder} /tmp`, command)
     const process = new Obedient({ within })
     await process.open(plan())
     expect(await process.take(3)).toHaveLength(3)

@@ -151,10 +151,13 @@ const mutations: Mutation[] = [
     defect: 'a state is sealed before the next one is raised',
     file: 'state.h',
     from: `    if (!RaiseFloor(to, word)) return false;
+    // [begin] Published by the seal.
+    RaiseTo(from.last, word);
     if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
       break;\n`,
-    to: `    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
+    to: `    RaiseTo(from.last, word);
+    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
       if (!RaiseFloor(to, word)) return false;
       break;\n`,
