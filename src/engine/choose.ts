@@ -3,7 +3,7 @@ import { GraupelError, show, typeError } from '../errors.js'
 import { publish } from '../events.js'
 import type { Claims } from './claims.js'
 import type { Core, CoreSpec } from './engine.js'
-import { faultError } from './fault.js'
+import { ClaimedError, faultError } from './fault.js'
 import { endLease, JsCore, type JsSurroundings, releaseClaims } from './js.js'
 import { SlotClock } from './js-claim.js'
 import { type NativeEngine, nativeEngine } from './native.js'
@@ -119,6 +119,9 @@ export function clockMs(kind: EngineKind): number {
 }
 
 const surroundings: JsSurroundings = { ...platform, openElsewhere: openTakenOver }
+/** Each time that a claim was found too late, another process has made a step of it. */
+const maxAttempts = 100
+
 let leavesAtExit = false
 let releasesAtExit = false
 
@@ -130,13 +133,25 @@ function openNative(spec: CoreSpec): Core {
     )
   }
   const { binding } = requireNative('this generator counts natively')
-  const core = spec.place !== 'process' && platform.claims?.exists(spec.key) ? openClaimed(spec) : openTaking(spec)
+  const core = spec.place === 'process' ? openTaking(spec) : openShared(spec)
   // process.exit() and uncaught errors do not take the environment down, and the files would not get their exact words.
   if (spec.place === 'file' && !leavesAtExit) {
     leavesAtExit = true
     platform.atExit(() => binding.leave())
   }
   return core
+}
+
+/** Opens a key natively in a page. */
+function openShared(spec: CoreSpec): Core {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return platform.claims?.exists(spec.key) ? openClaimed(spec) : openTaking(spec)
+    } catch (error) {
+      // Made since it was looked for, perhaps by a process that is handing it over at this moment.
+      if (!(error instanceof ClaimedError) || attempts === maxAttempts) throw error
+    }
+  }
 }
 
 /** Opens a key natively that the js engine has claimed, of this process or of one that is gone. */

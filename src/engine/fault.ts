@@ -39,6 +39,16 @@ export interface Identity {
   readonly description: string
 }
 
+/** The js engine's claim is in the way of a page. */
+export class ClaimedError extends GraupelError {
+  constructor(path: string) {
+    super(
+      'ERR_STATE_UNREACHABLE',
+      `the js engine of another process counts this node, as ${path} says; use one engine for a node, or give each process a node of its own`,
+    )
+  }
+}
+
 /**
  * The error that a fault is to the user.
  *
@@ -94,10 +104,7 @@ export function faultError(
         `${what} was ${detail} while it was in use; ${isFile ? 'put it back, or restart the processes that use it' : 'try again'}`,
       )
     case kinds.claimed:
-      return make(
-        'ERR_STATE_UNREACHABLE',
-        `the js engine of another process counts this node, as ${path} says; use one engine for a node, or give each process a node of its own`,
-      )
+      return new ClaimedError(path)
     case kinds.otherEngine:
       return make(
         'ERR_STATE_UNREACHABLE',

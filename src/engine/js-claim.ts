@@ -7,6 +7,8 @@ import { isGivenBack, type State } from './state.js'
  * it is well below the default of `maxAheadMs`.
  */
 const windowMs = 500
+/** How far above a floor that is further ahead already. */
+const leadMs = 50
 
 /** A clock in slots of a layout. */
 export class SlotClock implements ClaimClock {
@@ -39,8 +41,10 @@ export class SlotClock implements ClaimClock {
 
   ceilingFrom(floor: bigint): bigint {
     const { maxTick, tickMs, sequenceBits } = this.#spec
-    const tick = Math.max(this.nowTick(), floor === 0n ? 0 : Number((floor - 1n) >> BigInt(sequenceBits)))
-    return this.#slotOf(Math.min(maxTick, tick + Math.ceil(windowMs / tickMs)) + 1)
+    const floorTick = floor === 0n ? 0 : Number((floor - 1n) >> BigInt(sequenceBits))
+    // Little above a floor that is ahead of the clock: processes that are killed one after the other would lead away from it.
+    const tick = Math.max(this.nowTick() + Math.ceil(windowMs / tickMs), floorTick + Math.ceil(leadMs / tickMs))
+    return this.#slotOf(Math.min(maxTick, tick) + 1)
   }
 
   #slotOf(tick: number): bigint {

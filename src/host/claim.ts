@@ -29,6 +29,9 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4))
 export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | typeof countedNatively {
   return withClaim(claimant, clock, (place, latest) => {
     const isOwn = latest !== undefined && isHolder(claimant, latest.says)
+    const look = () => (isOwn ? undefined : freePage(claimant, place))
+    // First without a claim, which would be in the way of a native process that starts now.
+    if (look() === countedNatively) return countedNatively
     const before = latest === undefined ? undefined : BigInt(latest.says.ceiling)
     const ceiling = clock.ceilingFrom(before ?? 0n)
     const step = makeStep(claimant, place, latest, ceiling, 'counts')?.number
@@ -36,11 +39,8 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
     let isTaken = false
     try {
       // The claim first and then the page; native engines do it the other way round, so of two at once one sees the other.
-      const page = isOwn ? undefined : readPage(place.replace(/claim$/, 'page'))
-      if (page !== undefined && page.users?.length !== 0) {
-        if (page.users?.every(isThisProcess)) return countedNatively
-        throw unreachable(claimant, 'native', page.users?.[0])
-      }
+      const page = look()
+      if (page === countedNatively) return countedNatively
       isTaken = true
       return { step, isOwn, floor: highest(before, page && beginningOf(page, clock)), ceiling }
     } finally {
@@ -48,6 +48,14 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
       else removeSteps(place, step, step)
     }
   })
+}
+
+/** The page beside a claim, if no process has it open. @throws GraupelError `ERR_STATE_UNREACHABLE` where another one has */
+function freePage(claimant: Claimant, place: string): PageContents | typeof countedNatively | undefined {
+  const page = readPage(place.replace(/claim$/, 'page'))
+  if (page === undefined || page.users?.length === 0) return page
+  if (page.users?.every(isThisProcess)) return countedNatively
+  throw unreachable(claimant, 'native', page.users?.[0])
 }
 
 /** {@link Claims.exists} */
@@ -191,7 +199,7 @@ function withClaim<T>(
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `other processes were changing the claim ${place} each time that this one looked; try again`,
+    `other processes were changing the claim ${place} each time that this one looked; try again, and if that does not help, a process of another container has ended in the middle of it: delete the claim once the clock has certainly passed the last id`,
   )
 }
 
@@ -200,9 +208,10 @@ function isFree(claimant: Claimant, clock: ClaimClock, place: string, says: Step
   if (says.use === 'released' || isHolder(claimant, says)) return true
   const fate = fateOf(says)
   if (fate === 'gone') return true
+  // Its page may be there at any moment, and who makes that does not look at the claim again.
+  if (says.use === 'hands over') return false
   // In a container that cannot be seen, it is either gone, or idle: then it finds the next step before it makes an id.
   if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return true
-  if (says.use === 'hands over') return false
   throw unreachable(claimant, 'js', says, fate === 'unknown' ? place : undefined)
 }
 

@@ -107,6 +107,7 @@ function isSharedMemory(memory: unknown): memory is SharedArrayBuffer {
 /** `Date.now`, or where a test has replaced it already, that of a fresh global object. */
 function realClock(): () => number {
   const { now } = Date
-  if (/\[native code\]\s*\}$/.test(Function.prototype.toString.call(now))) return now
+  // A bound function shows native code as well, but no name.
+  if (/^function now\(\)\s*\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(now))) return now
   return process.getBuiltinModule('node:vm').runInNewContext('Date.now') as () => number
 }

@@ -116,6 +116,18 @@ describe('a node that the js engine counts', () => {
     expect(duplicatesAmong(records)).toBe(0)
   })
 
+  it('stays near the clock, however often its process is killed', async () => {
+    const own = plan()
+    const parts: bigint[][] = []
+    for (let round = 0; round < 8; round++) {
+      const process = await opened(own, js)
+      parts.push(await process.take(1))
+      expect((await process.stats()).aheadMs).toBeLessThan(1000)
+      await process.kill()
+    }
+    expectAscending(...parts)
+  })
+
   it('is shared by all threads of its process', async () => {
     const { folder } = stateFolder()
     const file = join(folder, 'record')
@@ -156,6 +168,19 @@ describeWith(['native'], 'a node that one engine counts', () => {
     await refused.kill()
     const third = await opened(own, one)
     expectAscending(before, after, await third.take(5000))
+  })
+
+  it('is opened by all native processes that start at once after one on the js engine was killed', async () => {
+    for (let round = 0; round < 3; round++) {
+      const own = plan()
+      const first = await opened(own, js)
+      await first.take(3)
+      await first.kill()
+      const others = Array.from({ length: 6 }, () => new Obedient(native))
+      const parts = await Promise.all(others.map((other) => other.open(own).then(() => other.take(100))))
+      expect(duplicatesAmong(parts.map((ids) => BigUint64Array.from(ids)))).toBe(0)
+      await Promise.all(others.map((other) => other.kill()))
+    }
   })
 
   it('is never counted by both, however often processes of both come and go', async () => {
