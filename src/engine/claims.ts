@@ -26,8 +26,12 @@ export interface ClaimClock {
   nowSlot(): bigint
   /** The first slot of the tick after this one. */
   slotAfter(tick: number): bigint
-  /** The ceiling to write where no slot below `floor` is free. */
-  ceilingFrom(floor: bigint): bigint
+  /**
+   * The ceiling to write where no slot below `floor` is free.
+   *
+   * @param isOwn - The claimant has come to the floor itself; else it takes over there.
+   */
+  ceilingFrom(floor: bigint, isOwn: boolean): bigint
 }
 
 /** Answer of {@link Claims.take}: the native engine of this very process counts the key, in a thread that shares no memory with this one. */

@@ -7,7 +7,7 @@ import { isGivenBack, type State } from './state.js'
  * it is well below the default of `maxAheadMs`.
  */
 const windowMs = 500
-/** How far above a floor that is further ahead already. */
+/** How far above the ceiling of another process, where that is further ahead already. */
 const leadMs = 50
 
 /** A clock in slots of a layout. */
@@ -39,11 +39,12 @@ export class SlotClock implements ClaimClock {
     return this.#slotOf(Math.max(tick, this.nowTick()) + 1)
   }
 
-  ceilingFrom(floor: bigint): bigint {
+  ceilingFrom(floor: bigint, isOwn: boolean): bigint {
     const { maxTick, tickMs, sequenceBits } = this.#spec
     const floorTick = floor === 0n ? 0 : Number((floor - 1n) >> BigInt(sequenceBits))
-    // Little above a floor that is ahead of the clock: processes that are killed one after the other would lead away from it.
-    const tick = Math.max(this.nowTick() + Math.ceil(windowMs / tickMs), floorTick + Math.ceil(leadMs / tickMs))
+    // Little above the floor of another process: those that are killed one after the other would lead away from the clock.
+    const aboveMs = isOwn ? windowMs : leadMs
+    const tick = Math.max(this.nowTick() + Math.ceil(windowMs / tickMs), floorTick + Math.ceil(aboveMs / tickMs))
     return this.#slotOf(Math.min(maxTick, tick) + 1)
   }
 

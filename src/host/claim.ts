@@ -33,7 +33,7 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
     // First without a claim, which would be in the way of a native process that starts now.
     if (look() === countedNatively) return countedNatively
     const before = latest === undefined ? undefined : BigInt(latest.says.ceiling)
-    const ceiling = clock.ceilingFrom(before ?? 0n)
+    const ceiling = clock.ceilingFrom(before ?? 0n, isOwn)
     const step = makeStep(claimant, place, latest, ceiling, 'counts')?.number
     if (step === undefined) return undefined
     let isTaken = false
