@@ -95,7 +95,10 @@ bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
   read->clock = static_cast<ClockKind>(options.Whole("clock", 0, 2));
   read->home.lock_ms = static_cast<int>(options.Whole("lockMs", 0, INT32_MAX));
   read->home.rules.parent = options.Text("stateFolder");
-  if (read->clock != ClockKind::kInjected) read->home.rules.now_ns = WallNs;
+  if (read->clock != ClockKind::kInjected) {
+    read->home.rules.now_ns = WallNs;
+    read->home.rules.stands_still = WallStandsStill;
+  }
   read->home.rules.ignores_claim = options.Flag("ignoresClaim");
   if (options.ok()) return true;
   options.Throw("ERR_OPTION_INVALID");

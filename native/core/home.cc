@@ -80,7 +80,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
       if (fault.IsNone() && !rules.ignores_claim) fault = found->CheckClaim();
       if (fault.IsNone()) fault = CheckWord(*found, layout);
     }
-    if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns);
+    if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns, rules.stands_still);
     // Deleted since it was found.
     if (fault.kind == Fault::Kind::kLost) continue;
     if (!fault.IsNone()) return OfPage(std::move(fault));

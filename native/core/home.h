@@ -18,6 +18,8 @@ namespace graupel {
 struct PageRules {
   std::string parent;        // Where the folder of pages is; empty: the usual place.
   ClockNs now_ns = nullptr;  // The clock of the generators.
+  // Whether that stands still; null where it need not be asked.
+  bool (*stands_still)() = nullptr;
   // Once, where the claim of another engine is handed over (Page::Open).
   bool ignores_claim = false;
 };

@@ -93,14 +93,19 @@ Fault Page::Open(const Identity& identity, const std::string& parent,
   return fault;
 }
 
-Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
+Fault Page::Begin(const Layout& layout, ClockNs now_ns, bool (*stands_still)()) {
   const auto begin = [&](uint64_t expected) {
     // [begin] Read after the page was found at its path.
     uint64_t now_tick = 0;
     const bool has_clock =
         now_ns != nullptr && layout.ToTick(FloorMs(now_ns()), &now_tick);
     if (now_tick > layout.max_tick) now_tick = layout.max_tick;
-    const uint64_t slot = BeginningOf(state(), layout, has_clock ? &now_tick : nullptr);
+    const bool is_first = expected == 0 && state().last.load() == 0;
+    const bool begins_now =
+        is_first && has_clock && stands_still != nullptr && stands_still();
+    const uint64_t slot =
+        begins_now ? layout.FirstSlot(now_tick)
+                   : BeginningOf(state(), layout, has_clock ? &now_tick : nullptr);
     BeginAt(state(), expected, slot);
     // [high] So that a clock that then shows less is known to have stepped back.
     if (has_clock) RaiseTo(state().high_tick, now_tick);

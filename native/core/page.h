@@ -38,8 +38,9 @@ class Page : public Whereabouts {
   // kClaimed where an engine that maps no pages counts this key.
   Fault CheckClaim() const;
   // Lets a page be used that has just been made, or that is sealed although it is the
-  // one at its path. kLost where it is not that one.
-  Fault Begin(const Layout& layout, ClockNs now_ns);
+  // one at its path. kLost where it is not that one. Where `stands_still` says so of
+  // the clock, a page that follows no other begins with its tick, as that does not end.
+  Fault Begin(const Layout& layout, ClockNs now_ns, bool (*stands_still)() = nullptr);
 
   const Identity& identity() const { return identity_; }
   const Lineage& lineage() const { return lineage_; }

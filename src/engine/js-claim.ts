@@ -13,16 +13,17 @@ const leadMs = 50
 /** A clock in slots of a layout. */
 export class SlotClock implements ClaimClock {
   readonly #spec: CoreSpec
-  readonly #nowMs: () => number
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number
 
   constructor(spec: CoreSpec, nowMs: () => number) {
     this.#spec = spec
-    this.#nowMs = nowMs
+    this.nowMs = nowMs
   }
 
   nowTick(): number {
     const { epochMs, tickMs } = this.#spec
-    return Math.floor((this.#nowMs() - epochMs) / tickMs)
+    return Math.floor((this.nowMs() - epochMs) / tickMs)
   }
 
   nowSlot(): bigint {
@@ -32,7 +33,7 @@ export class SlotClock implements ClaimClock {
   /** Milliseconds until the next tick. */
   msLeft(): number {
     const { epochMs, tickMs } = this.#spec
-    return epochMs + (this.nowTick() + 1) * tickMs - this.#nowMs()
+    return epochMs + (this.nowTick() + 1) * tickMs - this.nowMs()
   }
 
   slotAfter(tick: number): bigint {
@@ -60,8 +61,6 @@ export class JsClaim {
   readonly #state: State
   readonly #clock: SlotClock
   readonly #hasInjectedClock: boolean
-  /** The first slot of a claim that was made where none was known; 0 where there is nothing to wait for. */
-  #awaitedSlot = 0n
   /** When it was last asked whether the claim is still held. */
   #checkedTick = -1
 
@@ -89,10 +88,14 @@ export class JsClaim {
    * @returns As `take`. @throws as `take`
    */
   open(sleep: (ms: number) => void): boolean {
-    if (!this.take()) return false
-    // Once, because a clock may stand still: then the first call waits as the policy says.
-    if (this.#clock.nowSlot() < this.#awaitedSlot) sleep(this.#clock.msLeft())
-    return true
+    return this.take(() => {
+      const clock = this.#clock
+      const nowMs = clock.nowMs()
+      const next = clock.slotAfter(0)
+      sleep(clock.msLeft() + 1)
+      // A clock that a test has set to stand still has no next tick.
+      return clock.nowMs() === nowMs ? clock.nowSlot() : next
+    })
   }
 
   /**
@@ -112,21 +115,20 @@ export class JsClaim {
   /**
    * Takes the key for this process, or raises its ceiling.
    *
+   * @param beginning - Where to begin if no former holder is known: a claim may have been deleted in this very tick, and its
+   * holder go on until the tick is over.
    * @returns False where the native engine of this process counts the key in a thread that shares no memory with this one.
    * @throws GraupelError as {@link Claims} says
    */
-  take(): boolean {
+  take(beginning = () => this.#clock.slotAfter(0)): boolean {
     const state = this.#state
     const before = state.word()
     const claimed = this.#claims.take(this.#claimant, this.#clock)
     if (claimed === countedNatively) return false
-    // A claim may have been deleted in this very tick, and its holder go on until the tick is over. That of an injected
-    // clock is not known to end.
-    const next = this.#hasInjectedClock ? 0n : this.#clock.slotAfter(0)
-    const { step, isOwn, floor = next, ceiling } = claimed
+    // The tick of an injected clock is not known to end.
+    const { step, isOwn, floor = this.#hasInjectedClock ? 0n : beginning(), ceiling } = claimed
     if (isGivenBack(before)) state.takeUp(before, floor)
     else if (!isOwn) state.raiseFloor(floor)
-    this.#awaitedSlot = claimed.floor === undefined ? floor : 0n
     // Ids up to there may bear such a time, so a clock that shows less is behind.
     if (!isOwn && claimed.floor !== undefined && floor > 0n) state.raiseHighTick(state.tickOf(floor - 1n))
     state.raiseCeiling(ceiling)

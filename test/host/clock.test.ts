@@ -13,7 +13,7 @@ import { type Issued, opened, type Plan, stateFolder } from './processes.ts'
 const secondMs = 1000
 const hourMs = 3600 * secondMs
 const startMs = Date.UTC(2026, 5, 1, 12)
-const windowMs = 3000
+const windowMs = 900
 
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
