@@ -80,8 +80,15 @@ class Life {
     CHECK(call("fill", {&array, &from, &to}) == nullptr);
     CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     napi_value__ slot = BigInt(1);
-    const napi_value is_raised = call("raise", {&slot});
+    napi_value__ tick = Number(0);
+    const napi_value is_raised = call("raise", {&slot, &tick});
     CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 1, env_.calls);
+    const napi_value wall_ms = call("wallMs");
+    CHECK(wall_ms == nullptr ? IsFailing() : wall_ms->number > 1.7e12, env_.calls);
+    // The native engine counts it, unless it could not be opened.
+    napi_value__ key = Text("real key");
+    const napi_value counts = call("countsInJs", {&key});
+    CHECK(counts == nullptr || !is_open ? IsFailing() : counts->number == 0);
     AskWhereNothingIs(words, call);
     call("close");
     call("leave");
@@ -101,7 +108,8 @@ class Life {
         call(name);
       }
       napi_value__ slot = BigInt(1);
-      const napi_value is_raised = call("raise", {&slot});
+      napi_value__ tick = Number(0);
+      const napi_value is_raised = call("raise", {&slot, &tick});
       CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 0);
     }
     words[kWord32OfHandle] = 0;
@@ -124,7 +132,7 @@ class Life {
     set("key", Text("real key"));
     set("description", Text("{}"));
     for (const char* name : {"place", "history", "sequenceStart", "seed", "clock",
-                             "windowTicks", "lockMs", "ignoresClaim"}) {
+                             "windowTicks", "lockMs", "ignoresClaim", "takesOver"}) {
       set(name, Number(0));
     }
     set("path", Text(""));

@@ -109,6 +109,12 @@ napi_status napi_create_int32(napi_env env, int32_t value, napi_value* result) {
   return env->Make(&made, result);
 }
 
+napi_status napi_create_double(napi_env env, double value, napi_value* result) {
+  napi_value__ made;
+  made.number = value;
+  return env->Make(&made, result);
+}
+
 napi_status napi_create_string_utf8(napi_env env, const char* text, size_t length,
                                     napi_value* result) {
   napi_value__ made;
@@ -185,6 +191,12 @@ napi_status napi_get_value_double(napi_env env, napi_value value, double* result
 napi_status napi_get_value_uint32(napi_env env, napi_value value, uint32_t* result) {
   FAIL_IF_TOLD
   *result = static_cast<uint32_t>(value->number);
+  return napi_ok;
+}
+
+napi_status napi_get_value_int64(napi_env env, napi_value value, int64_t* result) {
+  FAIL_IF_TOLD
+  *result = static_cast<int64_t>(value->number);
   return napi_ok;
 }
 
