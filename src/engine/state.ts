@@ -168,8 +168,7 @@ export class State {
     for (;;) {
       const word = this.word()
       if (word === movedAway) return
-      // What was given back, the claim knows.
-      if (!isGivenBack(word)) raise(word)
+      raise(isGivenBack(word) ? this.ceiling() : word)
       if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, movedAway) === word) return
     }
   }
@@ -225,17 +224,20 @@ export class State {
       const word = this.word()
       if (word === movedAway || isGivenBack(word)) return undefined
       if (Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, word, sign) !== word) continue
-      // The next claim may have a lower ceiling, and ceilings are only raised.
-      Atomics.store(this.#words, this.#at / 8 + ceilingAt, lowestCeiling)
+      // What is given back is remembered as the ceiling. The next claim may have a lower one than this had, and ceilings are
+      // only raised.
+      Atomics.store(this.#words, this.#at / 8 + ceilingAt, word === 0n ? lowestCeiling : word)
       return word
     }
   }
 
-  /** Goes on from a slot; does nothing unless the word is `sign` still, by which it was given back. */
+  /** Goes on from a slot, or above what was given back; does nothing unless the word is `sign` still, by which it was. */
   takeUp(sign: bigint, slot: bigint): void {
+    const given = this.ceiling()
+    const next = slot > given ? slot : given
     // Another process may have counted meanwhile.
-    this.#raiseHistoryFloor(slot)
-    Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, sign, slot)
+    this.#raiseHistoryFloor(next)
+    Atomics.compareExchange(this.#words, this.#at / 8 + wordAt, sign, next)
   }
 
   #raiseHistoryFloor(slot: bigint): void {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { createGenerator } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../engines.js'
 
@@ -67,5 +68,24 @@ describe.runIf(engines.includes('native'))('both engines in threads that share n
     const [made = 0, duplicates] = lines.at(-1)?.split(' ').map(Number) ?? []
     expect(made).toBeGreaterThanOrEqual(20_000)
     expect(duplicates).toBe(0)
+  })
+})
+
+describe.runIf(engines.includes('native'))('an engine that comes after the other one has closed', () => {
+  it.each([
+    ['js', 'native'],
+    ['native', 'js'],
+  ] as const)('%s, then %s with state process, makes no id again', (first, second) => {
+    const made: bigint[] = []
+    for (let round = 0; round < 100; round++) {
+      const own = { node: 1, namespace: freshNamespace() }
+      const one = createGenerator({ ...own, engine: first })
+      const before = one.take(100)
+      one.close()
+      using other = createGenerator({ ...own, engine: second, state: 'process' })
+      const after = other.take(100)
+      made.push(BigInt(new Set([...before, ...after]).size))
+    }
+    expect(new Set(made)).toEqual(new Set([200n]))
   })
 })
