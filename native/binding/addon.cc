@@ -1,18 +1,20 @@
-// The module: converts arguments, calls the core, and holds nothing but the
-// environment's data. Every function that JavaScript calls per id is a plain
-// Node-API callback bound to that data, without arguments or result (calls.h).
+// The module: converts arguments, calls the core, and holds only the environment's
+// data. Each function that JavaScript calls per id is a plain Node-API callback bound
+// to that data, without arguments or result (calls.h).
 //
 // A thread may be ended inside any call of Node-API that runs JavaScript or makes an
-// object, which then fails, and so may every call after it. So each status is looked
-// at: what fails releases what it has taken, and returns null, and V8 unwinds. The
-// result of a throw is of no use, because null is returned in any case.
+// object. That call then fails, and so may every call after it. So each status is
+// checked: after a failure the function releases what it has taken and returns null,
+// and V8 unwinds. The result of a throw is not checked, because the function returns
+// null in any case.
 
 #include <node_api.h>
 
+#include <optional>
 #include <string>
 #include <system_error>
 
-#include "../core/process_state.h"
+#include "../host/process_state.h"
 #include "calls.h"
 #include "environment.h"
 #include "options.h"
@@ -78,13 +80,16 @@ bool ReadLayout(napi_env env, Options& options, Layout* layout) {
   return false;
 }
 
-// As above. The facade has checked what it was given, so what is wrong here is forged.
+// False if something is thrown, or the thread ends. The facade has checked the options,
+// so a wrong one is forged.
 bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
   Options options(env, object);
   if (!ReadLayout(env, options, &read->home.layout)) return false;
   read->home.identity = {options.Text("key"), options.Text("description")};
-  read->home.place = static_cast<Place>(options.Whole("place", 0, 2));
+  read->home.place = static_cast<Place>(options.Whole("place", 0, 1));
+  read->home.bound = static_cast<Bound>(options.Whole("bound", 0, 2));
   read->home.path = options.Text("path");
+  read->home.file_key = options.Text("fileKey");
   read->home.window_ticks = static_cast<uint64_t>(options.Whole("windowTicks", 0));
   read->home.takes_over = options.Flag("takesOver");
   read->history = options.Flag("history");
@@ -105,11 +110,11 @@ bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
   return false;
 }
 
-// JavaScript has forgotten the generator whose handle is in `hint`.
-void Forget(napi_env, void* data, void* hint) {
+// JavaScript has collected the generator whose handle is in `hint`.
+void FinalizeGenerator(napi_env, void* data, void* hint) {
   auto* environment = static_cast<Environment*>(data);
-  environment->Release(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(hint)));
-  environment->Drop();
+  environment->FreeHandle(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(hint)));
+  environment->Release();
 }
 
 // open(options): keeps a generator for as long as the result is alive, and
@@ -121,27 +126,29 @@ napi_value Open(napi_env env, napi_callback_info info) {
   OpenOptions options;
   if (!ReadOptions(env, arguments[0], &options)) return nullptr;
   HomeOptions& home = options.home;
-  // Never by JavaScript's clock, which tests replace: what others find in a page for
-  // years must not come from there.
+  // Not by the clock of JavaScript, which tests replace: the page would keep such a
+  // time for years.
   const int64_t now_ms = options.clock == ClockKind::kInjected
                              ? static_cast<int64_t>(environment->mailbox().now)
                              : environment->wall().ReadMs();
   home.layout.ToTick(now_ms, &home.now_tick);
-  Seat* const seat = environment->SeatFor(home, options.history);
-  if (seat == nullptr) return nullptr;
-  const uint32_t handle = environment->Add(seat, options.start, options.clock);
+  GeneratorGroup* const group = environment->GroupFor(home, options.history);
+  if (group == nullptr) return nullptr;
+  const uint32_t handle =
+      environment->AddGenerator(group, options.start, options.clock);
   environment->Retain();
   void* const hint = reinterpret_cast<void*>(static_cast<uintptr_t>(handle));
   napi_value owner;
-  if (napi_create_external(env, environment, Forget, hint, &owner) != napi_ok) {
-    Forget(env, environment, hint);
+  if (napi_create_external(env, environment, FinalizeGenerator, hint, &owner) !=
+      napi_ok) {
+    FinalizeGenerator(env, environment, hint);
     return nullptr;
   }
   environment->mailbox().handle = handle;
   return owner;
 }
 
-// fault(): why the last call could not have a state.
+// fault(): why the last call has no state.
 napi_value FaultOf(napi_env env, napi_callback_info info) {
   napi_value unused[1];
   Environment* const environment = EnvironmentOf(env, info, unused);
@@ -175,33 +182,78 @@ napi_value PageOf(napi_env env, napi_callback_info info) {
   Environment* const environment = EnvironmentOf(env, info, unused);
   if (environment == nullptr) return nullptr;
   const Handle* const handle = environment->Current();
-  if (handle == nullptr || handle->seat->home.page == nullptr) return nullptr;
-  const std::string& path = handle->seat->home.page->path();
+  if (handle == nullptr || handle->group->home.page == nullptr) return nullptr;
+  const std::string& path = handle->group->home.page->path();
   napi_value result;
   const napi_status status =
       napi_create_string_utf8(env, path.data(), path.size(), &result);
   return status == napi_ok ? result : nullptr;
 }
 
-// raise(slot, highTick): nothing below the slot is issued on the generator's state any
-// more, whose clock has shown the tick. False where there is a fault.
-napi_value Raise(napi_env env, napi_callback_info info) {
+// A slot; false where something is thrown.
+bool ReadSlot(napi_env env, napi_value value, uint64_t* slot) {
+  bool is_exact;
+  if (napi_get_value_bigint_uint64(env, value, slot, &is_exact) == napi_ok &&
+      is_exact) {
+    return true;
+  }
+  napi_throw_type_error(env, "ERR_OPTION_INVALID", "the slot is no bigint of 64 bits");
+  return false;
+}
+
+// raiseFloor(slot, highTick): nothing below the slot is issued on the generator's state
+// from now on, and its high tick is at least `highTick`. The word as it was before;
+// undefined where the generator is closed, or there is a fault.
+napi_value RaiseFloor(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Environment* const environment = EnvironmentOf(env, info, arguments);
+  uint64_t slot;
+  if (environment == nullptr || !ReadSlot(env, arguments[0], &slot)) return nullptr;
+  int64_t high_tick;
+  if (napi_get_value_int64(env, arguments[1], &high_tick) != napi_ok || high_tick < 0) {
+    napi_throw_type_error(env, "ERR_OPTION_INVALID",
+                          "the tick is no whole number from 0 up");
+    return nullptr;
+  }
+  const std::optional<uint64_t> former =
+      RaiseFloorOf(*environment, slot, static_cast<uint64_t>(high_tick));
+  napi_value result;
+  if (!former.has_value() ||
+      napi_create_bigint_uint64(env, *former, &result) != napi_ok) {
+    return nullptr;
+  }
+  return result;
+}
+
+// raiseCeiling(slot): the generator may issue every slot below this one. False where it
+// is closed, or was not opened with an external ceiling.
+napi_value RaiseCeiling(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Environment* const environment = EnvironmentOf(env, info, arguments);
+  uint64_t slot;
+  if (environment == nullptr || !ReadSlot(env, arguments[0], &slot)) return nullptr;
+  return Boolean(env, RaiseCeilingOf(*environment, slot));
+}
+
+// awaitCeiling(attempt, blockMs): AwaitCeiling() of calls.h.
+napi_value Await(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   Environment* const environment = EnvironmentOf(env, info, arguments);
   if (environment == nullptr) return nullptr;
-  uint64_t slot;
-  bool is_exact;
-  int64_t high_tick;
-  if (napi_get_value_bigint_uint64(env, arguments[0], &slot, &is_exact) != napi_ok ||
-      !is_exact || napi_get_value_int64(env, arguments[1], &high_tick) != napi_ok ||
-      high_tick < 0) {
+  int64_t attempt;
+  uint32_t block_ms;
+  if (napi_get_value_int64(env, arguments[0], &attempt) != napi_ok || attempt < 0 ||
+      napi_get_value_uint32(env, arguments[1], &block_ms) != napi_ok) {
     napi_throw_type_error(env, "ERR_OPTION_INVALID",
-                          "the slot is no bigint of 64 bits, or the tick no whole "
-                          "number from 0 up; pass both");
+                          "the attempt or the time is no whole number from 0 up");
     return nullptr;
   }
-  return Boolean(env,
-                 RaiseFloorOf(*environment, slot, static_cast<uint64_t>(high_tick)));
+  const uint64_t next =
+      AwaitCeiling(*environment, static_cast<uint64_t>(attempt), block_ms);
+  napi_value result;
+  const napi_status status =
+      napi_create_double(env, static_cast<double>(next), &result);
+  return status == napi_ok ? result : nullptr;
 }
 
 // wallMs(): what the system's clock shows.
@@ -240,14 +292,14 @@ napi_value Init(napi_env env, napi_value exports) {
   }
   auto* const environment = new Environment(static_cast<Mailbox*>(memory));
   const auto drop = [](napi_env, void* data, void*) {
-    static_cast<Environment*>(data)->Drop();
+    static_cast<Environment*>(data)->Release();
   };
   if (napi_set_instance_data(env, environment, drop, nullptr) != napi_ok) {
-    environment->Drop();
+    environment->Release();
     return nullptr;
   }
-  // From here on Node frees it, at its end: should the rest fail, some of the
-  // functions may be there.
+  // From here on Node frees the environment when it ends. Where the rest fails, some of
+  // the functions may be set.
   napi_ref forever;
   if (napi_create_reference(env, buffer, 1, &forever) != napi_ok) return nullptr;
   if (napi_set_named_property(env, exports, "mailbox", buffer) != napi_ok) {
@@ -262,13 +314,14 @@ napi_value Init(napi_env env, napi_value exports) {
       {"grant", Invoke<Grant>},
       {"grantUnused", Invoke<GrantUnused>},
       {"close", Invoke<Close>},
-      {"leave", Invoke<Leave>},
-      {"awaitCeiling", Invoke<AwaitCeiling>},
+      {"closeFiles", Invoke<CloseFiles>},
       {"fill", Fill},
       {"fault", FaultOf},
       {"page", PageOf},
       {"open", Open},
-      {"raise", Raise},
+      {"raiseFloor", RaiseFloor},
+      {"raiseCeiling", RaiseCeiling},
+      {"awaitCeiling", Await},
       {"wallMs", WallMs},
       {"countsInJs", CountsInJs},
   };

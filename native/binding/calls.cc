@@ -9,7 +9,7 @@ void SetStatus(Environment& environment, Status status) {
   environment.mailbox().status = static_cast<uint32_t>(status);
 }
 
-// `fresh` reads the clock whatever the counter says.
+// `fresh`: reads the clock even if the counter says that the last reading is fresh.
 int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
   switch (handle.clock) {
     case ClockKind::kWall:
@@ -22,8 +22,8 @@ int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
   return static_cast<int64_t>(environment.mailbox().now);
 }
 
-// Sets the status and answers null unless there is a generator and the clock's
-// time can be said in its layout.
+// Null, with the status set, where there is no generator or the clock shows a time that
+// its layout cannot say.
 Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) {
@@ -38,30 +38,30 @@ Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   return handle;
 }
 
-// Follows the state to where it is now, as often as it moves meanwhile.
+// Follows the state to where it has moved, again if it moves meanwhile.
 template <typename Attempt>
 Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
                 Status status, Attempt attempt) {
-  constexpr int kMostMoves = 16;
-  for (int i = 0; status == Status::kMoved && i < kMostMoves; ++i) {
-    if (!environment.Follow(*handle.seat, now_tick)) return Status::kUnavailable;
+  constexpr int kMaxMoves = 16;
+  for (int i = 0; status == Status::kMoved && i < kMaxMoves; ++i) {
+    if (!environment.Follow(*handle.group, now_tick)) return Status::kUnavailable;
     status = attempt();
   }
   if (status != Status::kMoved) return status;
-  environment.set_fault(
-      Fault::Of(Fault::Kind::kLost, handle.seat->home.page->path(), "again and again"));
+  environment.set_fault(Fault::Of(Fault::Kind::kLost, handle.group->home.page->path(),
+                                  "again and again"));
   return Status::kUnavailable;
 }
 
-// Neither sealed nor deleted.
+// True for a state that is neither sealed nor in a page that was deleted.
 bool IsHere(const Handle& handle) {
-  const Page* const page = handle.seat->home.page.get();
+  const Page* const page = handle.group->home.page.get();
   return handle.generator.state().word.load(std::memory_order_relaxed) != kSealed &&
          (page == nullptr || page->IsCurrent());
 }
 
-// The next id under a permission: up to `limit`, or from what is unused; with
-// `want` only the lease for so many, which fill() then empties.
+// The next id that the policy allows: up to `limit`, or from the unused slots of a past
+// tick. With `want`, only reserves the run, which fill() then uses up.
 template <bool unused>
 void NextGranted(Environment& environment) {
   Handle* const handle = environment.Current();
@@ -105,12 +105,12 @@ void Observe(Environment& environment) {
   bool is_found = IsHere(*handle);
   if (!is_found) {
     layout.ToTick(NowMs(environment, *handle, true), &now_tick);
-    is_found = environment.Follow(*handle->seat, now_tick);
+    is_found = environment.Follow(*handle->group, now_tick);
   }
   State& state = handle->generator.state();
   // [observe] Before the clock is read: one that then shows less has stepped back. The
-  // other way round, a thread that is put aside in between would take for a rollback
-  // what the others have done meanwhile.
+  // other way round, a thread that is suspended between the two would take the progress
+  // of other threads for a rollback.
   uint64_t word = state.word.load(std::memory_order_acquire);
   const uint64_t high_tick = state.high_tick.load(std::memory_order_acquire);
   const int64_t now_ms = NowMs(environment, *handle, true);
@@ -123,13 +123,13 @@ void Observe(Environment& environment) {
   mailbox.last_tick = word == 0 ? -1 : static_cast<double>(layout.TickOf(word - 1));
   mailbox.high_tick = static_cast<double>(high_tick);
   mailbox.issued = static_cast<double>(handle->generator.issued());
-  const Ceiling* const ceiling = handle->seat->home.ceiling.get();
+  const Ceiling* const ceiling = handle->group->home.ceiling();
   const uint64_t ceiling_slot = ceiling == nullptr ? 0 : ceiling->slot();
   mailbox.ceiling =
       ceiling == nullptr ? -1 : static_cast<double>(layout.TickOf(ceiling_slot));
   const uint64_t now_slot = layout.FirstSlot(now_tick);
   const uint64_t next_slot = word > now_slot ? word : now_slot;
-  // Where the layout has ended, there is no ceiling to wait for.
+  // Past the last tick of the layout there is no ceiling to wait for.
   const bool is_at_ceiling = ceiling != nullptr && next_slot >= ceiling_slot &&
                              layout.TickOf(next_slot) <= layout.max_tick;
   SetStatus(environment, !after_epoch                 ? Status::kBeforeEpoch
@@ -139,30 +139,30 @@ void Observe(Environment& environment) {
                                                       : Status::kOk);
 }
 
-// Blocks until somebody has tried to raise the ceiling, `want` milliseconds at the
-// most; the status is the outcome. `limit` is 0 at first, and is then left alone
-// until the outcome is another one than a timeout.
-void AwaitCeiling(Environment& environment) {
+uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block_ms) {
   Handle* const handle = environment.Current();
   Mailbox& mailbox = environment.mailbox();
-  if (handle == nullptr) return SetStatus(environment, Status::kClosed);
-  const Home& home = handle->seat->home;
-  // Then there is nothing to wait for.
-  if (home.ceiling == nullptr) {
-    mailbox.status = static_cast<uint32_t>(Outcome::kRaised);
-    return;
+  if (handle == nullptr) {
+    SetStatus(environment, Status::kClosed);
+    return attempt;
   }
-  auto attempt = static_cast<uint64_t>(mailbox.limit);
+  const Home& home = handle->group->home;
+  if (home.file_ceiling == nullptr) {
+    // No thread of the module raises an external ceiling, so there is no attempt to
+    // wait for. Without a ceiling there is nothing to wait for.
+    mailbox.status = static_cast<uint32_t>(
+        home.external_ceiling == nullptr ? Outcome::kRaised : Outcome::kTimeout);
+    return attempt;
+  }
   Fault fault;
-  auto outcome =
-      home.ceiling->Await(static_cast<uint64_t>(mailbox.now),
-                          static_cast<uint32_t>(mailbox.want), &attempt, &fault);
-  mailbox.limit = static_cast<double>(attempt);
+  auto outcome = home.file_ceiling->Await(static_cast<uint64_t>(mailbox.now), block_ms,
+                                          &attempt, &fault);
   // Where only the page is gone, the next attempt finds another one.
   if (outcome == Outcome::kFailed && !home.page->IsCurrent())
     outcome = Outcome::kRaised;
   if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
   mailbox.status = static_cast<uint32_t>(outcome);
+  return attempt;
 }
 
 void Grant(Environment& environment) { NextGranted<false>(environment); }
@@ -230,23 +230,36 @@ napi_value Fill(napi_env env, napi_callback_info info) {
   return result;
 }
 
-bool RaiseFloorOf(Environment& environment, uint64_t slot, uint64_t high_tick) {
+std::optional<uint64_t> RaiseFloorOf(Environment& environment, uint64_t slot,
+                                     uint64_t high_tick) {
+  Handle* const handle = environment.Current();
+  if (handle == nullptr) return std::nullopt;
+  std::optional<uint64_t> former;
+  const auto attempt = [&] {
+    former = RaiseFloor(handle->generator.state(), slot);
+    return former.has_value() ? Status::kOk : Status::kMoved;
+  };
+  if (Followed(environment, *handle, 0, attempt(), attempt) != Status::kOk) {
+    return std::nullopt;
+  }
+  // [high] Only tells rollback from overflow.
+  RaiseTo(handle->generator.state().high_tick, high_tick);
+  return former;
+}
+
+bool RaiseCeilingOf(Environment& environment, uint64_t slot) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) return false;
-  const auto attempt = [&] {
-    return RaiseFloor(handle->generator.state(), slot) ? Status::kOk : Status::kMoved;
-  };
-  if (Followed(environment, *handle, 0, attempt(), attempt) != Status::kOk)
-    return false;
-  // [high] Only a hint for naming things.
-  RaiseTo(handle->generator.state().high_tick, high_tick);
+  ExternalCeiling* const ceiling = handle->group->home.external_ceiling.get();
+  if (ceiling == nullptr) return false;
+  ceiling->RaiseTo(slot);
   return true;
 }
 
 void Close(Environment& environment) {
-  environment.Remove(environment.mailbox().handle);
+  environment.CloseGenerator(environment.mailbox().handle);
 }
 
-void Leave(Environment& environment) { environment.Leave(); }
+void CloseFiles(Environment& environment) { environment.CloseFiles(); }
 
 }  // namespace graupel

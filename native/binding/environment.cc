@@ -2,23 +2,23 @@
 
 namespace graupel {
 
-Seat* Environment::SeatFor(const HomeOptions& options, bool remembers) {
+GeneratorGroup* Environment::GroupFor(const HomeOptions& options, bool needs_history) {
   Home home;
   fault_ = OpenHome(options, &home);
   if (!fault_.IsNone()) return nullptr;
-  const SeatKey key(home.state, home.ceiling.get());
-  std::unique_ptr<Seat>& seat = seats_[key];
-  if (seat == nullptr) {
-    seat.reset(new Seat(options.layout, home, DescriptionOf(options)));
+  const GroupKey key(home.state, home.ceiling());
+  std::unique_ptr<GeneratorGroup>& group = groups_[key];
+  if (group == nullptr) {
+    group.reset(new GeneratorGroup(options.layout, home, DescriptionOf(options)));
   }
-  if (!remembers || Remember(*seat, options.now_tick)) return seat.get();
-  // Not to be found by the next one half made.
-  if (seat->users == 0) Forget(seat.get());
+  if (!needs_history || AddHistory(*group, options.now_tick)) return group.get();
+  // A group without its history must not be found by the next call.
+  if (group->users == 0) DeleteGroup(group.get());
   return nullptr;
 }
 
 Text Environment::DescriptionOf(const HomeOptions& options) {
-  // As many as there are layouts in use.
+  // One text for each layout in use.
   for (const Text& text : descriptions_) {
     if (*text == options.identity.description) return text;
   }
@@ -27,41 +27,42 @@ Text Environment::DescriptionOf(const HomeOptions& options) {
   return descriptions_.back();
 }
 
-bool Environment::Remember(Seat& seat, uint64_t now_tick) {
-  seat.remembers = true;
-  fault_ = RememberTicks(seat.home, seat.thread.layout, now_tick);
+bool Environment::AddHistory(GeneratorGroup& group, uint64_t now_tick) {
+  group.needs_history = true;
+  fault_ = EnableHistory(group.home, group.access.layout, now_tick);
   // Deleted since it was opened.
-  if (fault_.kind == Fault::Kind::kLost) return Follow(seat, now_tick);
+  if (fault_.kind == Fault::Kind::kLost) return Follow(group, now_tick);
   return fault_.IsNone();
 }
 
-bool Environment::Follow(Seat& seat, uint64_t now_tick) {
-  const Identity identity{std::string(seat.home.key), *seat.description};
-  fault_ = FollowHome(identity, seat.thread.layout, &seat.home);
+bool Environment::Follow(GeneratorGroup& group, uint64_t now_tick) {
+  const Identity identity{std::string(group.home.key), *group.description};
+  fault_ = FollowHome(identity, group.access.layout, &group.home);
   if (!fault_.IsNone()) return false;
-  // Found by the state that it has from now on. Should there be a seat already,
-  // that one is for those who come later.
-  const SeatKey key(seat.thread.state, seat.home.ceiling.get());
-  seat.Settle();
-  const auto at = seats_.find(key);
-  if (at != seats_.end() && at->second.get() == &seat) {
-    auto node = seats_.extract(at);
-    node.key().first = seat.home.state;
-    if (seats_.count(node.key()) == 0) {
-      seats_.insert(std::move(node));
+  // Found by its new state from now on. Where that state has a group already,
+  // GroupFor() goes on finding that one.
+  const GroupKey key(group.access.state, group.home.ceiling());
+  group.UpdateAccess();
+  const auto at = groups_.find(key);
+  if (at != groups_.end() && at->second.get() == &group) {
+    auto node = groups_.extract(at);
+    node.key().first = group.home.state;
+    if (groups_.count(node.key()) == 0) {
+      groups_.insert(std::move(node));
     } else {
       displaced_.push_back(std::move(node.mapped()));
     }
   }
-  if (!seat.remembers) return true;
-  fault_ = RememberTicks(seat.home, seat.thread.layout, now_tick);
+  if (!group.needs_history) return true;
+  fault_ = EnableHistory(group.home, group.access.layout, now_tick);
   return fault_.IsNone();
 }
 
-uint32_t Environment::Add(Seat* seat, SequenceStart start, ClockKind clock) {
-  ++seat->users;
+uint32_t Environment::AddGenerator(GeneratorGroup* group, SequenceStart start,
+                                   ClockKind clock) {
+  ++group->users;
   std::unique_ptr<Handle> handle(
-      new Handle{Generator(&seat->thread, next_id_++, start), clock, seat});
+      new Handle{Generator(&group->access, next_id_++, start), clock, group});
   if (free_handles_.empty()) {
     handles_.push_back(std::move(handle));
     return static_cast<uint32_t>(handles_.size() - 1);
@@ -72,28 +73,29 @@ uint32_t Environment::Add(Seat* seat, SequenceStart start, ClockKind clock) {
   return index;
 }
 
-void Environment::Remove(uint32_t handle) {
+void Environment::CloseGenerator(uint32_t handle) {
   if (handle >= handles_.size() || handles_[handle] == nullptr) return;
-  Seat* const seat = handles_[handle]->seat;
+  GeneratorGroup* const group = handles_[handle]->group;
   handles_[handle].reset();
-  if (--seat->users == 0 && seat->home.ceiling != nullptr) Forget(seat);
+  if (--group->users == 0 && group->home.file_ceiling != nullptr) DeleteGroup(group);
 }
 
-void Environment::Forget(const Seat* seat) {
-  std::erase_if(seats_, [&](const auto& entry) { return entry.second.get() == seat; });
-  std::erase_if(displaced_, [&](const auto& entry) { return entry.get() == seat; });
+void Environment::DeleteGroup(const GeneratorGroup* group) {
+  std::erase_if(groups_,
+                [&](const auto& entry) { return entry.second.get() == group; });
+  std::erase_if(displaced_, [&](const auto& entry) { return entry.get() == group; });
 }
 
-void Environment::Release(uint32_t handle) {
-  Remove(handle);
+void Environment::FreeHandle(uint32_t handle) {
+  CloseGenerator(handle);
   free_handles_.push_back(handle);
 }
 
-void Environment::Leave() {
+void Environment::CloseFiles() {
   for (uint32_t handle = 0; handle < handles_.size(); ++handle) {
     if (handles_[handle] != nullptr &&
-        handles_[handle]->seat->home.ceiling != nullptr) {
-      Remove(handle);
+        handles_[handle]->group->home.file_ceiling != nullptr) {
+      CloseGenerator(handle);
     }
   }
 }

@@ -11,18 +11,18 @@
 
 #include "../core/clock.h"
 #include "../core/generator.h"
-#include "../core/home.h"
+#include "../host/home.h"
 
 namespace graupel {
 
-// How a call and JavaScript talk: a call without arguments and without a
-// result costs half of one with them. The offsets are the ones of
-// src/engine/native.ts. `now` and `limit` go in as numbers, which hold every
-// tick and every millisecond exactly (ticks have at most 53 bits).
+// How JavaScript passes arguments and reads results: a call without arguments and
+// without a result costs half of one with them. The offsets are the ones of
+// src/engine/native/core.ts. `now` and `limit` are doubles, which hold every tick and
+// every millisecond exactly (ticks have at most 53 bits).
 struct Mailbox {
   uint64_t id;
   uint32_t status;
-  uint32_t handle;  // In: whose generator.
+  uint32_t handle;  // In: of the generator.
   double now;       // In: now_ms if injected, now_tick if granted. Out: now_tick.
   double limit;     // In: limit_tick.
   double want;      // In.
@@ -39,49 +39,49 @@ static_assert(sizeof(Mailbox) == 88);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 
-// One copy for all who need it: there may be a thousand generators.
+// One copy for all generators that have it: there may be a thousand.
 using Text = std::shared_ptr<const std::string>;
 
-// What the generators of this thread on one state, up to one ceiling, share.
-struct Seat {
-  Seat(const Layout& layout, Home home_in, Text description_in)
-      : thread(home_in.state, layout),
+// What the generators of this thread on one state, below one ceiling, share.
+struct GeneratorGroup {
+  GeneratorGroup(const Layout& layout, Home home_in, Text description_in)
+      : access(home_in.state, layout),
         home(std::move(home_in)),
         description(std::move(description_in)) {
-    Settle();
+    UpdateAccess();
   }
   // After the home has changed.
-  void Settle() {
-    thread.state = home.state;
-    thread.ceiling = home.ceiling.get();
-    thread.whereabouts = home.page.get();
+  void UpdateAccess() {
+    access.state = home.state;
+    access.ceiling = home.ceiling();
+    access.replaceable = home.page.get();
   }
 
-  Thread thread;
+  ThreadAccess access;
   Home home;
   const Text description;
-  bool remembers = false;  // Somebody needs a history.
+  bool needs_history = false;  // At least one generator does.
   size_t users = 0;
 };
 
 struct Handle {
   Generator generator;
   ClockKind clock;
-  Seat* seat;
+  GeneratorGroup* group;
 };
 
-// Everything of one JavaScript environment (the main thread's or a worker's);
-// gone when that ends. What must outlive it is in ProcessState.
+// The data of one JavaScript environment (the main thread's or a worker's); deleted
+// when that ends. What must outlive it is in ProcessState.
 class Environment {
  public:
   // The mailbox lasts until the environment ends.
   explicit Environment(Mailbox* mailbox) : mailbox_(mailbox) {}
 
-  // Counted, because when an environment ends, Node may free what JavaScript
-  // holds of it after its own data. All in one thread.
-  void Retain() { ++owners_; }
-  void Drop() {
-    if (--owners_ == 0) delete this;
+  // A count of references, because Node may free the externals of an ending environment
+  // after its instance data. All in one thread.
+  void Retain() { ++references_; }
+  void Release() {
+    if (--references_ == 0) delete this;
   }
 
   Mailbox& mailbox() { return *mailbox_; }
@@ -91,34 +91,35 @@ class Environment {
   const Fault& fault() const { return fault_; }
   void set_fault(Fault fault) { fault_ = std::move(fault); }
 
-  // Null when it was closed, or there has never been one.
+  // Null where the generator is closed, or the handle was never used.
   Handle* Current() const {
     const uint32_t handle = mailbox_->handle;
     return handle < handles_.size() ? handles_[handle].get() : nullptr;
   }
 
-  // Null with a fault. `remembers`: with a history, from `options.now_tick` on.
-  Seat* SeatFor(const HomeOptions& options, bool remembers);
-  // The state of a seat is somewhere else: goes there. False with a fault.
-  bool Follow(Seat& seat, uint64_t now_tick);
+  // The group for these options, made if there is none; null with a fault.
+  // `needs_history`: with a history, from `options.now_tick` on.
+  GeneratorGroup* GroupFor(const HomeOptions& options, bool needs_history);
+  // Takes the group to the state that its slots have moved to. False with a fault.
+  bool Follow(GeneratorGroup& group, uint64_t now_tick);
 
-  uint32_t Add(Seat* seat, SequenceStart start, ClockKind clock);
-  void Remove(uint32_t handle);
-  void Forget(const Seat* seat);
-  // Remove, and let the number be used again. Only when JavaScript has
-  // forgotten it, so that a closed generator never speaks for another.
-  void Release(uint32_t handle);
-  // Removes all that have a state file, whose last words are written then.
-  void Leave();
+  uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock);
+  void CloseGenerator(uint32_t handle);
+  void DeleteGroup(const GeneratorGroup* group);
+  // CloseGenerator(), and lets the handle be used again. Called only when JavaScript
+  // has collected the generator, so that a closed generator never reaches another one.
+  void FreeHandle(uint32_t handle);
+  // Closes all generators that have a state file, which writes their last words.
+  void CloseFiles();
 
  private:
-  // What a thread leaves unused of a lease must not be forgotten while others
-  // count on the same word, so a seat is kept; but not one with a ceiling, whose
-  // file is closed with its last generator.
-  using SeatKey = std::pair<State*, DurableCeiling*>;
+  // A group is kept after its last generator: the rest of its run must stay usable
+  // while other threads reserve from the same word. A group with a state file is
+  // deleted with its last generator, which closes the file.
+  using GroupKey = std::pair<State*, const Ceiling*>;
 
   ~Environment() = default;
-  bool Remember(Seat& seat, uint64_t now_tick);
+  bool AddHistory(GeneratorGroup& group, uint64_t now_tick);
   Text DescriptionOf(const HomeOptions& options);
 
   Mailbox* const mailbox_;
@@ -126,12 +127,12 @@ class Environment {
   SteadyClock steady_;
   Fault fault_;
   std::vector<Text> descriptions_;
-  std::map<SeatKey, std::unique_ptr<Seat>> seats_;
-  std::vector<std::unique_ptr<Seat>> displaced_;
+  std::map<GroupKey, std::unique_ptr<GeneratorGroup>> groups_;
+  std::vector<std::unique_ptr<GeneratorGroup>> displaced_;
   std::vector<std::unique_ptr<Handle>> handles_;
   std::vector<uint32_t> free_handles_;
   uint64_t next_id_ = 1;
-  size_t owners_ = 1;
+  size_t references_ = 1;
 };
 
 }  // namespace graupel

@@ -17,13 +17,13 @@ bool Options::IsA(napi_status status, const char* name) {
   return status == napi_ok;
 }
 
-int64_t Options::Whole(const char* name, int64_t least, int64_t most) {
+int64_t Options::Whole(const char* name, int64_t min, int64_t max) {
   napi_value value;
   if (!Get(name, &value)) return 0;
   double number;
   if (!IsA(napi_get_value_double(env_, value, &number), name)) return 0;
   // A comparison with NaN is false.
-  if (number >= static_cast<double>(least) && number <= static_cast<double>(most) &&
+  if (number >= static_cast<double>(min) && number <= static_cast<double>(max) &&
       number == std::trunc(number)) {
     return static_cast<int64_t>(number);
   }
@@ -70,8 +70,8 @@ std::string Options::Text(const char* name) {
 void Options::Throw(const char* code) const {
   if (invalid_ == nullptr) return;
   const std::string message = std::string(invalid_) +
-                              " is of another type, or out of its range, which ends "
-                              "the call; pass what src/engine/engine.ts says";
+                              " has the wrong type or is out of range; pass what "
+                              "src/engine/engine.ts says";
   napi_throw_type_error(env_, code, message.c_str());
 }
 

@@ -17,8 +17,8 @@ inline uint32_t Checksum(const void* data, size_t count) {
   return ~crc;
 }
 
-// 128 bits of FNV-1a (draft-eastlake-fnv) in 64-bit halves with different starts.
-// Only names a file; what the file is for, it says itself.
+// 128 bits of FNV-1a (draft-eastlake-fnv) in 64-bit halves with different starts. Only
+// for the name of a file; the header in the file has the whole key.
 struct NameHash {
   uint64_t high = 0xcbf29ce484222325;
   uint64_t low = 0x84222325cbf29ce4;

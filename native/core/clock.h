@@ -19,8 +19,8 @@ namespace graupel {
 int64_t WallNs();       // Since 1970, may step.
 int64_t MonotonicNs();  // Since an unknown start, never back.
 
-// Whether the wall clock shows the same nanosecond after a tenth of a millisecond: one
-// that a test has set to stand still. No other does.
+// Whether the wall clock shows the same nanosecond after a tenth of a millisecond. Only
+// a clock that a test has stopped does.
 bool WallStandsStill();
 
 // Counts of the processor's time-stamp counter for which a clock reading may
@@ -40,9 +40,9 @@ inline uint64_t ReadCounter() {
 #endif
 }
 
-// Decides whether the clock has to be read again. The counter never makes a
-// time, so a counter that is wrong by any amount can only stamp an id early by
-// what the window allows; ids stay distinct and in order whatever it shows.
+// Decides whether the clock has to be read again. No time is computed from the counter,
+// so a counter that is wrong can only stamp an id too early, by at most the window. Ids
+// stay distinct and in order at every value of the counter.
 class CounterGate {
  public:
   explicit CounterGate(uint64_t window = CounterWindow()) : window_(window) {}
@@ -68,7 +68,7 @@ class CounterGate {
 // Follows the monotonic clock from one reading of the wall clock on. Forward
 // it follows the wall clock at once (a suspended machine, a late first
 // synchronisation); where the wall clock is behind, it loses one part in
-// kSlew until they meet, and never goes back. Pure; src/engine/steady.ts is
+// kSlew until they meet, and never goes back. Pure; src/engine/js/steady-time.ts is
 // the same in TypeScript.
 class SteadyTime {
  public:

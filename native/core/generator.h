@@ -26,177 +26,180 @@ enum class Status : uint32_t {
   kClosed = 4,
   kCeiling = 5,      // The next slot lies above the ceiling: wait for it to rise.
   kUnavailable = 6,  // The state was lost, and no other can be had.
-  kMoved = 7,        // The state word is somewhere else now; only inside of C++.
+  kMoved = 7,        // The state word has moved to another page; only inside of C++.
 };
 
-// The run of slots a thread is handing out. All generators of a thread on one
-// state share it, so what the thread sees is in order whichever it asks.
-struct Lease {
+// The run of slots that a thread hands out. All generators of a thread on one state
+// share it, so the ids of a thread ascend across its generators.
+struct Run {
   uint64_t tick = 0;
-  // Ticks that the clock may be behind `tick`: the lease was granted then.
-  // Zero unless a policy let the word run ahead.
+  // How many ticks `tick` was ahead of the clock when the run was reserved; the clock
+  // may be as many behind now. Zero unless a policy let the word run ahead.
   uint64_t span = 0;
   uint64_t sequence = 0;
   uint64_t end = 0;  // One past the last sequence number; empty at `sequence`.
   uint64_t base_id = 0;
   uint64_t size = 0;
-  // The one generator whose policy obtained it, or 0: anybody's.
+  // The one generator that may use the run because its policy obtained it, or 0: all
+  // may.
   uint64_t holder = 0;
-  bool reused = false;  // Slots of a past tick, not of the word's.
+  bool reused = false;  // Slots of a past tick, and not from the word.
 };
 
 // One thread's access to one state. Not thread-safe; the State is.
-struct Thread {
-  Thread(State* state_in, const Layout& layout_in)
+struct ThreadAccess {
+  ThreadAccess(State* state_in, const Layout& layout_in)
       : state(state_in), layout(layout_in) {}
 
   State* state;
   const Layout layout;
-  Lease lease;
+  Run run;
   Ceiling* ceiling = nullptr;                // Null: no bound.
-  const Whereabouts* whereabouts = nullptr;  // Null: where it always is.
-  uint64_t checked_tick = UINT64_MAX;        // When it was last asked.
+  const Replaceable* replaceable = nullptr;  // Null: a state that stays where it is.
+  uint64_t checked_tick = UINT64_MAX;        // The tick of the last IsCurrent().
 };
 
 class Generator {
  public:
-  // `id` is not 0 and unique among the generators of `thread`.
-  Generator(Thread* thread, uint64_t id, SequenceStart start)
-      : thread_(thread), id_(id), start_(start) {}
+  // `id` is not 0 and unique among the generators of `access`.
+  Generator(ThreadAccess* access, uint64_t id, SequenceStart start)
+      : access_(access), id_(id), start_(start) {}
 
-  const Layout& layout() const { return thread_->layout; }
-  State& state() const { return *thread_->state; }
+  const Layout& layout() const { return access_->layout; }
+  State& state() const { return *access_->state; }
   uint64_t issued() const { return issued_; }
 
   // One id at the tick the clock shows.
   Status Next(uint64_t now_tick, uint64_t* id) {
-    Lease& lease = thread_->lease;
-    if (!Usable(lease, now_tick)) [[unlikely]] {
+    Run& run = access_->run;
+    if (!Usable(run, now_tick)) [[unlikely]] {
       const Status status = Refill(now_tick);
       if (status != Status::kOk) return status;
     }
-    *id = lease.base_id + (lease.sequence++ << layout().sequence_shift);
+    *id = run.base_id + (run.sequence++ << layout().sequence_shift);
     ++issued_;
     return Status::kOk;
   }
 
-  // What the policy allows where Next() said kAhead: a lease for this
-  // generator alone, up to `limit_tick`. Next() then hands it out.
+  // Reserves a run up to `limit_tick`: what the policy allows where Next() answered
+  // kAhead. Next() then hands it out. A run ahead of the clock is for this generator
+  // alone.
   Status Grant(uint64_t now_tick, uint64_t limit_tick) {
-    Lease& lease = thread_->lease;
-    if (lease.sequence < lease.end && !lease.reused && lease.tick <= limit_tick &&
-        lease.tick - now_tick <= lease.span) {
-      lease.holder = lease.span == 0 ? 0 : id_;
+    Run& run = access_->run;
+    if (run.sequence < run.end && !run.reused && run.tick <= limit_tick &&
+        run.tick - now_tick <= run.span) {
+      run.holder = run.span == 0 ? 0 : id_;
       return Status::kOk;
     }
-    const Status status = LeaseUpTo(now_tick, limit_tick);
-    if (status == Status::kOk) lease.holder = lease.span == 0 ? 0 : id_;
+    const Status status = ReserveRun(now_tick, limit_tick);
+    if (status == Status::kOk) run.holder = run.span == 0 ? 0 : id_;
     return status;
   }
 
-  // The same from what was left unused in the past tick that the clock shows;
-  // `want` slots, or as many as a lease usually has for 0.
+  // As Grant(), from the slots that are unused in the past tick that the clock shows:
+  // `want` slots, or the usual size of a run if `want` is 0.
   Status GrantUnused(uint64_t now_tick, uint64_t want) {
     if (!IsCurrent(now_tick)) return Status::kMoved;
     const uint64_t size = want != 0 ? want : NextSize(now_tick);
-    Run run;
-    const Reserved reserved = ReserveUnused(state(), layout(), now_tick, size, &run);
-    if (reserved != Reserved::kRun) return StatusOf(reserved);
-    SetLease(run, now_tick, size);
-    thread_->lease.holder = id_;
-    thread_->lease.reused = true;
+    SlotRange range;
+    const Reserved reserved = ReserveUnused(state(), layout(), now_tick, size, &range);
+    if (reserved != Reserved::kReserved) return StatusOf(reserved);
+    SetRun(range, now_tick, size);
+    access_->run.holder = id_;
+    access_->run.reused = true;
     return Status::kOk;
   }
 
-  // As many ids as there are up to `limit_tick`, at most `count`; `*filled` says how
-  // many. One reservation, after what is left of the lease. kOk if it is all of them.
+  // Writes as many ids as there are up to `limit_tick`, at most `count`, and their
+  // number to `*filled`. It uses up the current run, and then makes one reservation.
+  // kOk if all `count` were written.
   Status Fill(uint64_t now_tick, uint64_t limit_tick, uint64_t* out, size_t count,
               size_t* filled) {
-    Lease& lease = thread_->lease;
-    size_t from_lease = 0;
-    if (Usable(lease, now_tick)) {
-      const uint64_t left = lease.end - lease.sequence;
-      from_lease = left < count ? static_cast<size_t>(left) : count;
-      WriteTick(out, from_lease, lease.base_id, lease.sequence);
-      lease.sequence += from_lease;
-      issued_ += from_lease;
+    Run& run = access_->run;
+    size_t from_run = 0;
+    if (Usable(run, now_tick)) {
+      const uint64_t left = run.end - run.sequence;
+      from_run = left < count ? static_cast<size_t>(left) : count;
+      WriteTick(out, from_run, run.base_id, run.sequence);
+      run.sequence += from_run;
+      issued_ += from_run;
     }
-    *filled = from_lease;
-    if (from_lease == count) return Status::kOk;
+    *filled = from_run;
+    if (from_run == count) return Status::kOk;
     if (now_tick > layout().max_tick) return Status::kExpired;
     Request request;
     request.now_tick = now_tick;
     request.limit_tick = limit_tick;
-    request.want = count - from_lease;
-    Run run;
-    const Status status = ReserveChecked(&request, &run);
+    request.want = count - from_run;
+    SlotRange range;
+    const Status status = ReserveChecked(&request, &range);
     if (status != Status::kOk) return status;
-    // What an old lease still holds lies below this run: handing it out after a
-    // step of the clock would go back in order.
-    lease.sequence = lease.end;
-    WriteRun(out + from_lease, run);
-    *filled += static_cast<size_t>(run.count);
-    issued_ += run.count;
+    // The rest of the old run lies below this range. Handed out after a step of the
+    // clock, it would break the order.
+    run.sequence = run.end;
+    WriteRange(out + from_run, range);
+    *filled += static_cast<size_t>(range.count);
+    issued_ += range.count;
     return *filled == count ? Status::kOk : Status::kAhead;
   }
 
  private:
-  bool Usable(const Lease& lease, uint64_t now_tick) const {
-    // Unsigned: a clock that has passed the lease makes a huge difference.
-    return lease.tick - now_tick <= lease.span && lease.sequence < lease.end &&
-           (lease.holder == 0 || lease.holder == id_);
+  bool Usable(const Run& run, uint64_t now_tick) const {
+    // Unsigned: where the clock has passed the run, the difference is huge.
+    return run.tick - now_tick <= run.span && run.sequence < run.end &&
+           (run.holder == 0 || run.holder == id_);
   }
 
   // Not inlined: the registers that a reservation saves and restores would cost
   // every Next() two nanoseconds.
   GRAUPEL_NOINLINE Status Refill(uint64_t now_tick) {
     if (now_tick > layout().max_tick) return Status::kExpired;
-    return LeaseUpTo(now_tick, now_tick);
+    return ReserveRun(now_tick, now_tick);
   }
 
-  // A new lease, anybody's, from the state word.
-  Status LeaseUpTo(uint64_t now_tick, uint64_t limit_tick) {
+  // Reserves a new run from the state word, for all generators of the thread.
+  Status ReserveRun(uint64_t now_tick, uint64_t limit_tick) {
     Request request;
     request.now_tick = now_tick;
     request.limit_tick = limit_tick;
     request.want = NextSize(now_tick);
     request.one_tick = true;
-    Run run;
-    const Status status = ReserveChecked(&request, &run);
-    if (status == Status::kOk) SetLease(run, now_tick, request.want);
+    SlotRange range;
+    const Status status = ReserveChecked(&request, &range);
+    if (status == Status::kOk) SetRun(range, now_tick, request.want);
     return status;
   }
 
-  // Reserves where others would, and below the ceiling.
-  Status ReserveChecked(Request* request, Run* run) {
+  // Reserves on the current state, and below the ceiling.
+  Status ReserveChecked(Request* request, SlotRange* range) {
     if (!IsCurrent(request->now_tick)) return Status::kMoved;
-    Ceiling* const ceiling = thread_->ceiling;
+    Ceiling* const ceiling = access_->ceiling;
     if (ceiling == nullptr) {
-      return StatusOf(Reserve(state(), layout(), *request, start_, run));
+      return StatusOf(Reserve(state(), layout(), *request, start_, range));
     }
     request->ceiling = ceiling->slot();
-    const Reserved reserved = Reserve(state(), layout(), *request, start_, run);
+    const Reserved reserved = Reserve(state(), layout(), *request, start_, range);
     if (reserved == Reserved::kCeiling) {
       ceiling->Ask(request->now_tick, true);
-    } else if (reserved == Reserved::kRun &&
-               run->first + run->count > ceiling->alarm()) {
+    } else if (reserved == Reserved::kReserved &&
+               range->first + range->count > ceiling->alarm()) {
       ceiling->Ask(request->now_tick, false);
     }
     return StatusOf(reserved);
   }
 
   bool IsCurrent(uint64_t now_tick) {
-    if (thread_->whereabouts == nullptr || thread_->checked_tick == now_tick) {
+    if (access_->replaceable == nullptr || access_->checked_tick == now_tick) {
       return true;
     }
-    if (!thread_->whereabouts->IsCurrent()) return false;
-    thread_->checked_tick = now_tick;
+    if (!access_->replaceable->IsCurrent()) return false;
+    access_->checked_tick = now_tick;
     return true;
   }
 
   static Status StatusOf(Reserved reserved) {
     switch (reserved) {
-      case Reserved::kRun:
+      case Reserved::kReserved:
         return Status::kOk;
       case Reserved::kAhead:
         return Status::kAhead;
@@ -208,32 +211,32 @@ class Generator {
     return Status::kMoved;
   }
 
-  // Leases double within a tick, so that threads which make many ids seldom
-  // meet at the word, and one that makes few takes no more than it uses. A
-  // 64th of the tick is the most a thread can leave unused.
+  // Runs double within a tick. Threads that make many ids then seldom meet at the word,
+  // and a thread that makes few takes no more than it uses. A thread can leave at most
+  // a 64th of the tick unused.
   uint64_t NextSize(uint64_t now_tick) const {
-    const Lease& lease = thread_->lease;
-    if (lease.size == 0 || lease.tick - lease.span != now_tick) return 1;
-    const uint64_t most = layout().Capacity() / 64;
-    const uint64_t twice = lease.size * 2;
-    return twice < most ? twice : most > 1 ? most : 1;
+    const Run& run = access_->run;
+    if (run.size == 0 || run.tick - run.span != now_tick) return 1;
+    const uint64_t max_size = layout().Capacity() / 64;
+    const uint64_t twice = run.size * 2;
+    return twice < max_size ? twice : max_size > 1 ? max_size : 1;
   }
 
-  void SetLease(const Run& run, uint64_t now_tick, uint64_t size) {
-    Lease& lease = thread_->lease;
-    lease.tick = layout().TickOf(run.first);
-    lease.span = lease.tick - now_tick;
-    lease.sequence = layout().SequenceOf(run.first);
-    lease.end = lease.sequence + run.count;
-    lease.base_id = layout().BaseId(lease.tick);
-    lease.size = size;
-    lease.holder = 0;
-    lease.reused = false;
+  void SetRun(const SlotRange& range, uint64_t now_tick, uint64_t size) {
+    Run& run = access_->run;
+    run.tick = layout().TickOf(range.first);
+    run.span = run.tick - now_tick;
+    run.sequence = layout().SequenceOf(range.first);
+    run.end = run.sequence + range.count;
+    run.base_id = layout().BaseId(run.tick);
+    run.size = size;
+    run.holder = 0;
+    run.reused = false;
   }
 
-  void WriteRun(uint64_t* out, const Run& run) const {
-    uint64_t slot = run.first;
-    uint64_t left = run.count;
+  void WriteRange(uint64_t* out, const SlotRange& range) const {
+    uint64_t slot = range.first;
+    uint64_t left = range.count;
     while (left > 0) {
       const uint64_t sequence = layout().SequenceOf(slot);
       const uint64_t room = layout().Capacity() - sequence;
@@ -256,7 +259,7 @@ class Generator {
     for (size_t i = 0; i < count; ++i, id += step) out[i] = id;
   }
 
-  Thread* thread_;
+  ThreadAccess* access_;
   const uint64_t id_;
   SequenceStart start_;
   uint64_t issued_ = 0;

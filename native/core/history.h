@@ -9,8 +9,8 @@
 
 namespace graupel {
 
-// Relaxed: a mark says nothing about other memory, and whoever must not miss it
-// has come by the state word or by Open(); each caller names which.
+// Relaxed: a mark publishes no other memory. A reader that must see it has synchronised
+// by the state word or by Open(); each caller names which.
 inline void RaiseTo(std::atomic<uint64_t>& mark, uint64_t value) {
   uint64_t seen = mark.load(std::memory_order_relaxed);
   while (seen < value &&
@@ -18,35 +18,35 @@ inline void RaiseTo(std::atomic<uint64_t>& mark, uint64_t value) {
   }
 }
 
-// How far each of the last kTicks ticks was used: the memory of the policy
-// `reuse`. Entry `tick % kTicks` is one word, the first free slot of that tick;
-// the full tick t is FirstSlot(t + 1), so the tick an entry speaks of is that
-// of the slot before it, and zero speaks of none.
+// How far each of the last kTicks ticks was used: the memory of the policy `reuse`.
+// Entry `tick % kTicks` is one word, the first free slot of that tick. A full tick t
+// has FirstSlot(t + 1), so the tick of an entry is the tick of the slot before it, and
+// zero names no tick.
 //
-// An entry only grows. It is raised before the state word leaves its tick, so
-// once the word has left, the entry is never below the truth.
+// An entry only grows. It is raised before the state word leaves its tick, so once the
+// word has left, the entry is never too low.
 class History {
  public:
   static constexpr size_t kTicks = 1024;
 
-  // Ticks that begin below `slot` may hold ids that no mark knows of: they stay
-  // untouched. To be called before the state word passes them without Leave().
-  // [floor] Published by the release of the word, or of Open(), after it.
+  // Ticks that begin below `slot` may hold ids without a mark, so none of their slots
+  // is reused. Called before the state word passes them without Leave(). [floor]
+  // Published by the release of the word, or of Open(), after it.
   void RaiseFloor(uint64_t slot) { RaiseTo(floor_, slot); }
 
-  // No tick is usable before whoever made the history has set its floor.
-  // [floor] The two pair with each other.
+  // No tick is usable before EnableHistory() has set the floor. [floor] The two pair
+  // with each other.
   void Open() { open_.store(true, std::memory_order_release); }
   bool Usable() const { return open_.load(std::memory_order_acquire); }
 
-  // The state word is about to go from `word` to `next` by a run that begins
-  // at `first`: marks every tick that this leaves behind. Harmless if the
-  // exchange then fails: a mark that is too high loses slots, never repeats.
+  // Marks every tick that the state word leaves when it goes from `word` to `next` by a
+  // reservation that begins at `first`. Called before the exchange. Where the exchange
+  // fails, the marks are too high, which loses slots and repeats none.
   void Leave(const Layout& layout, uint64_t word, uint64_t first, uint64_t next) {
     const uint64_t last_tick = layout.TickOf(next - 1);
     if (word != 0 && layout.TickOf(word - 1) < last_tick) Raise(layout, word);
     uint64_t tick = layout.TickOf(first);
-    // A run longer than the ring overwrites its own marks; only the last count.
+    // A range longer than the ring overwrites its own marks; only the last ones count.
     if (last_tick - tick > kTicks) tick = last_tick - kTicks;
     for (; tick < last_tick; ++tick) Raise(layout, layout.FirstSlot(tick + 1));
   }
@@ -60,12 +60,12 @@ class History {
     if (!Usable() || begin < floor_.load(std::memory_order_relaxed)) return false;
     std::atomic<uint64_t>& mark = marks_[tick % kTicks];
     const uint64_t end = layout.FirstSlot(tick + 1);
-    // [reuse] What makes the slots ours is the exchange alone; the mark was
-    // made visible by the acquire of the state word in ReserveUnused.
+    // [reuse] The exchange alone makes the slots ours. The acquire of the state word in
+    // ReserveUnused made the mark visible.
     uint64_t seen = mark.load(std::memory_order_relaxed);
     for (;;) {
-      // An older entry: the word skipped this tick. A younger one has
-      // overwritten it: unknown, so treat it as full.
+      // An older entry means that the word skipped this tick. A younger one has
+      // overwritten this tick's mark, so the tick counts as full.
       const uint64_t from = seen <= begin ? begin : seen;
       if (from >= end) return false;
       const uint64_t take = want < end - from ? want : end - from;

@@ -6,9 +6,8 @@
 
 namespace graupel {
 
-// Where the three parts of an id lie. Everything that uses one divides and shifts by
-// its numbers unchecked: who makes one of numbers that come from outside asks
-// IsSound().
+// Where the three parts of an id lie. The functions divide and shift by these numbers
+// without a check, so code that takes the numbers from outside calls IsSound() first.
 struct Layout {
   int64_t epoch_ms = 0;
   int64_t tick_ms = 1;
@@ -22,8 +21,8 @@ struct Layout {
   // src/layout/define.ts, which are narrower.
   bool IsSound() const {
     // A tick has to be exact as a double.
-    constexpr uint64_t kMostTick = (uint64_t{1} << 53) - 1;
-    if (tick_ms < 1 || max_tick > kMostTick) return false;
+    constexpr uint64_t kMaxTick = (uint64_t{1} << 53) - 1;
+    if (tick_ms < 1 || max_tick > kMaxTick) return false;
     if (sequence_bits < 1 || sequence_bits > 63 || timestamp_shift > 63) return false;
     if (sequence_shift > 64 - sequence_bits) return false;
     // The state word counts one past the last slot, and kSealed is no slot.

@@ -7,9 +7,9 @@
 
 namespace graupel {
 
-// With which sequence number a new tick begins. A generator that makes less
-// than one id a tick and always begins with 0 makes even ids only, which
-// empties half of the shards of `id % 2`.
+// The sequence number with which a new tick begins. A generator that makes less than
+// one id a tick and always begins with 0 makes even ids only, which leaves half of the
+// shards of `id % 2` empty.
 class SequenceStart {
  public:
   enum class Mode : uint32_t { kZero = 0, kRandom = 1, kRotate = 2 };
@@ -31,7 +31,8 @@ class SequenceStart {
 
  private:
   // Marsaglia's xorshift32 (Journal of Statistical Software 8/14, 2003): four
-  // bytes of state, and the same in TypeScript to the bit (src/engine/start.ts).
+  // bytes of state, and the same in TypeScript to the bit
+  // (src/engine/js/sequence-start.ts).
   uint32_t Random() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 17;

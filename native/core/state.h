@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "history.h"
 #include "layout.h"
@@ -10,41 +11,44 @@
 
 namespace graupel {
 
-// What all threads, and with a page in shared memory all processes, share about
-// one (namespace, layout, node). Zeroed memory is a valid state in which nothing
-// has been issued.
+// What all threads share about one (namespace, layout, node); in a page, all processes
+// share it too. Zeroed memory is a valid state in which nothing has been issued.
 //
-// Every argument about memory order is in docs/memory-order.md; the letters in
-// brackets name its sections.
+// docs/memory-order.md has every argument about memory order; the words in brackets
+// name its sections.
 struct alignas(64) State {
-  // The state word: the first slot that nobody has been given, one past the
-  // last slot issued. It only ever grows, which is the whole of the promise:
-  // whoever moves it from a to b owns the slots a..b-1, and nobody else does.
+  // The state word: the first slot that is free, one past the last slot issued. It only
+  // grows, and ids are unique by that alone: the thread that moves it from a to b owns
+  // the slots a..b-1.
   std::atomic<uint64_t> word{0};
-  // The latest tick the clock has shown to anybody who reserved. A clock that
-  // shows less has stepped back; a word ahead of both is an overflow.
+  // The latest tick that a clock has shown to any reservation. A clock that shows less
+  // has stepped back; a word ahead of both is an overflow.
   std::atomic<uint64_t> high_tick{0};
-  // Bytes from here to the high marks of past ticks, for the policy `reuse`; 0
-  // until somebody asks for them (EnableHistory). A distance and not an address,
-  // because each process has the page at another one.
+  // Bytes from this State to its History, for the policy `reuse`; 0 until
+  // EnableHistory. A distance and not an address, because each process maps the page at
+  // another one.
   std::atomic<int64_t> history_at{0};
-  // Where the word was when it was sealed, or that of the page which this one follows:
-  // it begins there or above (BeginAt).
+  // The word at the time it was sealed, or the word of the page that this one follows:
+  // BeginAt() begins there or above.
   std::atomic<uint64_t> last{0};
-  // Where the word lies in the process: which engine counts the key (process_state.h).
+  // In the process's own state only: which engine counts the key (process_state.h).
   std::atomic<uint32_t> engine{0};
+  // In the process's own state only: the ceiling that calls raise (external_ceiling.h).
+  // 0 until the first such call.
+  std::atomic<uint64_t> external_ceiling{0};
 };
 
-// Tells whether a state is still the one that others find. Asked once in each
-// tick, because it costs a call to the system.
-class Whereabouts {
+// What holds a state, and may be replaced by another one: a page. IsCurrent() tells
+// whether it is the one that other processes find now. Asked once in each tick, because
+// it costs a system call.
+class Replaceable {
  public:
-  virtual ~Whereabouts() = default;
+  virtual ~Replaceable() = default;
   virtual bool IsCurrent() const = 0;
 };
 
-// In the place of the word: these slots are counted elsewhere now (MoveTo). No
-// layout has as many slots.
+// The word of a sealed state: its slots have moved to another one (MoveTo). No layout
+// has as many slots.
 inline constexpr uint64_t kSealed = UINT64_MAX;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free,
@@ -52,39 +56,39 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free,
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 static_assert(sizeof(State) == 64, "one cache line, shared with no other node");
 
-struct Run {
+struct SlotRange {
   uint64_t first = 0;  // Slot.
   uint64_t count = 0;
 };
 
 enum class Reserved : uint32_t {
-  kRun,
+  kReserved,
   kAhead,    // The next free slot lies beyond the limit.
   kCeiling,  // It lies above the ceiling.
-  kMoved,    // The word is sealed: somebody else hands these slots out.
+  kMoved,    // The word is sealed: another state has these slots now.
 };
 
 struct Request {
   uint64_t now_tick = 0;
   uint64_t limit_tick = 0;        // No slot beyond this tick.
-  uint64_t ceiling = UINT64_MAX;  // Nor this slot, nor any above it.
+  uint64_t ceiling = UINT64_MAX;  // No slot from this one on.
   uint64_t want = 1;              // At least one.
-  bool one_tick = false;          // End the run with its first tick.
+  bool one_tick = false;          // End the range with its first tick.
 };
 
 inline History* HistoryOf(State& state) {
-  // [history] Read after the word by whoever reserves. Acquire pairs with the
-  // release of EnableHistory: what the history holds comes with its place.
+  // [history] Read after the word by each reservation. Acquire pairs with the release
+  // of EnableHistory, so the contents of the history come with its place.
   const int64_t at = state.history_at.load(std::memory_order_acquire);
   if (at == 0) return nullptr;
   return reinterpret_cast<History*>(reinterpret_cast<char*>(&state) + at);
 }
 
-// Moves the word forward and hands out the slots it passed over: between one
-// and `want` of them, in order. Otherwise nothing has changed.
+// Moves the word forward and hands out the slots it passed over: between one and `want`
+// of them, in order. Where it does not answer kReserved, the word is unchanged.
 inline Reserved Reserve(State& state, const Layout& layout, const Request& request,
-                        SequenceStart& start, Run* run) {
-  // [high] Only a hint for naming things, so no order is needed.
+                        SequenceStart& start, SlotRange* range) {
+  // [high] Only tells rollback from overflow, so no order is needed.
   RaiseTo(state.high_tick, request.now_tick);
   const uint64_t now_slot = layout.FirstSlot(request.now_tick);
   const uint64_t limit_tick =
@@ -102,51 +106,52 @@ inline Reserved Reserve(State& state, const Layout& layout, const Request& reque
     const uint64_t last_tick = request.one_tick ? layout.TickOf(first) : limit_tick;
     const uint64_t tick_end = layout.FirstSlot(last_tick) | (layout.Capacity() - 1);
     const uint64_t end = tick_end < request.ceiling ? tick_end : request.ceiling - 1;
-    // Counted from zero, because the room of a 64-bit slot space is 2^64.
+    // One less than the room, because the room of a 64-bit slot space is 2^64.
     const uint64_t room_less_one = end - first;
     const uint64_t count =
         request.want - 1 < room_less_one ? request.want : room_less_one + 1;
     const uint64_t next = first + count;
     if (History* history = HistoryOf(state)) history->Leave(layout, word, first, next);
-    // [reserve] Release: the marks raised above are visible to whoever sees
-    // the new word. Acquire on failure: as the load above.
+    // [reserve] Release: a thread that sees the new word sees the marks raised above.
+    // Acquire on failure: as the load above.
     if (state.word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
-      run->first = first;
-      run->count = count;
-      return Reserved::kRun;
+      range->first = first;
+      range->count = count;
+      return Reserved::kReserved;
     }
   }
 }
 
-// Moves the word up to `slot`, so that nothing below it is issued any more: others
-// may have issued it, whom this state has never met. False where it is sealed.
-inline bool RaiseFloor(State& state, uint64_t slot) {
+// Moves the word up to `slot`, so that nothing below it is reserved any more: other
+// owners of the node may have issued it. The word as it was before, which every slot
+// reserved so far lies below [floor]; none where the word is sealed.
+inline std::optional<uint64_t> RaiseFloor(State& state, uint64_t slot) {
   // [acquire] As in Reserve.
   uint64_t word = state.word.load(std::memory_order_acquire);
   for (;;) {
-    if (word == kSealed) return false;
+    if (word == kSealed) return std::nullopt;
     // [floor] Raised before the word.
     if (History* history = HistoryOf(state)) history->RaiseFloor(slot);
-    if (word >= slot) return true;
+    if (word >= slot) return word;
     // [reserve] As in Reserve.
     if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
-      return true;
+      return word;
     }
   }
 }
 
-// Lets `to` go on where `from` is, and seals `from`: whoever reserves there is
-// told, and goes to `to` as well. False where `to` is sealed itself; `from` is
-// unchanged then.
+// Lets `to` go on where `from` is, and seals `from`. Reservations on `from` answer
+// kMoved from then on, and their threads go to `to`. False where `to` is sealed itself;
+// `from` is unchanged then.
 inline bool MoveTo(State& from, State& to) {
   // [move] Acquire and release as in Reserve.
   uint64_t word = from.word.load(std::memory_order_acquire);
   for (;;) {
     if (word == kSealed) return true;
-    // First raised, then sealed: between the two, nobody may be told to go where
-    // these slots are still free, and whoever dies has lost nothing.
+    // Raised first, and then sealed: a thread that reads the seal must find these slots
+    // taken in `to`. A process that ends between the two loses nothing.
     if (!RaiseFloor(to, word)) return false;
     // [begin] Published by the seal.
     RaiseTo(from.last, word);
@@ -159,10 +164,10 @@ inline bool MoveTo(State& from, State& to) {
   return true;
 }
 
-// Where a word that is 0 or sealed may begin in a page that is the one at its path:
-// above all that this page has issued, and after every tick that a clock has shown
-// (docs/memory-order.md has why). `now_tick` is a fresh reading, or null where the
-// clock is one that only its owner can read.
+// The slot at which a word that is 0 or sealed may begin, in a page that is the one at
+// its path: above all that this page has issued, and after every tick that a clock has
+// shown (docs/memory-order.md has why). `now_tick` is a fresh reading, or null where
+// the clock is injected, which only its thread can read.
 inline uint64_t BeginningOf(const State& state, const Layout& layout,
                             const uint64_t* now_tick) {
   const bool is_sealed = state.word.load(std::memory_order_acquire) == kSealed;
@@ -171,7 +176,7 @@ inline uint64_t BeginningOf(const State& state, const Layout& layout,
   uint64_t tick = state.high_tick.load(std::memory_order_relaxed);
   if (now_tick != nullptr && *now_tick > tick) tick = *now_tick;
   if (tick > layout.max_tick) tick = layout.max_tick;
-  // Not `last` itself, where an exchange could still be waiting for that very word.
+  // Above `last`, because an exchange may still expect `last` itself.
   uint64_t slot = is_sealed ? last + 1 : last;
   const uint64_t next_tick = layout.FirstSlot(tick + 1);
   if ((is_sealed || now_tick != nullptr) && slot < next_tick) slot = next_tick;
@@ -179,8 +184,8 @@ inline uint64_t BeginningOf(const State& state, const Layout& layout,
   return slot < end ? slot : end;
 }
 
-// Lets a word that is 0 or sealed, as `expected` says, go on at `slot`. A word that is
-// sealed is only ever begun anew by one at a time, from BeginningOf() on.
+// Lets a word that is 0 or sealed, as `expected` says, go on at `slot`, which comes
+// from BeginningOf(). Only one process at a time may begin a sealed word.
 inline void BeginAt(State& state, uint64_t expected, uint64_t slot) {
   // [floor] Raised before the word.
   if (History* history = HistoryOf(state)) history->RaiseFloor(slot);
@@ -189,13 +194,13 @@ inline void BeginAt(State& state, uint64_t expected, uint64_t slot) {
                                      std::memory_order_acquire);
 }
 
-// Gives the state a history, so that from now on every tick that is left
-// behind has its mark. Safe while others reserve: they may be between reading
-// "no history" and their compare-exchange, so the word is changed once after the
-// history's place is published, and every exchange that succeeds later was
-// computed from a word that brought the place along [history].
+// Gives the state a history: from now on, each tick that the word leaves has its mark.
+// Safe while other threads reserve. They may be between reading "no history" and their
+// exchange, so the word is changed once after the history's place is published, and
+// every exchange that succeeds later was computed from a word that brought the place
+// along [history].
 //
-// `memory` is zeroed, lies where everybody who has the state has it, and is used
+// `memory` is zeroed, lies at the same distance for all users of the state, and is used
 // from now on if the answer is true.
 inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
                           History* memory) {
@@ -205,8 +210,8 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
       std::memory_order_acq_rel, std::memory_order_acquire);
   History* const history = HistoryOf(state);
   if (history->Usable()) return is_first;
-  // [high] This reading of the clock is the latest one: if the clock then shows less,
-  // it has stepped back, even if nothing has been issued yet.
+  // [high] This reading of the clock is the latest one: a clock that shows less later
+  // has stepped back, even if nothing has been issued yet.
   if (now_tick > layout.max_tick) now_tick = layout.max_tick;
   RaiseTo(state.high_tick, now_tick);
   const uint64_t end = layout.FirstSlot(layout.max_tick) | (layout.Capacity() - 1);
@@ -215,11 +220,11 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
   do {
     if (word == kSealed) return is_first;
     const uint64_t now_slot = layout.FirstSlot(now_tick);
-    // One slot of the clock's tick is left out, so that the word is in that tick.
+    // Leaves out one slot of the clock's tick, so that the word is in that tick.
     next = word <= now_slot ? now_slot + 1 : word < end ? word + 1 : word;
     const uint64_t word_tick = layout.TickOf(next - 1);
-    // [floor] Before the exchange: where two threads are here at once, the marks
-    // count from the first one's exchange on, and the second's makes none.
+    // [floor] Before the exchange: where two threads enable the history at once, the
+    // marks count from the first exchange on, and the second exchange makes none.
     history->RaiseFloor(
         layout.FirstSlot((word_tick > now_tick ? word_tick : now_tick) + 1));
   } while (!state.word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
@@ -228,19 +233,20 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
   return is_first;
 }
 
-// Slots of the past tick `now_tick` that nobody was ever given; kAhead where
+// Hands out slots of the past tick `now_tick` that were never issued; kAhead where
 // there are none, or none that are known to be free.
 inline Reserved ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
-                              uint64_t want, Run* run) {
-  // [reuse] Acquire pairs with the release in Reserve: a word that has left
-  // `now_tick` brings that tick's final mark with it.
+                              uint64_t want, SlotRange* range) {
+  // [reuse] Acquire pairs with the release in Reserve: a word that has left `now_tick`
+  // brings the final mark of that tick.
   const uint64_t word = state.word.load(std::memory_order_acquire);
   if (word == kSealed) return Reserved::kMoved;
   if (word == 0 || layout.TickOf(word - 1) <= now_tick) return Reserved::kAhead;
   History* const history = HistoryOf(state);
-  const bool is_taken = history != nullptr &&
-                        history->Take(layout, now_tick, want, &run->first, &run->count);
-  return is_taken ? Reserved::kRun : Reserved::kAhead;
+  const bool is_taken =
+      history != nullptr &&
+      history->Take(layout, now_tick, want, &range->first, &range->count);
+  return is_taken ? Reserved::kReserved : Reserved::kAhead;
 }
 
 }  // namespace graupel

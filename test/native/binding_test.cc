@@ -1,6 +1,5 @@
-// What the binding does where a call of Node-API fails, whichever it is: it releases
-// what it has taken, and can be called again. That nothing is leaked or freed twice is
-// for the sanitizer to say.
+// The binding where any one call of Node-API fails: it releases what it has taken, and
+// can be called again. The sanitizer tells whether something is leaked or freed twice.
 
 #include <initializer_list>
 
@@ -81,8 +80,12 @@ class Life {
     CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     napi_value__ slot = BigInt(1);
     napi_value__ tick = Number(0);
-    const napi_value is_raised = call("raise", {&slot, &tick});
-    CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 1, env_.calls);
+    // Not more than what fill() has taken.
+    const napi_value former = call("raiseFloor", {&slot, &tick});
+    CHECK(former == nullptr ? IsFailing() : former->bigint > 1, env_.calls);
+    // It was opened without one.
+    const napi_value has_ceiling = call("raiseCeiling", {&slot});
+    CHECK(has_ceiling == nullptr ? IsFailing() : has_ceiling->number == 0, env_.calls);
     const napi_value wall_ms = call("wallMs");
     CHECK(wall_ms == nullptr ? IsFailing() : wall_ms->number > 1.7e12, env_.calls);
     // The native engine counts it, unless it could not be opened.
@@ -91,7 +94,7 @@ class Life {
     CHECK(counts == nullptr || !is_open ? IsFailing() : counts->number == 0);
     AskWhereNothingIs(words, call);
     call("close");
-    call("leave");
+    call("closeFiles");
     return env_.calls;
   }
 
@@ -103,18 +106,28 @@ class Life {
   void AskWhereNothingIs(uint32_t* words, Calls call) {
     for (const uint32_t handle : {uint32_t{1}, UINT32_MAX}) {
       words[kWord32OfHandle] = handle;
-      for (const char* name : {"next", "observe", "grant", "grantUnused", "page",
-                               "awaitCeiling", "close"}) {
+      for (const char* name :
+           {"next", "observe", "grant", "grantUnused", "page", "close"}) {
         call(name);
       }
       napi_value__ slot = BigInt(1);
       napi_value__ tick = Number(0);
-      const napi_value is_raised = call("raise", {&slot, &tick});
+      CHECK(call("raiseFloor", {&slot, &tick}) == nullptr);
+      const napi_value is_raised = call("raiseCeiling", {&slot});
       CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 0);
+      Await(call);
     }
     words[kWord32OfHandle] = 0;
     // There is no ceiling to wait for.
-    call("awaitCeiling");
+    Await(call);
+  }
+
+  template <typename Calls>
+  void Await(Calls call) {
+    napi_value__ attempt = Number(0);
+    napi_value__ block_ms = Number(60'000);
+    const napi_value next = call("awaitCeiling", {&attempt, &block_ms});
+    CHECK(next == nullptr ? IsFailing() : next->number == 0);
   }
 
   void MakeOptions() {
@@ -131,11 +144,13 @@ class Life {
     set("timestampShift", Number(22));
     set("key", Text("real key"));
     set("description", Text("{}"));
-    for (const char* name : {"place", "history", "sequenceStart", "seed", "clock",
-                             "windowTicks", "lockMs", "ignoresClaim", "takesOver"}) {
+    for (const char* name :
+         {"place", "bound", "history", "sequenceStart", "seed", "clock", "windowTicks",
+          "lockMs", "ignoresClaim", "takesOver"}) {
       set(name, Number(0));
     }
     set("path", Text(""));
+    set("fileKey", Text(""));
     set("stateFolder", Text(""));
   }
 

@@ -1,8 +1,9 @@
-// Where a reservation ends: at the ceiling, at a word that is sealed, and at a page
-// that is no longer the one that others find.
+// Where a reservation ends: at the ceiling, at a sealed word, and at a page that is no
+// longer the one at its path.
 
 #include <array>
 
+#include "../../native/core/external_ceiling.h"
 #include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
@@ -16,55 +17,58 @@ void RunsEndBelowTheCeiling() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState state;
   SequenceStart start;
-  Run run;
+  SlotRange range;
   Request request = Want(4, 9, 100);
   request.ceiling = 32;
-  CHECK(kCeiling == Reserve(state, layout, request, start, &run));
+  CHECK(kCeiling == Reserve(state, layout, request, start, &range));
   CHECK(state.word == 0 && state.high_tick == 4, state.word.load());
   request.ceiling = 45;
-  CHECK(kRun == Reserve(state, layout, request, start, &run));
-  CHECK(run.first == 32 && run.count == 13, run.first, run.count);
-  CHECK(kCeiling == Reserve(state, layout, request, start, &run));
-  // The clock is at fault before the ceiling is.
-  CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &run));
+  CHECK(kReserved == Reserve(state, layout, request, start, &range));
+  CHECK(range.first == 32 && range.count == 13, range.first, range.count);
+  CHECK(kCeiling == Reserve(state, layout, request, start, &range));
+  // A word ahead of the clock is reported before the ceiling is.
+  CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &range));
   request.limit_tick = 4;
-  CHECK(kAhead == Reserve(state, layout, request, start, &run));
-  // A ceiling that fell behind, as that of a process that slept.
+  CHECK(kAhead == Reserve(state, layout, request, start, &range));
+  // A ceiling below the clock, as after a process has slept.
   request = Want(9, 9, 100);
   request.ceiling = 45;
-  CHECK(kCeiling == Reserve(state, layout, request, start, &run));
+  CHECK(kCeiling == Reserve(state, layout, request, start, &range));
   request.ceiling = UINT64_MAX;
-  CHECK(kRun == Reserve(state, layout, request, start, &run) && run.count == 8);
+  CHECK(kReserved == Reserve(state, layout, request, start, &range) &&
+        range.count == 8);
 }
 
-void SealedStatesSendElsewhere() {
+void SealedStatesAnswerThatTheyMoved() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState from;
   OwnState to;
   OwnState last;
   SequenceStart start;
-  Run run;
-  CHECK(kRun == Reserve(from, layout, Want(7, 7, 3), start, &run));
-  CHECK(kRun == Reserve(from, layout, Want(6, 7, 1), start, &run));
+  SlotRange range;
+  CHECK(kReserved == Reserve(from, layout, Want(7, 7, 3), start, &range));
+  CHECK(kReserved == Reserve(from, layout, Want(6, 7, 1), start, &range));
   CHECK(MoveTo(from, to) && from.word == kSealed && to.word == 60 && to.high_tick == 7);
   for (const uint64_t now : {uint64_t{0}, uint64_t{7}, layout.max_tick}) {
-    CHECK(kMoved == Reserve(from, layout, Want(now, UINT64_MAX, 1), start, &run), now);
-    CHECK(kMoved == ReserveUnused(from, layout, now, 1, &run), now);
+    CHECK(kMoved == Reserve(from, layout, Want(now, UINT64_MAX, 1), start, &range),
+          now);
+    CHECK(kMoved == ReserveUnused(from, layout, now, 1, &range), now);
   }
   CHECK(!RaiseFloor(from, 1000) && from.word == kSealed);
   from.Remember(layout, 9);
   CHECK(from.word == kSealed);
-  // Whoever comes later finds it moved; what went on in between is not undone.
-  CHECK(kRun == Reserve(to, layout, Want(7, 8, 9), start, &run) && run.first == 60);
+  // A second MoveTo() finds the word moved, and does not undo what was issued since.
+  CHECK(kReserved == Reserve(to, layout, Want(7, 8, 9), start, &range) &&
+        range.first == 60);
   CHECK(MoveTo(from, to) && to.word == 69, to.word.load());
-  // Not into a sealed one, where nobody would find it.
+  // Nothing moves to a sealed state, where its slots would not be found.
   CHECK(MoveTo(to, last) && last.word == 69);
   OwnState other;
-  CHECK(kRun == Reserve(other, layout, Want(3, 3, 1), start, &run));
+  CHECK(kReserved == Reserve(other, layout, Want(3, 3, 1), start, &range));
   CHECK(!MoveTo(other, to) && other.word == 25, other.word.load());
 }
 
-// Counts who asks.
+// Counts the calls of Ask().
 class CountingCeiling : public Ceiling {
  public:
   void Ask(uint64_t now_tick, bool is_urgent) override {
@@ -82,18 +86,18 @@ void CeilingsAreAskedInTime() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState state;
   CountingCeiling ceiling;
-  Thread thread(&state, layout);
-  thread.ceiling = &ceiling;
-  Generator generator(&thread, 1, SequenceStart());
+  ThreadAccess access(&state, layout);
+  access.ceiling = &ceiling;
+  Generator generator(&access, 1, SequenceStart());
   std::array<uint64_t, 64> ids;
   size_t filled;
   uint64_t id;
-  // Before there is any.
+  // Before the ceiling is raised for the first time.
   CHECK(generator.Next(2, &id) == Status::kCeiling && ceiling.urgent == 1);
   CHECK(generator.GrantUnused(2, 1) == Status::kAhead && ceiling.urgent == 1);
   ceiling.Set(40, 28);
   CHECK(generator.Next(2, &id) == Status::kOk && ceiling.early == 0);
-  // Up to the alarm nobody is asked.
+  // Up to the alarm there is no call.
   CHECK(generator.Fill(2, 3, ids.data(), 11, &filled) == Status::kOk && filled == 11);
   CHECK(ceiling.early == 0 && state.word == 28, state.word.load());
   CHECK(generator.Fill(3, 3, ids.data(), 1, &filled) == Status::kOk);
@@ -106,13 +110,37 @@ void CeilingsAreAskedInTime() {
   CHECK(generator.Grant(6, 9) == Status::kCeiling && ceiling.urgent == 3);
   ceiling.Set(80, 72);
   CHECK(generator.Fill(6, 6, ids.data(), 64, &filled) == Status::kAhead && filled == 8);
-  // Ahead of the clock, the ceiling has nothing to do with it.
+  // A word ahead of the clock asks for no ceiling.
   CHECK(generator.Next(6, &id) == Status::kAhead && ceiling.urgent == 3);
   CHECK(ceiling.early == 2, ceiling.early);
 }
 
-// Says what it is told to, and counts how often it is asked.
-struct Place : Whereabouts {
+// One call raises it for all threads, and no call lowers it.
+void ExternalCeilingsRiseByCalls() {
+  const Layout layout = MakeLayout(41, 10, 3);
+  OwnState process_state;
+  ExternalCeiling ceiling(process_state);
+  ExternalCeiling other(process_state);
+  ThreadAccess access(&process_state, layout);
+  access.ceiling = &ceiling;
+  Generator generator(&access, 1, SequenceStart());
+  std::array<uint64_t, 64> ids;
+  size_t filled;
+  uint64_t id;
+  CHECK(generator.Next(2, &id) == Status::kCeiling && process_state.word == 0);
+  other.RaiseTo(20);
+  ceiling.RaiseTo(19);
+  CHECK(ceiling.slot() == 20 && other.slot() == 20, ceiling.slot());
+  CHECK(generator.Fill(2, 9, ids.data(), 64, &filled) == Status::kAhead && filled == 4);
+  CHECK(generator.Fill(2, 9, ids.data(), 64, &filled) == Status::kCeiling);
+  CHECK(filled == 0 && process_state.word == 20, process_state.word.load());
+  other.RaiseTo(21);
+  CHECK(generator.Next(2, &id) == Status::kOk);
+  CHECK(generator.Next(2, &id) == Status::kCeiling);
+}
+
+// Answers `is_current`, and counts the calls.
+struct Place : Replaceable {
   bool IsCurrent() const override {
     ++asked;
     return is_current;
@@ -121,20 +149,20 @@ struct Place : Whereabouts {
   mutable int asked = 0;
 };
 
-void WhereaboutsAreAskedOncePerTick() {
+void PagesAreCheckedOncePerTick() {
   const Layout layout = MakeLayout(41, 10, 10);
   OwnState state;
   Place place;
-  Thread thread(&state, layout);
-  thread.whereabouts = &place;
-  Generator generator(&thread, 1, SequenceStart());
+  ThreadAccess access(&state, layout);
+  access.replaceable = &place;
+  Generator generator(&access, 1, SequenceStart());
   uint64_t id;
   for (int i = 0; i < 50; ++i) CHECK(generator.Next(7, &id) == Status::kOk);
   CHECK(place.asked == 1, place.asked);
   CHECK(generator.Next(8, &id) == Status::kOk && place.asked == 2, place.asked);
-  // What was leased is this thread's, wherever the rest is counted now.
+  // The rest of a run is the thread's own, wherever the word has moved.
   CHECK(generator.Next(8, &id) == Status::kOk && generator.Next(8, &id) == Status::kOk);
-  CHECK(thread.lease.end == 3 && place.asked == 2, thread.lease.end, place.asked);
+  CHECK(access.run.end == 3 && place.asked == 2, access.run.end, place.asked);
   place.is_current = false;
   size_t filled;
   std::array<uint64_t, 9> ids;
@@ -144,7 +172,7 @@ void WhereaboutsAreAskedOncePerTick() {
   CHECK(generator.GrantUnused(9, 1) == Status::kMoved);
   CHECK(generator.Fill(9, 9, ids.data(), 9, &filled) == Status::kMoved && filled == 0);
   CHECK(state.word == word && place.asked == 6, place.asked);
-  // It is not remembered that it was elsewhere.
+  // The answer is not kept: the next call asks again.
   place.is_current = true;
   CHECK(generator.Fill(9, 9, ids.data(), 9, &filled) == Status::kOk && filled == 9);
   CHECK(place.asked == 7, place.asked);
@@ -157,6 +185,7 @@ int main() {
   using namespace graupel;
   RunsEndBelowTheCeiling();
   CeilingsAreAskedInTime();
-  SealedStatesSendElsewhere();
-  WhereaboutsAreAskedOncePerTick();
+  ExternalCeilingsRiseByCalls();
+  SealedStatesAnswerThatTheyMoved();
+  PagesAreCheckedOncePerTick();
 }

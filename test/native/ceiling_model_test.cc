@@ -1,6 +1,6 @@
-// The protocol of word, floor and ceilings, in every interleaving with few
-// preemptions, with processes that die and power that fails at every step: the real
-// state.h, ceiling.h, generator.h and durable_ceiling.cc on a simulated disk.
+// The protocol of word, floor and ceilings, in every interleaving with few preemptions,
+// with processes that die and power that fails at every step: the real state.h,
+// ceiling.h, ceiling_record.h, generator.h and durable_ceiling.cc on a simulated disk.
 
 #include <chrono>
 #include <cstdio>
@@ -10,14 +10,16 @@
 #include "scheduled_atomic.h"
 #include "scheduled_mutex.h"
 #include "simulated_disk.h"
-// Only after them, the core.
-#include "../../native/core/durable_ceiling.cc"
+// The core has to come after them.
 #include "../../native/core/generator.h"
+#include "../../native/host/durable_ceiling.cc"
 #include "setup.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-// What a process holds that dies in the middle of a schedule is never freed.
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+// The memory of a process that dies in the middle of a schedule is never freed.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "detect_leaks=0";
+}
 #endif
 
 namespace graupel {
@@ -41,10 +43,10 @@ CeilingRecord RecordOf(const char* boot_id, Lineage lineage) {
 // fail again at each step.
 class Aftermath {
  public:
-  // Whatever the disk says, what comes next begins above all that was issued.
+  // For every content of the disk, the next process begins above all that was issued.
   static void Check(const std::vector<CeilingRecord>& versions, uint64_t issued_end,
                     int more_failures) {
-    // The same disks come again in thousands of schedules.
+    // Thousands of schedules end with the same disks.
     static std::set<std::string> done;
     std::string key(reinterpret_cast<const char*>(versions.data()),
                     versions.size() * sizeof versions[0]);
@@ -85,7 +87,7 @@ class Aftermath {
   void Begin(const CeilingRecord& own) {
     State state;
     CeilingRecord record;
-    // The clock may have stepped back as far as it can.
+    // A clock that has stepped back as far as it can.
     const Attached attached =
         graupel::Attach(*this, true, own, state, kLayout, kWindow, 0, &record);
     CHECK(attached == Attached::kOk, attached);
@@ -106,8 +108,8 @@ class Aftermath {
   const int more_failures_;
 };
 
-// One schedule: the disk, two pages of memory (the second one is what comes in
-// place of the first), and what was issued.
+// One schedule: the disk, two pages of memory (the second follows the first), and what
+// was issued.
 struct World {
   explicit World(uint64_t foreign) : issued_end(foreign), foreign_below(foreign) {
     Disk::current = &disk;
@@ -141,14 +143,14 @@ class Actor {
     if (ceiling_ != nullptr) new std::shared_ptr<DurableCeiling>(std::move(ceiling_));
   }
 
-  // On the page `page`, or the next if that is sealed. False where the file is in
-  // use by somebody with another memory.
+  // On the page `page`, or the next if that is sealed. False where a process with
+  // another memory has the file in use.
   bool Open(uint64_t now, size_t page = 0) {
     for (; ceiling_ == nullptr; ++page) {
       CHECK(page < 2);
       const Fault fault = DurableCeiling::Open({"", {}, kLayout, kWindow, now},
                                                world_.pages[page], &ceiling_);
-      if (fault.kind == Fault::Kind::kElsewhere) return false;
+      if (fault.kind == Fault::Kind::kInUse) return false;
       // The first sync may fail, and then there is nothing to begin with.
       if (world_.may_fail && fault.kind == Fault::Kind::kSystem) return false;
       CHECK(fault.IsNone(), fault.kind);
@@ -161,8 +163,8 @@ class Actor {
     if (ceiling_ == nullptr) return;
     uint64_t attempt = 0;
     for (int rounds = 0; count > 0; ++rounds) {
-      // Who was told that the ceiling is up finds it up, unless others were
-      // faster; and there are not so many others.
+      // After the ceiling has risen, the actor finds it high enough, unless others were
+      // faster; and there are few others.
       CHECK(rounds < 6, now, count);
       uint64_t ids[16];
       size_t filled;
@@ -176,13 +178,13 @@ class Actor {
       const auto outcome = ceiling_->Await(now, 1000, &attempt, &fault);
       attempt = 0;
       if (outcome == DurableCeiling::Outcome::kRaised) continue;
-      // It is the wrong page; which one is right, the next attempt will say.
+      // The page was left; the next attempt finds the current one.
       if (generator_->state().word.load() == kSealed) continue;
       return CHECK(world_.may_fail, fault.kind);
     }
   }
 
-  // The page was deleted: to the next one, and what it counted goes there.
+  // The page was deleted: moves its word to the next one.
   void Follow() {
     if (ceiling_ == nullptr) return;
     world_.is_followed = true;
@@ -192,7 +194,7 @@ class Actor {
     SetThread(1);
   }
 
-  // Until the next page can be found, if it ever can.
+  // Waits for another actor to find the next page, or to die.
   void AwaitFollowing() {
     Scheduler::Await([this] { return world_.is_followed || world_.deaths > 0; });
   }
@@ -201,9 +203,9 @@ class Actor {
 
  private:
   void SetThread(size_t page) {
-    thread_.reset(new Thread(&world_.pages[page]->state(), kLayout));
-    thread_->ceiling = ceiling_.get();
-    generator_.reset(new Generator(thread_.get(), 1, {}));
+    access_.reset(new ThreadAccess(&world_.pages[page]->state(), kLayout));
+    access_->ceiling = ceiling_.get();
+    generator_.reset(new Generator(access_.get(), 1, {}));
   }
 
   void Take(uint64_t id) {
@@ -214,7 +216,7 @@ class Actor {
 
   World& world_;
   std::shared_ptr<DurableCeiling> ceiling_;
-  std::unique_ptr<Thread> thread_;
+  std::unique_ptr<ThreadAccess> access_;
   std::unique_ptr<Generator> generator_;
 };
 
@@ -225,13 +227,13 @@ struct Scene {
   std::vector<Play> plays;
   bool begins_clean = false;
   int failing_syncs = 0;
-  // The last one to close has the page that counts, and its sync succeeds.
+  // Whether the last actor to close has the current page, and its sync succeeds.
   bool ends_clean = true;
   int more_preemptions = 0;
 };
 
-// What the boot before this one left: ids up to its ceiling, of which the disk knew
-// only that it was intended; or an exact word.
+// The record that the former boot left: with ids up to a ceiling that was only
+// intended, or with an exact word.
 CeilingRecord FormerRecord(bool is_clean) {
   CeilingRecord record = RecordOf("boot 0", {9, 9});
   record.durable = is_clean ? 10 : 8;
@@ -268,7 +270,7 @@ size_t Explore(const Scene& scene, int preemptions) {
   scheduled.check = [&] {
     world->Observe();
     const Disk& disk = world->disk;
-    // Everybody has closed, so the next boot goes on where this one ended.
+    // Every actor has closed, so the next boot goes on where this one ended.
     if (world->deaths == 0 && scene.ends_clean) {
       CHECK(disk.versions.size() == 1 && disk.versions[0].is_clean == 1);
       CHECK(disk.versions[0].Floor() == world->issued_end, disk.versions[0].Floor(),
@@ -330,7 +332,7 @@ const Scene kScenes[] = {
      false,
      0,
      false},
-    {"the page is deleted, and the next one is found by somebody else",
+    {"the page is deleted, and the next one is found by another process",
      {[](Actor& actor) {
         actor.Open(3), actor.Fill(3, 2), actor.Follow(), actor.Fill(6, 3);
         actor.Close();

@@ -8,14 +8,13 @@
 #include <cstring>
 #include <utility>
 
-// What a test without a framework needs: CHECK, the seed that a failure names,
-// and the arguments that replay it.
+// CHECK, the seed that a failure prints, and the arguments that replay it.
 
 namespace graupel {
 
 inline uint64_t test_seed = 0;
 
-// What a test leaves behind that must not stay there if it fails.
+// Removes what a test has made, if it fails.
 inline void (*clean_up)() = nullptr;
 
 template <typename... Values>

@@ -1,5 +1,5 @@
 // The clocks. With --steady-script SEED COUNT it prints what SteadyTime makes of
-// a script, for a comparison with src/engine/steady.ts.
+// a script, for a comparison with src/engine/js/steady-time.ts.
 
 #include "../../native/core/clock.h"
 
@@ -81,7 +81,7 @@ void SteadyTimeNeverGoesBack(uint64_t seed) {
     if (random.OneIn(500)) wall -= static_cast<int64_t>(random.Below(20'000 * kMs));
     const int64_t now = time.Read(wall, monotonic);
     CHECK(now >= last && now >= wall, i, now, last, wall);
-    // Forward it goes only as time does, or because the wall clock is there.
+    // It goes forward only as time does, or up to the wall clock.
     CHECK(i == 0 || now == wall || now - last <= passed, i, now - last, passed);
     last = now;
   }
@@ -121,11 +121,12 @@ void RealClocksAreSane() {
   }
   const int64_t start = MonotonicNs();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  // An upper bound would be a bet on the scheduler, the unit is off by 1000 or not.
+  // No upper bound, which would depend on the scheduler. A wrong unit is off by a
+  // factor of 1000.
   CHECK(MonotonicNs() - start >= 20 * kMs, MonotonicNs() - start);
   CHECK(MonotonicNs() - start < 20'000 * kMs, MonotonicNs() - start);
 
-  // A gate may hold a reading back, by less than a millisecond in any case.
+  // The gate may keep an old reading, of less than a millisecond in any case.
   WallClock wall;
   SteadyClock steady;
   const int64_t until = MonotonicNs() + 30 * kMs;

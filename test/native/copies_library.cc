@@ -1,7 +1,8 @@
-// What an addon is to copies_test.cc: a shared library with the process's states.
+// Takes the place of an addon in copies_test.cc: a shared library with the process's
+// states.
 
-#include "../../native/core/module_copies.h"
-#include "../../native/core/process_state.h"
+#include "../../native/host/module_copies.h"
+#include "../../native/host/process_state.h"
 
 extern "C" GRAUPEL_EXPORT void* StateOf(const char* key) {
   return &graupel::ProcessState(key);

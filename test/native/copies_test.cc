@@ -1,6 +1,5 @@
-// Two copies of the module in one process, as two node_modules folders make
-// them, must count with one word; and a module that everybody has closed must
-// not forget it.
+// Two copies of the module in one process, as two node_modules folders make them, count
+// with one word; and a word outlives the module that counted with it.
 //
 // copies_test share|outlive FIRST SECOND: paths of two copies of copies_library.cc.
 
@@ -60,8 +59,8 @@ void CopiesShareTheirStates(const char* first_path, const char* second_path) {
   }
 }
 
-// Whoever closes a copy closes it for good, but not what it counted: neither for
-// those who open it again nor for those who come with another copy.
+// A word stays after its copy is closed: the same copy finds it when it is loaded
+// again, and so does another copy.
 void StatesOutliveTheirModule(const char* first_path, const char* second_path) {
   Module module(first_path);
   State* const state = module.state_of("survivor");
@@ -81,7 +80,7 @@ void StatesOutliveTheirModule(const char* first_path, const char* second_path) {
 int main(int argc, char** argv) {
   using namespace graupel;
   CHECK(argc == 4);
-  // Each in a process of its own, because a copy that was used is never gone.
+  // Each in a process of its own, because a copy that was used stays loaded.
   if (std::strcmp(argv[1], "share") == 0) {
     CopiesShareTheirStates(argv[2], argv[3]);
   } else {

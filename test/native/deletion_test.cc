@@ -1,11 +1,12 @@
-// Pages that are deleted, put back and sealed, step by step and within one tick: what
-// the processes that still use them, and those that make others, give out is distinct.
+// Pages that are deleted, put back and sealed, step by step and within one tick: the
+// processes that still use them and the processes that make new ones issue distinct
+// slots.
 
 #include <memory>
 #include <vector>
 
 #include "../../native/core/clock.h"
-#include "../../native/core/home.h"
+#include "../../native/host/home.h"
 #include "maker.h"
 #include "scratch.h"
 #include "setup.h"
@@ -20,13 +21,13 @@ int64_t FakeNs() { return now_ms * 1'000'000; }
 
 uint64_t NowTick() { return static_cast<uint64_t>(now_ms); }
 
-// A process that has a page of its own accord: within a test, those that go by
-// native/core/home.h share one table of pages, as threads do.
+// A process with a page that it opened itself. In one process, all that goes by
+// native/host/home.h shares one table of pages.
 class Other {
  public:
   explicit Other(const HomeOptions& options) : options_(options) { Open(nullptr); }
 
-  // The page at the path, where what this one has counted goes on.
+  // Opens the page at the path, which goes on with the word of `former`.
   void Open(const Page* former) {
     std::shared_ptr<Page> found;
     Fault fault = Page::Open(options_.identity, "", former, &found);
@@ -37,16 +38,16 @@ class Other {
   }
   void Follow() { Open(page.get()); }
 
-  // As many slots as there are in the clock's tick, up to `count`, without a look at
-  // the path: it had one in this tick.
+  // Takes the slots that are left in the clock's tick, up to `count`, without a check
+  // of the path: that was checked in this tick.
   size_t Take(size_t count) {
-    Run run;
+    SlotRange range;
     SequenceStart start;
-    const Reserved reserved =
-        Reserve(page->state(), kLayout, Want(NowTick(), NowTick(), count), start, &run);
-    if (reserved != Reserved::kRun) return 0;
-    for (uint64_t i = 0; i < run.count; ++i) slots.push_back(run.first + i);
-    return static_cast<size_t>(run.count);
+    const Reserved reserved = Reserve(page->state(), kLayout,
+                                      Want(NowTick(), NowTick(), count), start, &range);
+    if (reserved != Reserved::kReserved) return 0;
+    for (uint64_t i = 0; i < range.count; ++i) slots.push_back(range.first + i);
+    return static_cast<size_t>(range.count);
   }
 
   std::shared_ptr<Page> page;
@@ -80,7 +81,7 @@ void ANewPageBeginsAfterTheTickOfTheDeletion(Scratch& scratch) {
   Scratch::Remove(maker.home().page->path());
   Other other(maker.options());
   CHECK(other.Take(3) == 0);
-  // It has looked in this tick.
+  // It has checked the path in this tick.
   CHECK(maker.Take(NowTick(), 3) == 3);
   ++now_ms;
   CHECK(other.Take(3) == 3 && maker.Take(NowTick(), 3) == 3 && other.Take(3) == 3);
@@ -88,8 +89,8 @@ void ANewPageBeginsAfterTheTickOfTheDeletion(Scratch& scratch) {
   CHECK(maker.home().page->IsSameAs(*other.page));
 }
 
-// It has a page that others have left for one that is deleted, too.
-void SoDoesOneThatIsMadeByWhoHasASealedPage(Scratch& scratch) {
+// It has a page that others have left for one that was deleted, too.
+void SoDoesOneThatFollowsASealedPage(Scratch& scratch) {
   const HomeOptions options = NewOptions(scratch);
   Maker maker(options);
   Other other(options);
@@ -110,8 +111,8 @@ void SoDoesOneThatIsMadeByWhoHasASealedPage(Scratch& scratch) {
   CheckApart(maker, other);
 }
 
-// It has a page that was never sealed, because those who came later did not have it.
-void SoDoesOneThatIsMadeByWhoHasAnOlderPage(Scratch& scratch) {
+// It has a page that was never sealed, because later processes had another page.
+void SoDoesOneThatFollowsAnOlderPage(Scratch& scratch) {
   const HomeOptions options = NewOptions(scratch);
   Maker maker(options);
   ++now_ms;
@@ -136,20 +137,20 @@ void ANewPageBeginsAboveTheFormerOne(Scratch& scratch) {
   const uint64_t word = maker.home().state->word;
   const Lineage lineage = maker.home().page->lineage();
   Scratch::Remove(maker.home().page->path());
-  // The tick in which it looks, and not the one in which it reserved last.
+  // The tick in which it checks the path, and not the one of its last reservation.
   CHECK(maker.Take(NowTick(), 1) == 0);
   CHECK(maker.home().page->lineage() == lineage);
   CHECK(maker.home().state->word >= word, maker.home().state->word.load(), word);
   CHECK(maker.home().state->high_tick == NowTick() + 20);
 }
 
-// A page that was moved away is sealed by those who make another, and put back over
-// that one.
+// A page was moved away; others made a new one and sealed it; then it was put back over
+// the new one.
 void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   const HomeOptions options = NewOptions(scratch);
   Maker maker(options);
   Other other(options);
-  if (has_history) CHECK(RememberTicks(maker.home(), kLayout, 0).IsNone());
+  if (has_history) CHECK(EnableHistory(maker.home(), kLayout, 0).IsNone());
   ++now_ms;
   // Ahead of all that a clock has shown.
   for (int i = 0; i < 5; ++i) CHECK(maker.Make(NowTick(), 60));
@@ -159,7 +160,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   CHECK(maker.Make(NowTick() + 6, 3));
   CHECK(other.page->state().word == kSealed && other.page->state().last == word);
   CHECK(rename((path + ".away").c_str(), path.c_str()) == 0);
-  // Also for who has nothing of what was counted meanwhile.
+  // Also for a process that has none of the pages in between.
   Other third(options);
   CHECK(third.page->IsSameAs(*other.page));
   CHECK(third.page->state().word > word && third.Take(1) == 0);
@@ -169,10 +170,11 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   other.slots.insert(other.slots.end(), third.slots.begin(), third.slots.end());
   CheckApart(maker, other);
   if (!has_history) return;
-  // The ticks of both pages, of which the marks of neither know everything.
-  Run run;
+  // The ticks of both pages: the marks of each are incomplete.
+  SlotRange range;
   for (uint64_t tick = 1'000'000; tick + 1 < NowTick(); ++tick) {
-    CHECK(ReserveUnused(other.page->state(), kLayout, tick, 1, &run) != Reserved::kRun);
+    CHECK(ReserveUnused(other.page->state(), kLayout, tick, 1, &range) !=
+          Reserved::kReserved);
   }
 }
 
@@ -193,7 +195,7 @@ void AThreadThatSleptThroughThatHasThatPageAgain(Scratch& scratch) {
   CheckNoneTwice(sleeper.slots);
 }
 
-// All at once, each by itself.
+// All at once, each with its own mapping.
 void ASealedPageIsBegunOnce(Scratch& scratch) {
   constexpr int kProcesses = 6;
   const HomeOptions options = NewOptions(scratch);
@@ -202,8 +204,8 @@ void ASealedPageIsBegunOnce(Scratch& scratch) {
       Other first(options);
       ++now_ms;
       first.Take(3);
-      OwnState elsewhere;
-      CHECK(MoveTo(first.page->state(), elsewhere));
+      OwnState other;
+      CHECK(MoveTo(first.page->state(), other));
     }
     int pipes[2];
     CHECK(pipe(pipes) == 0);
@@ -236,7 +238,7 @@ void AnInjectedClockIsNotWaitedFor(Scratch& scratch) {
   CheckNoneTwice(maker.slots);
 }
 
-// By the real clock, in ticks that are long enough to be met.
+// With the real clock, in ticks that are long enough to be met.
 void OpeningWaitsForTheFirstTick(Scratch& scratch) {
   HomeOptions options = NewOptions(scratch);
   options.layout.tick_ms = 100;
@@ -257,8 +259,8 @@ int main() {
   Scratch scratch;
   ASealedPageIsBegunOnce(scratch);
   ANewPageBeginsAfterTheTickOfTheDeletion(scratch);
-  SoDoesOneThatIsMadeByWhoHasASealedPage(scratch);
-  SoDoesOneThatIsMadeByWhoHasAnOlderPage(scratch);
+  SoDoesOneThatFollowsASealedPage(scratch);
+  SoDoesOneThatFollowsAnOlderPage(scratch);
   ANewPageBeginsAboveTheFormerOne(scratch);
   for (const bool has_history : {false, true}) {
     AnOlderPageThatIsPutBackIsGoneOnWith(scratch, has_history);

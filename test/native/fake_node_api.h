@@ -115,6 +115,13 @@ napi_status napi_create_double(napi_env env, double value, napi_value* result) {
   return env->Make(&made, result);
 }
 
+napi_status napi_create_bigint_uint64(napi_env env, uint64_t value,
+                                      napi_value* result) {
+  napi_value__ made;
+  made.bigint = value;
+  return env->Make(&made, result);
+}
+
 napi_status napi_create_string_utf8(napi_env env, const char* text, size_t length,
                                     napi_value* result) {
   napi_value__ made;

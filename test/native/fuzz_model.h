@@ -14,7 +14,7 @@ namespace graupel {
 
 using Mode = SequenceStart::Mode;
 
-// The state as it should be: by division instead of shifts, with a memory of every
+// The state as it should be: with divisions instead of shifts, and a record of every
 // slot and every tick.
 class Model {
  public:
@@ -50,8 +50,8 @@ class Model {
     return std::max(word / capacity_, now) <= std::min(limit, max_tick_);
   }
 
-  // What there is to say to a caller who gets nothing. Where a new tick begins in
-  // its middle, the ceiling may be met or not.
+  // Whether this status is right for a caller who gets nothing. Where a new tick begins
+  // in its middle, both answers about the ceiling are right.
   bool MayRefuse(Status status, uint64_t now, uint64_t limit, uint64_t ceiling,
                  Mode mode) const {
     if (status == Status::kAhead) return !CanReserve(now, limit);
@@ -61,7 +61,7 @@ class Model {
     return std::max(word, now_slot) + skipped >= ceiling;
   }
 
-  // All goes on in another state, which knows nothing of the past ticks.
+  // The word moves to another state, whose history knows no past ticks.
   void Move() {
     has_history = false;
     marked_.clear();
@@ -88,7 +88,7 @@ class Model {
   void Pass(uint64_t first, uint64_t next) {
     const uint64_t last_tick = TickOf(next - 1);
     if (word != 0 && TickOf(word - 1) < last_tick) Mark(TickOf(word - 1));
-    // Every place of the ring is overwritten by the last ticks of a long run.
+    // A long range overwrites every place of the ring with its last ticks.
     uint64_t tick = TickOf(first);
     if (last_tick - tick > 2 * History::kTicks) tick = last_tick - 2 * History::kTicks;
     for (; tick < last_tick; ++tick) {

@@ -1,6 +1,6 @@
-// Random operations by several generators in one thread, against a model that
-// is too slow to be wrong: it remembers every slot that was ever given out, and
-// says beforehand what each operation has to come to.
+// Random operations by several generators in one thread, against a model that is too
+// slow to be wrong: it stores every slot that was ever issued, and computes the result
+// of each operation beforehand.
 //
 // --seed N replays a failure; --iterations N is the number of worlds.
 
@@ -20,7 +20,7 @@
 namespace graupel {
 namespace {
 
-// Counts how often it is asked.
+// Counts the calls of Ask().
 class FuzzCeiling : public Ceiling {
  public:
   void Ask(uint64_t now_tick, bool is_urgent) override {
@@ -45,18 +45,19 @@ class World {
         now_(random_.Below(40)) {
     if (random_.OneIn(8)) now_ = layout_.max_tick - std::min(layout_.max_tick, now_);
     for (uint64_t i = 0, count = 1 + random_.Below(3); i < count; ++i) {
-      auto& thread = threads_.emplace_back(std::make_unique<Thread>(state_, layout_));
-      if (random_.OneIn(2)) thread->ceiling = &ceiling_;
+      auto& access =
+          accesses_.emplace_back(std::make_unique<ThreadAccess>(state_, layout_));
+      if (random_.OneIn(2)) access->ceiling = &ceiling_;
       for (uint64_t id = 1, last = 1 + random_.Below(2); id <= last; ++id) {
         const auto mode = static_cast<Mode>(random_.Below(3));
         const SequenceStart start(mode, static_cast<uint32_t>(random_.Next()));
         callers_.push_back(
-            {thread.get(), Generator(thread.get(), id, start), mode, random_.OneIn(3)});
+            {access.get(), Generator(access.get(), id, start), mode, random_.OneIn(3)});
       }
     }
   }
 
-  void Run(int steps) {
+  void Play(int steps) {
     for (int i = 0; i < steps; ++i) {
       MoveClock();
       Step(callers_[random_.Below(callers_.size())]);
@@ -70,7 +71,7 @@ class World {
 
  private:
   struct Caller {
-    Thread* thread;
+    ThreadAccess* access;
     Generator generator;
     Mode mode;
     bool is_timid;           // Never asks to run ahead.
@@ -82,7 +83,7 @@ class World {
     // All 64 bits for time and sequence.
     if (random_.OneIn(10)) return MakeLayout(53, 0, 11);
     const int sequence = static_cast<int>(1 + random_.Below(random_.OneIn(4) ? 12 : 4));
-    // Often so few ticks that the last one is met.
+    // Often with so few ticks that the last one is reached.
     const int timestamp =
         static_cast<int>(random_.OneIn(2) ? 41 : 6 + random_.Below(6));
     const int node = static_cast<int>(random_.Below(11));
@@ -110,7 +111,7 @@ class World {
   void Step(Caller& caller) {
     if (random_.OneIn(20)) MoveCeiling();
     if (random_.OneIn(700)) Move();
-    if (caller.thread->state != state_) return MeetSeal(caller);
+    if (caller.access->state != state_) return MeetSeal(caller);
     switch (random_.Below(12)) {
       case 0:
         return Fill(caller);
@@ -139,7 +140,7 @@ class World {
     if (reused) {
       CHECK(tick == now_, tick, now_);
     } else {
-      uint64_t& next = next_slot_[caller.thread];
+      uint64_t& next = next_slot_[caller.access];
       CHECK(slot >= next && tick - now_ <= caller.may_ahead, slot, next, tick, now_);
       next = slot + 1;
     }
@@ -148,12 +149,11 @@ class World {
   }
 
   static uint64_t CeilingOf(const Caller& caller) {
-    return caller.thread->ceiling == nullptr ? UINT64_MAX
-                                             : caller.thread->ceiling->slot();
+    return caller.access->ceiling == nullptr ? UINT64_MAX
+                                             : caller.access->ceiling->slot();
   }
 
-  // What the state was asked for came to nothing, and the ceiling was told if it
-  // was for its sake.
+  // The reservation failed, and Ask() was called if the ceiling was the reason.
   void Refused(const Caller& caller, Status status, uint64_t limit) {
     model_.high_tick = std::max(model_.high_tick, now_);
     CHECK(model_.MayRefuse(status, now_, limit, CeilingOf(caller), caller.mode), status,
@@ -166,7 +166,7 @@ class World {
     model_.high_tick = std::max(model_.high_tick, now_);
     const uint64_t next = model_.Reserve(now_, limit, CeilingOf(caller), want, one_tick,
                                          caller.mode, first);
-    CheckAsked(0, caller.thread->ceiling != nullptr && next > ceiling_.alarm() ? 1 : 0);
+    CheckAsked(0, caller.access->ceiling != nullptr && next > ceiling_.alarm() ? 1 : 0);
     return next;
   }
 
@@ -178,31 +178,31 @@ class World {
   }
 
   void Next(Caller& caller) {
-    const bool reused = caller.thread->lease.reused;
+    const bool reused = caller.access->run.reused;
     uint64_t id;
     const Status status = caller.generator.Next(now_, &id);
     if (status != Status::kOk) return Refused(caller, status, now_);
     if (SlotOf(id) < model_.word) return Take(caller, SlotOf(id), reused);
     CheckSize(caller);
-    Pass(caller, now_, caller.thread->lease.size, true, SlotOf(id));
+    Pass(caller, now_, caller.access->run.size, true, SlotOf(id));
     Take(caller, SlotOf(id), false);
   }
 
   void Grant(Caller& caller) {
     const uint64_t limit = now_ + random_.Below(random_.OneIn(9) ? 2000 : 9);
     const Status status = caller.generator.Grant(now_, limit);
-    const Lease& lease = caller.thread->lease;
+    const Run& run = caller.access->run;
     if (status == Status::kOk) {
       caller.may_ahead = std::max(caller.may_ahead, limit - now_);
-      CHECK(lease.tick <= limit, lease.tick, limit);
+      CHECK(run.tick <= limit, run.tick, limit);
     }
     if (status != Status::kOk) return Refused(caller, status, limit);
     if (state_->word == model_.word) {
-      CHECK(lease.sequence < lease.end && !lease.reused);
+      CHECK(run.sequence < run.end && !run.reused);
     } else {
       CheckSize(caller);
-      const uint64_t first = lease.tick * layout_.Capacity() + lease.sequence;
-      Pass(caller, limit, lease.size, true, first);
+      const uint64_t first = run.tick * layout_.Capacity() + run.sequence;
+      Pass(caller, limit, run.size, true, first);
     }
     uint64_t id;
     CHECK(caller.generator.Next(now_, &id) == Status::kOk);
@@ -216,10 +216,10 @@ class World {
     const Status status = caller.generator.GrantUnused(now_, want);
     CHECK((status == Status::kOk) == (unused > 0), now_, unused, model_.word);
     if (status != Status::kOk) return;
-    const Lease& lease = caller.thread->lease;
-    const uint64_t count = lease.end - lease.sequence;
-    CHECK(count == std::min(lease.size, unused), count, unused, lease.size);
-    if (want != 0) CHECK(lease.size == want, lease.size, want);
+    const Run& run = caller.access->run;
+    const uint64_t count = run.end - run.sequence;
+    CHECK(count == std::min(run.size, unused), count, unused, run.size);
+    if (want != 0) CHECK(run.size == want, run.size, want);
     if (want == 0) CheckSize(caller);
     model_.TakeUnused(now_, count);
     uint64_t id;
@@ -229,12 +229,12 @@ class World {
   }
 
   void CheckSize(const Caller& caller) {
-    const uint64_t size = caller.thread->lease.size;
+    const uint64_t size = caller.access->run.size;
     CHECK(size >= 1 && size <= std::max<uint64_t>(1, layout_.Capacity() / 64), size);
   }
 
   void Fill(Caller& caller) {
-    const Lease lease = caller.thread->lease;
+    const Run run = caller.access->run;
     const uint64_t ahead =
         caller.is_timid ? 0 : random_.Below(random_.OneIn(9) ? 3000 : 6);
     const uint64_t limit = now_ + ahead;
@@ -245,9 +245,9 @@ class World {
     CHECK((status == Status::kOk) == (filled == ids.size()), status, filled);
     size_t i = 0;
     for (; i < filled && SlotOf(ids[i]) < model_.word; ++i) {
-      Take(caller, SlotOf(ids[i]), lease.reused);
+      Take(caller, SlotOf(ids[i]), run.reused);
     }
-    CHECK(i <= lease.end - lease.sequence, i);
+    CHECK(i <= run.end - run.sequence, i);
     if (i == ids.size()) return;
     if (i == filled) return Refused(caller, status, limit);
     CHECK(status == Status::kOk || status == Status::kAhead, status);
@@ -281,12 +281,12 @@ class World {
   void RaiseFloor() {
     const uint64_t slot =
         std::min(model_.word + random_.Below(60), layout_.FirstSlot(layout_.max_tick));
-    CHECK(graupel::RaiseFloor(*state_, slot));
+    CHECK(graupel::RaiseFloor(*state_, slot) == model_.word);
     if (model_.has_history) model_.floor = std::max(model_.floor, slot);
     if (slot > model_.word) model_.Pass(model_.word, slot);
   }
 
-  // The state's slots are counted in a new one from now on.
+  // The state moves to a new one.
   void Move() {
     const OwnState* const former = state_;
     states_.push_back(std::make_unique<OwnState>());
@@ -297,9 +297,9 @@ class World {
     model_.Move();
   }
 
-  // Of a sealed state, what was leased is left, and nothing else.
+  // On a sealed state, only the rest of the run is left.
   void MeetSeal(Caller& caller) {
-    const Lease lease = caller.thread->lease;
+    const Run run = caller.access->run;
     const bool grants = !caller.is_timid && random_.OneIn(3);
     const Status status = grants ? caller.generator.Grant(now_, now_ + random_.Below(9))
                                  : caller.generator.GrantUnused(now_, 1);
@@ -308,11 +308,11 @@ class World {
       std::vector<uint64_t> ids(4096);
       CHECK(caller.generator.Fill(now_, now_, ids.data(), ids.size(), &filled) ==
             Status::kMoved);
-      for (size_t i = 0; i < filled; ++i) Take(caller, SlotOf(ids[i]), lease.reused);
-      caller.thread->state = state_;
+      for (size_t i = 0; i < filled; ++i) Take(caller, SlotOf(ids[i]), run.reused);
+      caller.access->state = state_;
     } else {
-      CHECK(grants && status == Status::kOk && lease.sequence < lease.end, status);
-      caller.may_ahead = std::max(caller.may_ahead, lease.span);
+      CHECK(grants && status == Status::kOk && run.sequence < run.end, status);
+      caller.may_ahead = std::max(caller.may_ahead, run.span);
     }
     CheckAsked(0, 0);
   }
@@ -324,9 +324,9 @@ class World {
   FuzzCeiling ceiling_;
   Model model_;
   uint64_t now_;
-  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<ThreadAccess>> accesses_;
   std::vector<Caller> callers_;
-  std::map<const Thread*, uint64_t> next_slot_;
+  std::map<const ThreadAccess*, uint64_t> next_slot_;
 };
 
 }  // namespace
@@ -338,7 +338,7 @@ int main(int argc, char** argv) {
   const uint64_t iterations = Argument(argc, argv, "--iterations", 300);
   for (uint64_t i = 0; i < iterations; ++i) {
     test_seed = seed + i;
-    World(test_seed).Run(4000);
+    World(test_seed).Play(4000);
   }
   std::printf("%" PRIu64 " worlds from --seed %" PRIu64 "\n", iterations, seed);
 }

@@ -1,7 +1,7 @@
-// Homes with real pages and real state files: what many threads and processes make
-// of them, while pages and files are deleted, replaced and processes killed.
+// Homes with real pages and real state files, in many threads and processes, while
+// pages and files are deleted or replaced and processes are killed.
 
-#include "../../native/core/home.h"
+#include "../../native/host/home.h"
 
 #include <sys/mman.h>
 
@@ -28,21 +28,23 @@ constexpr uint64_t kWindow = 16;
 // Ticks have eight slots: a window is soon over.
 const Layout kLayout = MakeLayout(41, 10, 3, 5);
 
-HomeOptions OptionsFor(Scratch& scratch, Place place) {
+// On a page, and below the ceiling of a state file if `bound` says so.
+HomeOptions OptionsFor(Scratch& scratch, Bound bound) {
   HomeOptions options;
-  options.place = place;
-  // As the facade has it: which clock, and then which ids.
-  options.identity = scratch.NewIdentity("wall");
+  options.place = Place::kHost;
+  options.bound = bound;
+  // As the facade makes it: the clock, and then the identity.
+  options.file_key = scratch.NewIdentity().key;
+  options.identity = {"real " + options.file_key, "{}"};
   options.layout = kLayout;
-  options.path = place == Place::kFile ? scratch.NewPath() : "";
+  options.path = bound == Bound::kFile ? scratch.NewPath() : "";
   options.window_ticks = kWindow;
   options.now_tick = 1;
   return options;
 }
 
 void OpenFileOf(const HomeOptions& options, StateFile* file) {
-  Identity identity = options.identity;
-  identity.key.erase(0, identity.key.find(' ') + 1);
+  const Identity identity{options.file_key, options.identity.description};
   CHECK(file->Open(options.path, identity).IsNone());
 }
 
@@ -83,7 +85,7 @@ std::vector<uint64_t> MakeInThreads(
 }
 
 void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
-  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
   const auto slots = MakeInThreads(
       options, 600, [] {},
       [&](Maker& maker) {
@@ -100,12 +102,12 @@ void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
 
 // A window of its own makes a ceiling of its own, as it is in another process.
 void TheLastOneLeavesTheExactWord(Scratch& scratch) {
-  HomeOptions options = OptionsFor(scratch, Place::kFile);
+  HomeOptions options = OptionsFor(scratch, Bound::kFile);
   auto first = std::make_unique<Maker>(options);
   options.window_ticks = 40;
   auto second = std::make_unique<Maker>(options);
   CHECK(first->home().state == second->home().state);
-  CHECK(first->home().ceiling != second->home().ceiling);
+  CHECK(first->home().file_ceiling != second->home().file_ceiling);
   CHECK(first->Make(3, 5) && second->Make(3, 7) && first->Make(2, 4));
   std::vector<uint64_t> slots = first->slots;
   slots.insert(slots.end(), second->slots.begin(), second->slots.end());
@@ -123,9 +125,9 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   CHECK(next.Make(1, 1) && next.slots[0] == word, next.slots[0], word);
 }
 
-// And not for a time of its own.
+// And not for a fixed time.
 void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
-  HomeOptions options = OptionsFor(scratch, Place::kFile);
+  HomeOptions options = OptionsFor(scratch, Bound::kFile);
   StateFile file;
   OpenFileOf(options, &file);
   CHECK(file.Lock(0).IsNone());
@@ -143,17 +145,16 @@ void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
 }
 
 void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
-  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
   auto maker = std::make_unique<Maker>(options);
   CHECK(maker->Make(5, 3));
   std::shared_ptr<Page> page;
   CHECK(Page::Open(scratch.NewIdentity(), "", nullptr, &page).IsNone());
-  Identity identity = options.identity;
-  identity.key.erase(0, identity.key.find(' ') + 1);
+  const Identity identity{options.file_key, options.identity.description};
   const DurableCeiling::Options other = {options.path, identity, kLayout, kWindow, 1};
   std::shared_ptr<DurableCeiling> ceiling;
   const Fault fault = DurableCeiling::Open(other, page, &ceiling);
-  CHECK(fault.kind == Kind::kElsewhere && ceiling == nullptr, fault.kind);
+  CHECK(fault.kind == Kind::kInUse && ceiling == nullptr, fault.kind);
   CHECK(page->state().word == 0);
   const uint64_t word = maker->home().state->word;
   maker.reset();
@@ -161,9 +162,9 @@ void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
   CHECK(page->state().word == word, page->state().word.load(), word);
 }
 
-// Unlinked again and again, or moved away for another one.
-void ThreadsFollowTheirPage(Scratch& scratch, Place place, bool is_replaced) {
-  const HomeOptions options = OptionsFor(scratch, place);
+// The page is unlinked again and again, or replaced by another one.
+void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
+  const HomeOptions options = OptionsFor(scratch, bound);
   std::string path;
   {
     Maker maker(options);
@@ -172,7 +173,7 @@ void ThreadsFollowTheirPage(Scratch& scratch, Place place, bool is_replaced) {
   uint64_t foreign_end = 0;
   const auto change = [&] {
     if (!is_replaced) return Scratch::Remove(path);
-    // What others had counted in the other page is theirs.
+    // The word includes what others have issued on the other page.
     foreign_end += 3000;
     CHECK(rename(path.c_str(), (path + ".away").c_str()) == 0);
     std::shared_ptr<Page> page;
@@ -186,12 +187,12 @@ void ThreadsFollowTheirPage(Scratch& scratch, Place place, bool is_replaced) {
   CHECK(last.slots[0] >= foreign_end, last.slots[0], foreign_end);
 }
 
-// The page was deleted, those who followed it to the next one have ended, and that
-// one was deleted too, before somebody looks up who has the first. What the second
-// one counted is forgotten, so that a third must not pass for what follows the first:
-// the state file, which knows better, has to be asked, or the clock without one.
-void WhoSleptThroughTwoDeletionsRepeatsNothing(Scratch& scratch, Place place) {
-  HomeOptions options = OptionsFor(scratch, place);
+// A page was deleted. Its users followed it to a second page and ended, and the second
+// page was deleted too. Then a process that still has the first page looks for the
+// current one. What was issued on the second page is unknown, so a third page must not
+// count as its successor: the state file, or without one the clock, decides.
+void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound) {
+  HomeOptions options = OptionsFor(scratch, bound);
   Maker sleeper(options);
   // With a ceiling of its own, as in another process.
   options.window_ticks = 40;
@@ -203,17 +204,17 @@ void WhoSleptThroughTwoDeletionsRepeatsNothing(Scratch& scratch, Place place) {
   CHECK(other->Make(6, 3));
   CHECK(other->home().state != sleeper.home().state);
   CHECK(other->home().page->lineage() == first);
-  // Far ahead of the clock, which only the file knows later.
-  if (place == Place::kFile) CHECK(other->Make(6, 40));
+  // Far ahead of the clock: only the file has a record of this.
+  if (bound == Bound::kFile) CHECK(other->Make(6, 40));
   std::vector<uint64_t> slots = other->slots;
   const std::weak_ptr<Page> second = other->home().page;
   other.reset();
-  // Its ceiling's thread lets go of it in its own time.
+  // The thread of its ceiling releases the file later.
   while (!second.expired()) std::this_thread::yield();
   Scratch::Remove(path);
-  // Who locks the file keeps everybody from asking it; until then no id is made.
+  // While a process holds the lock of the file, no id is made.
   StateFile file;
-  std::atomic<bool> is_locked{place == Place::kFile};
+  std::atomic<bool> is_locked{bound == Bound::kFile};
   if (is_locked) {
     OpenFileOf(options, &file);
     CHECK(file.Lock(1000).IsNone());
@@ -233,10 +234,10 @@ void WhoSleptThroughTwoDeletionsRepeatsNothing(Scratch& scratch, Place place) {
 enum class Loss { kDeleted, kReplaced, kOverwritten, kCut };
 
 void LostFilesStopAtTheCeiling(Scratch& scratch, Loss loss) {
-  HomeOptions options = OptionsFor(scratch, Place::kFile);
+  HomeOptions options = OptionsFor(scratch, Bound::kFile);
   Maker maker(options);
   CHECK(maker.Make(1, 1));
-  DurableCeiling& ceiling = *maker.home().ceiling;
+  DurableCeiling& ceiling = *maker.home().file_ceiling;
   CHECK(ceiling.IsCurrent());
   std::string bytes = ReadFile(options.path);
   switch (loss) {
@@ -268,19 +269,20 @@ void LostFilesStopAtTheCeiling(Scratch& scratch, Loss loss) {
   CHECK(kind == (loss == Loss::kCut ? Kind::kCorrupt : Kind::kLost), kind);
   CHECK(maker.fault.path == options.path);
   if (loss != Loss::kDeleted && loss != Loss::kReplaced) return;
-  // With what is there now, it goes on where it was.
+  // A new home goes on, on the file that is there now.
   Maker next(options);
   CHECK(next.Make(1, 1) && next.slots[0] == bound, next.slots[0], bound);
 }
 
-// Processes that are killed, one after the other, while the clock stands still; the
-// memory is lost after every second one. What they made is in memory of our own.
+// Processes that are killed one after the other, while the clock stands still. The
+// memory is lost after every second one. Their ids are in memory that they share with
+// this process.
 void KilledProcessesRepeatNothing(Scratch& scratch, uint64_t seed) {
   struct Made {
     std::atomic<uint64_t> next_slot;
     std::atomic<uint64_t> count;
   };
-  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
   const std::string page = scratch.last_page();
   auto* const made =
       static_cast<Made*>(mmap(nullptr, sizeof(Made), PROT_READ | PROT_WRITE,
@@ -316,7 +318,7 @@ void ProcessesShareOneFile(Scratch& scratch) {
     std::atomic<size_t> count;
     uint64_t slots[kMost];
   };
-  const HomeOptions options = OptionsFor(scratch, Place::kFile);
+  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
   const size_t size = 4 * sizeof(Made);
   auto* const made = static_cast<Made*>(
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -363,13 +365,13 @@ int main(int argc, char** argv) {
   TheLastOneLeavesTheExactWord(scratch);
   OpeningWaitsForLocksAsLongAsItMay(scratch);
   AnotherMemoryIsRefusedWhileTheFileIsInUse(scratch);
-  for (const Place place : {Place::kHost, Place::kFile}) {
+  for (const Bound bound : {Bound::kNone, Bound::kFile}) {
     for (const bool is_replaced : {false, true}) {
-      ThreadsFollowTheirPage(scratch, place, is_replaced);
+      ThreadsFollowTheirPage(scratch, bound, is_replaced);
     }
   }
-  for (const Place place : {Place::kHost, Place::kFile}) {
-    WhoSleptThroughTwoDeletionsRepeatsNothing(scratch, place);
+  for (const Bound bound : {Bound::kNone, Bound::kFile}) {
+    AProcessThatMissedTwoDeletionsRepeatsNothing(scratch, bound);
   }
   for (const Loss loss :
        {Loss::kDeleted, Loss::kReplaced, Loss::kOverwritten, Loss::kCut}) {

@@ -1,11 +1,12 @@
-// Every interleaving with few preemptions of short scenes on the real headers:
-// what real threads meet once in a million rounds is met here each time.
+// Every interleaving with few preemptions of short scenes on the real headers: a race
+// that real threads meet once in a million rounds is met here each time.
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "scheduled_atomic.h"
-// Only after it, the core.
+// The core has to come after it.
 #include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
@@ -21,10 +22,10 @@ class Actor {
       : states_(states),
         index_(index),
         layout_(layout),
-        thread_(states, layout),
-        generator_(&thread_, 1, {}) {}
+        access_(states, layout),
+        generator_(&access_, 1, {}) {}
 
-  // A number of ids, in a run that may go on up to `limit`.
+  // Makes `count` ids, in ticks up to `limit`.
   void Fill(uint64_t now, uint64_t limit, size_t count) {
     uint64_t ids[64];
     size_t filled;
@@ -47,7 +48,7 @@ class Actor {
     CHECK(status == Status::kOk || status == Status::kAhead, status);
     if (status == Status::kOk) Take(id);
   }
-  // Whether it may or not: the clock stepped back.
+  // Reuses slots of the past tick `now`: the clock stepped back.
   void Unused(uint64_t now, int count = 1) {
     for (; count > 0; --count) {
       if (generator_.GrantUnused(now, 1) == Status::kOk) Next(now);
@@ -56,14 +57,17 @@ class Actor {
   void Enable(uint64_t now) { state().Remember(layout_, now, index_ % 2); }
   // Another owner of the node has issued all below tick `floor`.
   void Raise(uint64_t floor) {
-    while (!RaiseFloor(state(), layout_.FirstSlot(floor))) Follow();
+    raised_to = layout_.FirstSlot(floor);
+    std::optional<uint64_t> former;
+    while (!(former = RaiseFloor(state(), raised_to)).has_value()) Follow();
+    raised_from = *former;
   }
-  // Somebody found another page at the path.
+  // As in a process that finds another page at the path.
   void Follow() {
     CHECK(MoveTo(states_[0], states_[1]));
     Go();
   }
-  // As in a process that has not noticed yet that the slots moved, nor does so now.
+  // As in a process that has not noticed the move, and does not notice it now.
   void Try(uint64_t now) {
     uint64_t id;
     if (generator_.Next(now, &id) == Status::kOk) Take(id);
@@ -72,15 +76,18 @@ class Actor {
   void Begin(uint64_t now) {
     CHECK(states_[0].word.load() == kSealed);
     BeginAt(states_[0], kSealed, BeginningOf(states_[0], layout_, &now));
-    thread_.state = &states_[0];
+    access_.state = &states_[0];
   }
-  // Somebody who has that page alone.
-  void Go() { thread_.state = &states_[1]; }
+  // As in a process that has only the second page.
+  void Go() { access_.state = &states_[1]; }
 
   std::vector<uint64_t> slots;
+  // By the last call of Raise().
+  uint64_t raised_from = 0;
+  uint64_t raised_to = 0;
 
  private:
-  OwnState& state() { return static_cast<OwnState&>(*thread_.state); }
+  OwnState& state() { return static_cast<OwnState&>(*access_.state); }
 
   void Take(uint64_t id) {
     bool is_own;
@@ -91,7 +98,7 @@ class Actor {
   OwnState* const states_;
   const size_t index_;
   const Layout layout_;
-  Thread thread_;
+  ThreadAccess access_;
   Generator generator_;
 };
 
@@ -99,7 +106,7 @@ using Play = std::function<void(Actor&)>;
 
 struct Scene {
   const char* name;
-  // Ticks below are another owner's, from where RaiseFloor has returned.
+  // Ticks below this one are another owner's, once RaiseFloor has returned.
   uint64_t foreign_below;
   Play before;
   std::vector<Play> plays;
@@ -126,9 +133,9 @@ size_t Explore(const Scene& scene, int preemptions) {
     Actor& last = *actors.back();
     const size_t count_before = last.slots.size();
     const bool is_moved = states[0].word.load() == kSealed;
-    // What has never been issued is issued afterwards: of each tick the rest, if
-    // the marks are too low a slot that somebody has. Of both states, as there is
-    // always somebody who has not heard yet that the slots have moved.
+    // Issues all free slots afterwards: the rest of each tick, which includes an issued
+    // slot if a mark is too low. On both states, because some process may not have
+    // noticed the move.
     for (uint64_t tick = 0; tick < 40; ++tick) last.Unused(tick, 5);
     if (is_moved) {
       CHECK(last.slots.size() == count_before);
@@ -148,6 +155,14 @@ size_t Explore(const Scene& scene, int preemptions) {
     }
     for (const uint64_t slot : last.slots) {
       CHECK(layout.TickOf(slot) >= scene.foreign_below, slot);
+    }
+    // A floor was raised over slots that nobody has had. Where the slots moved, some
+    // may have gone on in the state that the floor is not in.
+    for (const auto& actor : actors) {
+      for (const uint64_t slot : slots) {
+        CHECK(is_moved || slot < actor->raised_from || slot >= actor->raised_to, slot,
+              actor->raised_from);
+      }
     }
   };
   return Scheduler::Explore({prepare, check}, preemptions);

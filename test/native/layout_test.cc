@@ -1,4 +1,4 @@
-// What a layout may be, where its numbers come from outside.
+// Which numbers from outside make a layout.
 
 #include "../../native/core/layout.h"
 
@@ -8,7 +8,7 @@
 namespace graupel {
 namespace {
 
-// The largest and the smallest of each part, in whichever order.
+// The largest and the smallest of each part, in any order.
 void WhatDefineLayoutMakesIsSound() {
   for (int timestamp = 1; timestamp <= 53; ++timestamp) {
     for (int node = 0; node <= 53; ++node) {
@@ -31,7 +31,7 @@ void WhatDefineLayoutMakesIsSound() {
   upside_down.tick_ms = INT64_MAX;
   upside_down.epoch_ms = INT64_MIN;
   CHECK(upside_down.IsSound());
-  // Without a signal from the sanitizer, whatever the clock shows.
+  // Every time of the clock, which the sanitizer must not complain about.
   uint64_t tick;
   for (const int64_t now_ms : {INT64_MIN, int64_t{0}, INT64_MAX}) {
     CHECK(upside_down.ToTick(now_ms, &tick) && tick <= 2, tick);

@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "../../native/core/generator.h"
-#include "../../native/core/home.h"
+#include "../../native/host/home.h"
 #include "check.h"
 #include "setup.h"
 
 namespace graupel {
 
-// What one thread makes, as native/binding does it.
+// The ids of one thread, made as native/binding makes them.
 class Maker {
  public:
   explicit Maker(const HomeOptions& options) : options_(options) {
     const Fault fault = OpenHome(options, &home_);
     CHECK(fault.IsNone(), fault.kind, fault.error);
-    Settle();
+    UpdateAccess();
   }
 
-  // Some ids, from the tick of the clock on. False where none can be had.
+  // Makes some ids, from the tick of the clock on. False where there are none.
   bool Make(uint64_t now, size_t count) {
     uint64_t ids[64];
     size_t filled = 0;
@@ -32,10 +32,10 @@ class Maker {
       if (status == Status::kMoved) Follow();
       if (status != Status::kCeiling) continue;
       uint64_t attempt = 0;
-      if (home_.ceiling->Await(now, 20'000, &attempt, &fault) ==
+      if (home_.file_ceiling->Await(now, 20'000, &attempt, &fault) ==
           DurableCeiling::Outcome::kRaised)
         continue;
-      // Or was it only the page that is gone?
+      // Where only the page is gone, the next one is tried.
       if (home_.page->IsCurrent()) return false;
       Follow();
     }
@@ -43,7 +43,8 @@ class Maker {
     return true;
   }
 
-  // As many as there are in the clock's own tick, up to `count`; how many.
+  // Makes the ids that are left in the clock's tick, up to `count`; returns their
+  // number.
   size_t Take(uint64_t now, size_t count) {
     uint64_t ids[64];
     size_t filled = 0;
@@ -74,21 +75,21 @@ class Maker {
   void Follow() {
     const Fault fault = FollowHome(options_.identity, options_.layout, &home_);
     CHECK(fault.IsNone(), fault.kind, fault.error);
-    Settle();
+    UpdateAccess();
   }
-  void Settle() {
-    if (thread_ == nullptr) {
-      thread_.reset(new Thread(home_.state, options_.layout));
-      generator_.reset(new Generator(thread_.get(), 1, {}));
+  void UpdateAccess() {
+    if (access_ == nullptr) {
+      access_.reset(new ThreadAccess(home_.state, options_.layout));
+      generator_.reset(new Generator(access_.get(), 1, {}));
     }
-    thread_->state = home_.state;
-    thread_->ceiling = home_.ceiling.get();
-    thread_->whereabouts = home_.page.get();
+    access_->state = home_.state;
+    access_->ceiling = home_.ceiling();
+    access_->replaceable = home_.page.get();
   }
 
   const HomeOptions options_;
   Home home_;
-  std::unique_ptr<Thread> thread_;
+  std::unique_ptr<ThreadAccess> access_;
   std::unique_ptr<Generator> generator_;
 };
 

@@ -1,5 +1,5 @@
-// One thread, one step at a time: what each reservation is worth, and the edges
-// of the slot space.
+// One thread, one step at a time: the result of each reservation, and the edges of the
+// slot space.
 
 #include <array>
 #include <vector>
@@ -34,50 +34,50 @@ void RunsBeginAtTheClockOrAtTheWord() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState state;
   SequenceStart start;
-  Run run;
-  CHECK(kRun == Reserve(state, layout, Want(4, 4, 5), start, &run));
-  CHECK(run.first == 32 && run.count == 5, run.first, run.count);
+  SlotRange range;
+  CHECK(kReserved == Reserve(state, layout, Want(4, 4, 5), start, &range));
+  CHECK(range.first == 32 && range.count == 5, range.first, range.count);
   // The rest of the tick, and no more than that.
-  CHECK(kRun == Reserve(state, layout, Want(4, 4, 5), start, &run));
-  CHECK(run.first == 37 && run.count == 3, run.first, run.count);
-  CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &run));
+  CHECK(kReserved == Reserve(state, layout, Want(4, 4, 5), start, &range));
+  CHECK(range.first == 37 && range.count == 3, range.first, range.count);
+  CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &range));
   CHECK(state.word == 40, state.word.load());
-  // Stepped back: not without permission.
-  CHECK(kAhead == Reserve(state, layout, Want(1, 4, 1), start, &run));
+  // After a step back of the clock, only with permission.
+  CHECK(kAhead == Reserve(state, layout, Want(1, 4, 1), start, &range));
   CHECK(state.word == 40 && state.high_tick == 4, state.word.load());
-  CHECK(kRun == Reserve(state, layout, Want(1, 5, 100, true), start, &run));
-  CHECK(run.first == 40 && run.count == 8, run.first, run.count);
-  CHECK(kRun == Reserve(state, layout, Want(1, 8, 100), start, &run));
-  CHECK(run.first == 48 && run.count == 24, run.first, run.count);
-  CHECK(kRun == Reserve(state, layout, Want(20, 20, 1), start, &run));
-  CHECK(run.first == 160 && state.high_tick == 20, run.first);
+  CHECK(kReserved == Reserve(state, layout, Want(1, 5, 100, true), start, &range));
+  CHECK(range.first == 40 && range.count == 8, range.first, range.count);
+  CHECK(kReserved == Reserve(state, layout, Want(1, 8, 100), start, &range));
+  CHECK(range.first == 48 && range.count == 24, range.first, range.count);
+  CHECK(kReserved == Reserve(state, layout, Want(20, 20, 1), start, &range));
+  CHECK(range.first == 160 && state.high_tick == 20, range.first);
 }
 
 void NothingIsIssuedBelowTheFloor() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState state;
   SequenceStart start;
-  Run run;
-  CHECK(kRun == Reserve(state, layout, Want(4, 4, 1), start, &run));
-  RaiseFloor(state, 20);
+  SlotRange range;
+  CHECK(kReserved == Reserve(state, layout, Want(4, 4, 1), start, &range));
+  CHECK(RaiseFloor(state, 20) == 33);
   CHECK(state.word == 33, state.word.load());
   state.Remember(layout, 4);
-  CHECK(kRun == Reserve(state, layout, Want(6, 6, 1), start, &run));
-  RaiseFloor(state, layout.FirstSlot(9) + 2);
-  CHECK(kAhead == Reserve(state, layout, Want(8, 8, 1), start, &run));
+  CHECK(kReserved == Reserve(state, layout, Want(6, 6, 1), start, &range));
+  CHECK(RaiseFloor(state, layout.FirstSlot(9) + 2) == 49);
+  CHECK(kAhead == Reserve(state, layout, Want(8, 8, 1), start, &range));
   // Neither what this state had issued nor what it only passed over.
   for (uint64_t tick = 0; tick <= 9; ++tick) {
-    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &run), tick, run.first);
+    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick, range.first);
   }
-  CHECK(kRun == Reserve(state, layout, Want(9, 9, 1), start, &run));
-  CHECK(run.first == 74, run.first);
-  // What came after the floor is known again.
-  CHECK(kRun == Reserve(state, layout, Want(11, 11, 1), start, &run));
-  CHECK(kAhead == ReserveUnused(state, layout, 9, 1, &run));
-  CHECK(kRun == ReserveUnused(state, layout, 10, 3, &run) && run.first == 80,
-        run.first);
-  RaiseFloor(state, layout.FirstSlot(10) + 5);
-  CHECK(kAhead == ReserveUnused(state, layout, 10, 1, &run), run.first);
+  CHECK(kReserved == Reserve(state, layout, Want(9, 9, 1), start, &range));
+  CHECK(range.first == 74, range.first);
+  // Marks are complete again above the floor.
+  CHECK(kReserved == Reserve(state, layout, Want(11, 11, 1), start, &range));
+  CHECK(kAhead == ReserveUnused(state, layout, 9, 1, &range));
+  CHECK(kReserved == ReserveUnused(state, layout, 10, 3, &range) && range.first == 80,
+        range.first);
+  CHECK(RaiseFloor(state, layout.FirstSlot(10) + 5) == 89);
+  CHECK(kAhead == ReserveUnused(state, layout, 10, 1, &range), range.first);
 }
 
 void ExhaustedLayoutsStayExhausted() {
@@ -93,27 +93,29 @@ void ExhaustedLayoutsStayExhausted() {
     const Layout layout = MakeLayout(timestamp, node, sequence);
     OwnState state;
     SequenceStart start;
-    Run run;
+    SlotRange range;
     const uint64_t last = layout.max_tick;
-    CHECK(kRun == Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &run));
-    CHECK(run.first == layout.FirstSlot(last) && run.count == 1, run.first);
-    CHECK(kRun ==
-          Reserve(state, layout, Want(last, UINT64_MAX, UINT64_MAX), start, &run));
-    CHECK(run.count == layout.Capacity() - 1, run.count, timestamp, sequence);
+    CHECK(kReserved ==
+          Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &range));
+    CHECK(range.first == layout.FirstSlot(last) && range.count == 1, range.first);
+    CHECK(kReserved ==
+          Reserve(state, layout, Want(last, UINT64_MAX, UINT64_MAX), start, &range));
+    CHECK(range.count == layout.Capacity() - 1, range.count, timestamp, sequence);
     state.Remember(layout, last);
     for (const uint64_t now : {uint64_t{0}, last - 1, last}) {
-      CHECK(kAhead == Reserve(state, layout, Want(now, UINT64_MAX, 1), start, &run),
+      CHECK(kAhead == Reserve(state, layout, Want(now, UINT64_MAX, 1), start, &range),
             now);
     }
     CHECK(state.word == layout.FirstSlot(last) + layout.Capacity(), state.word.load());
   }
-  // One run over the whole slot space.
+  // One range over the whole slot space.
   const Layout whole = MakeLayout(48, 0, 16);
   OwnState state;
   SequenceStart start;
-  Run run;
-  CHECK(kRun == Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &run));
-  CHECK(run.first == 0 && run.count == UINT64_MAX - 0xffff, run.count);
+  SlotRange range;
+  CHECK(kReserved ==
+        Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &range));
+  CHECK(range.first == 0 && range.count == UINT64_MAX - 0xffff, range.count);
 }
 
 void SequencesStartAsAsked() {
@@ -137,19 +139,19 @@ void SequencesStartAsAsked() {
   // Only for new ticks: a word ahead goes on where it is.
   OwnState state;
   SequenceStart again(Mode::kRotate, 0);
-  Run run;
+  SlotRange range;
   for (const auto& [now, first] :
        {std::array<uint64_t, 2>{5, 40}, {5, 41}, {6, 50}, {7, 59}, {8, 64}, {8, 65}}) {
-    CHECK(kRun == Reserve(state, layout, Want(now, now, 1), again, &run));
-    CHECK(run.first == first, now, first, run.first);
+    CHECK(kReserved == Reserve(state, layout, Want(now, now, 1), again, &range));
+    CHECK(range.first == first, now, first, range.first);
   }
 }
 
-void LeasesDoubleUpToA64th() {
+void RunsDoubleUpToA64th() {
   const Layout layout = MakeLayout(41, 10, 10);
   OwnState state;
-  Thread thread(&state, layout);
-  Generator generator(&thread, 1, SequenceStart());
+  ThreadAccess access(&state, layout);
+  Generator generator(&access, 1, SequenceStart());
   uint64_t id;
   std::vector<uint64_t> sizes;
   uint64_t last_word = layout.FirstSlot(7);
@@ -163,7 +165,7 @@ void LeasesDoubleUpToA64th() {
   for (const uint64_t size : sizes) CHECK(size <= 16, size);
   CHECK(generator.Next(7, &id) == Status::kAhead);
   CHECK(generator.issued() == 1024, generator.issued());
-  CHECK(generator.Next(8, &id) == Status::kOk && thread.lease.size == 1);
+  CHECK(generator.Next(8, &id) == Status::kOk && access.run.size == 1);
   CHECK(generator.Next(layout.max_tick + 1, &id) == Status::kExpired);
   size_t filled;
   CHECK(generator.Fill(layout.max_tick + 1, UINT64_MAX, &id, 1, &filled) ==
@@ -171,20 +173,20 @@ void LeasesDoubleUpToA64th() {
         filled == 0);
   // Where a 64th is less than one, one at a time.
   OwnState small;
-  Thread other(&small, MakeLayout(41, 10, 3));
+  ThreadAccess other(&small, MakeLayout(41, 10, 3));
   Generator single(&other, 1, SequenceStart());
   for (uint64_t i = 0; i < 8; ++i) {
     CHECK(single.Next(7, &id) == Status::kOk && small.word == 57 + i, i);
   }
 }
 
-void LeasesBelongToTheirPolicy() {
+void RunsBelongToTheirPolicy() {
   const Layout layout = MakeLayout(41, 10, 10);
   OwnState state;
   RaiseFloor(state, layout.FirstSlot(12));
-  Thread thread(&state, layout);
-  Generator bold(&thread, 1, SequenceStart());
-  Generator timid(&thread, 2, SequenceStart());
+  ThreadAccess access(&state, layout);
+  Generator bold(&access, 1, SequenceStart());
+  Generator timid(&access, 2, SequenceStart());
   uint64_t id = 0;
   CHECK(bold.Next(10, &id) == Status::kAhead);
   CHECK(bold.Grant(10, 11) == Status::kAhead);
@@ -193,39 +195,39 @@ void LeasesBelongToTheirPolicy() {
     CHECK(bold.Grant(10, 12) == Status::kOk);
     CHECK(bold.Next(10, &id) == Status::kOk);
   }
-  // 1 + 2 + 4 slots leased, four of them made.
-  CHECK(id == layout.BaseId(12) + 3 && thread.lease.end == 7, id, thread.lease.end);
+  // Runs of 1 + 2 + 4 slots, with four ids made.
+  CHECK(id == layout.BaseId(12) + 3 && access.run.end == 7, id, access.run.end);
   CHECK(timid.Next(10, &id) == Status::kAhead);
   CHECK(bold.Next(9, &id) == Status::kAhead);
   CHECK(bold.Next(11, &id) == Status::kOk && id == layout.BaseId(12) + 4, id);
-  // The permission goes over to whoever asks for it too, not past its limit.
+  // Another generator with a permission takes the run over, up to its limit.
   CHECK(timid.Grant(10, 11) == Status::kAhead);
   CHECK(timid.Grant(11, 12) == Status::kOk && state.word == layout.FirstSlot(12) + 7);
   CHECK(timid.Next(11, &id) == Status::kOk && id == layout.BaseId(12) + 5, id);
   CHECK(bold.Next(11, &id) == Status::kAhead);
-  // At the tick itself no policy is needed, and the rest of the lease is lost.
+  // At the tick itself no policy is needed, and the rest of the run is lost.
   CHECK(bold.Next(12, &id) == Status::kOk && id == layout.BaseId(12) + 7, id);
-  CHECK(thread.lease.holder == 0);
-  // A lease of the clock's own tick stays everybody's, even if it is granted.
+  CHECK(access.run.holder == 0);
+  // A run of the clock's own tick stays shared, even if it is granted.
   CHECK(bold.Next(12, &id) == Status::kOk);
-  CHECK(bold.Grant(12, 20) == Status::kOk && thread.lease.holder == 0);
+  CHECK(bold.Grant(12, 20) == Status::kOk && access.run.holder == 0);
 }
 
-void LeasesOutliveStepsOfTheClock() {
+void RunsOutliveStepsOfTheClock() {
   const Layout layout = MakeLayout(41, 10, 10);
   OwnState state;
-  Thread thread(&state, layout);
-  Generator generator(&thread, 1, SequenceStart());
+  ThreadAccess access(&state, layout);
+  Generator generator(&access, 1, SequenceStart());
   uint64_t id;
   for (int i = 0; i < 4; ++i) CHECK(generator.Next(10, &id) == Status::kOk);
-  CHECK(thread.lease.end == 7);
+  CHECK(access.run.end == 7);
   CHECK(generator.Next(9, &id) == Status::kAhead);
   CHECK(generator.Next(10, &id) == Status::kOk && id == layout.BaseId(10) + 4, id);
   CHECK(generator.Next(12, &id) == Status::kOk && id == layout.BaseId(12), id);
   CHECK(generator.Next(10, &id) == Status::kAhead);
-  // fill() leaves the lease behind, or the next id would be less than its last.
+  // fill() gives up the rest of the run, or the next id would be less than its last.
   std::array<uint64_t, 3> array;
-  CHECK(generator.Next(12, &id) == Status::kOk && thread.lease.sequence == 2);
+  CHECK(generator.Next(12, &id) == Status::kOk && access.run.sequence == 2);
   size_t filled;
   CHECK(generator.Fill(13, 13, array.data(), 3, &filled) == Status::kOk &&
         array[2] == layout.BaseId(13) + 2);
@@ -236,18 +238,17 @@ void FillGoesAcrossTicks() {
   for (const bool sequence_above_node : {false, true}) {
     const Layout layout = MakeLayout(41, 10, 7, 5, sequence_above_node);
     OwnState state;
-    Thread thread(&state, layout);
-    Generator generator(&thread, 1, SequenceStart());
+    ThreadAccess access(&state, layout);
+    Generator generator(&access, 1, SequenceStart());
     std::array<uint64_t, 400> array;
     CHECK(generator.Next(4, array.data()) == Status::kOk);
     CHECK(generator.Next(4, array.data()) == Status::kOk);
-    CHECK(thread.lease.end - thread.lease.sequence == 1);
-    Run other;
+    CHECK(access.run.end - access.run.sequence == 1);
+    SlotRange other;
     SequenceStart start;
-    CHECK(kRun == Reserve(state, layout, Want(4, 4, 5), start, &other) &&
+    CHECK(kReserved == Reserve(state, layout, Want(4, 4, 5), start, &other) &&
           other.count == 5);
-    // What is left of the lease, then what another thread left of tick 4, then
-    // ticks 5 and 6 and no further.
+    // The rest of the run, then what another thread left of tick 4, then ticks 5 and 6.
     size_t filled;
     CHECK(generator.Fill(4, 6, array.data(), 400, &filled) == Status::kAhead);
     CHECK(filled == 377, filled);
@@ -267,36 +268,36 @@ void UnusedSlotsAreGivenOnce() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState state;
   SequenceStart start;
-  Run run;
-  CHECK(kAhead == ReserveUnused(state, layout, 0, 1, &run));
-  CHECK(kRun == Reserve(state, layout, Want(5, 5, 2), start, &run));
+  SlotRange range;
+  CHECK(kAhead == ReserveUnused(state, layout, 0, 1, &range));
+  CHECK(kReserved == Reserve(state, layout, Want(5, 5, 2), start, &range));
   state.Remember(layout, 5);
   const uint64_t word = state.word;
   state.Remember(layout, 5);
   CHECK(state.word == word && HistoryOf(state)->Usable());
-  CHECK(kRun == Reserve(state, layout, Want(7, 7, 2), start, &run));
-  CHECK(kRun == Reserve(state, layout, Want(9, 11, 20), start, &run));
-  CHECK(kAhead == ReserveUnused(state, layout, 5, 1, &run));
+  CHECK(kReserved == Reserve(state, layout, Want(7, 7, 2), start, &range));
+  CHECK(kReserved == Reserve(state, layout, Want(9, 11, 20), start, &range));
+  CHECK(kAhead == ReserveUnused(state, layout, 5, 1, &range));
   // Tick 6 was skipped, 7 used in part, 9 and 10 are full, 11 is not over.
-  CHECK(kRun == ReserveUnused(state, layout, 6, 3, &run) && run.first == 48 &&
-        run.count == 3);
-  CHECK(kRun == ReserveUnused(state, layout, 6, 9, &run) && run.first == 51 &&
-        run.count == 5);
-  CHECK(kAhead == ReserveUnused(state, layout, 6, 1, &run));
-  CHECK(kRun == ReserveUnused(state, layout, 7, 1, &run) && run.first == 58 &&
-        run.count == 1);
+  CHECK(kReserved == ReserveUnused(state, layout, 6, 3, &range) && range.first == 48 &&
+        range.count == 3);
+  CHECK(kReserved == ReserveUnused(state, layout, 6, 9, &range) && range.first == 51 &&
+        range.count == 5);
+  CHECK(kAhead == ReserveUnused(state, layout, 6, 1, &range));
+  CHECK(kReserved == ReserveUnused(state, layout, 7, 1, &range) && range.first == 58 &&
+        range.count == 1);
   for (const uint64_t tick : {9, 10, 11}) {
-    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &run), tick);
+    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick);
   }
-  // A run longer than the ring leaves nothing known but what it skipped.
+  // After a range longer than the ring, only skipped ticks are known to be free.
   const uint64_t far = 11 + 3 * History::kTicks;
-  CHECK(kRun == Reserve(state, layout, Want(12, far, far * 8), start, &run));
+  CHECK(kReserved == Reserve(state, layout, Want(12, far, far * 8), start, &range));
   CHECK(state.word == layout.FirstSlot(far + 1), state.word.load());
   for (uint64_t tick = 0; tick <= far; ++tick) {
-    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &run), tick);
+    CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick);
   }
-  CHECK(kRun == Reserve(state, layout, Want(far + 2, far + 2, 1), start, &run));
-  CHECK(kRun == ReserveUnused(state, layout, far + 1, 1, &run));
+  CHECK(kReserved == Reserve(state, layout, Want(far + 2, far + 2, 1), start, &range));
+  CHECK(kReserved == ReserveUnused(state, layout, far + 1, 1, &range));
 }
 
 }  // namespace
@@ -309,9 +310,9 @@ int main() {
   NothingIsIssuedBelowTheFloor();
   ExhaustedLayoutsStayExhausted();
   SequencesStartAsAsked();
-  LeasesDoubleUpToA64th();
-  LeasesBelongToTheirPolicy();
-  LeasesOutliveStepsOfTheClock();
+  RunsDoubleUpToA64th();
+  RunsBelongToTheirPolicy();
+  RunsOutliveStepsOfTheClock();
   FillGoesAcrossTicks();
   UnusedSlotsAreGivenOnce();
 }

@@ -10,15 +10,15 @@
 
 #include "scheduler.h"
 
-// To be included before any header of native/core: in them, every operation of
-// a std::atomic then first asks the scheduler which thread goes on. So what is
-// explored is the real header, not a copy of it.
+// Included before any header of native/core: in these headers, every operation of a
+// std::atomic then first asks the scheduler which thread goes on. So the real header is
+// explored, and not a copy of it.
 //
-// The schedules are sequentially consistent. That a weaker order is enough is
-// for TSAN and docs/memory-order.md.
+// The schedules are sequentially consistent. ThreadSanitizer and docs/memory-order.md
+// have to prove the weaker orders.
 
-// The one place that may do what the standard forbids: the name has to be found
-// where the headers look for `std::atomic`.
+// The one place that adds a name to std, which the standard forbids: the headers look
+// for `std::atomic` there.
 namespace std {
 
 template <typename T>

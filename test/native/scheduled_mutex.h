@@ -6,8 +6,8 @@
 
 #include "scheduler.h"
 
-// What scheduled_atomic.h is for atomics. To take a mutex that is free is no point
-// of its own: what it guards is all that others could see of it.
+// As scheduled_atomic.h, for mutexes. Taking a free mutex is no scheduling point,
+// because other threads see only what the mutex guards.
 
 namespace std {
 
@@ -24,8 +24,8 @@ class scheduled_mutex {
   bool is_locked_ = false;
 };
 
-// Waits for the condition itself, so that nothing needs to be notified; and for as
-// long as it takes, because in a schedule no time passes.
+// Waits for the condition itself, so no notification is needed; and without a time
+// limit, because no time passes in a schedule.
 class scheduled_condition_variable {
  public:
   void notify_one() {}

@@ -20,10 +20,10 @@
 
 namespace graupel {
 
-// Runs threads one at a time, and in every order: after CHESS (Musuvathi and
-// others, OSDI 2008), all schedules that take the turn from a thread which could
-// have gone on at most `preemptions` times. Most races need one or two. To end a
-// process, all of whose threads then do nothing more, counts as one of them.
+// Runs threads one at a time, and in every order: after CHESS (Musuvathi and others,
+// OSDI 2008), all schedules that take the turn from a thread which could have gone on
+// at most `preemptions` times. Most races need one or two. The end of a process, which
+// stops all of its threads, counts as one of them.
 class Scheduler {
  public:
   using Body = std::function<void()>;
@@ -57,8 +57,8 @@ class Scheduler {
     return count;
   }
 
-  // Before every atomic operation, and every call to what stands for the system.
-  // Outside of a schedule it does nothing.
+  // Called before every atomic operation, and every call to a simulated system. Does
+  // nothing outside of a schedule.
   static void Point() {
     Scheduler* const schedule = current_;
     if (schedule == nullptr) return;
@@ -70,10 +70,10 @@ class Scheduler {
   static void Await(const std::function<bool()>& is_ready) {
     Scheduler* const schedule = current_;
     if (schedule == nullptr) return CHECK(is_ready());
-    Seat& seat = *schedule->seats_[schedule->running_];
-    seat.is_ready = &is_ready;
+    ScheduledThread& thread = *schedule->threads_[schedule->running_];
+    thread.is_ready = &is_ready;
     Point();
-    seat.is_ready = nullptr;
+    thread.is_ready = nullptr;
   }
 
   // A thread of the same process. It may be waiting when the schedule ends.
@@ -82,22 +82,22 @@ class Scheduler {
     schedule->Start(std::move(body), Process(), true);
   }
 
-  // The one that has the turn.
+  // The process of the thread that has the turn.
   static size_t Process() {
     return current_ == nullptr ? SIZE_MAX
-                               : current_->seats_[current_->running_]->process;
+                               : current_->threads_[current_->running_]->process;
   }
 
  private:
-  // Which thread has the turn, decision by decision; or that the process of the
-  // one that has it dies.
+  // The thread that has the turn, for each decision; or kDeath, for the end of its
+  // process.
   using Choices = std::vector<uint8_t>;
   static constexpr uint8_t kDeath = UINT8_MAX;
 
-  struct Seat {
+  struct ScheduledThread {
     Body body;
     size_t process = 0;
-    bool is_servant = false;
+    bool is_daemon = false;
     bool is_done = false;
     bool is_dead = false;
     const std::function<bool()>* is_ready = nullptr;
@@ -105,7 +105,8 @@ class Scheduler {
     std::binary_semaphore turn{0};
   };
 
-  // Threads that outlast a schedule: to make them costs more than all the rest.
+  // Threads that are used by many schedules, because making them takes most of the
+  // time.
   class Pool {
    public:
     ~Pool() {
@@ -150,7 +151,7 @@ class Scheduler {
         preemptions_(preemptions),
         deaths_(scene.deaths) {}
 
-  // Threads that take turns only lose time by going from one to another.
+  // Threads that take turns only lose time by moving between processors.
   static void StayOnOneProcessor() {
 #if defined(__linux__)
     cpu_set_t set;
@@ -172,67 +173,67 @@ class Scheduler {
     return result;
   }
 
-  void Start(Body body, size_t process, bool is_servant) {
-    seats_.push_back(std::make_unique<Seat>());
-    Seat* const seat = seats_.back().get();
-    seat->body = std::move(body);
-    seat->process = process;
-    seat->is_servant = is_servant;
-    pool_.Give(seats_.size() - 1, [this, seat] { Sit(*seat); });
+  void Start(Body body, size_t process, bool is_daemon) {
+    threads_.push_back(std::make_unique<ScheduledThread>());
+    ScheduledThread* const thread = threads_.back().get();
+    thread->body = std::move(body);
+    thread->process = process;
+    thread->is_daemon = is_daemon;
+    pool_.Give(threads_.size() - 1, [this, thread] { RunThread(*thread); });
   }
 
   void Run(std::vector<Body> bodies) {
     for (size_t i = 0; i < bodies.size(); ++i) Start(std::move(bodies[i]), i, false);
     Decide(false);
     has_ended_.acquire();
-    pool_.Join(seats_.size());
+    pool_.Join(threads_.size());
   }
 
-  void Sit(Seat& seat) {
-    seat.turn.acquire();
-    if (seat.is_dead) return;
+  void RunThread(ScheduledThread& thread) {
+    thread.turn.acquire();
+    if (thread.is_dead) return;
     current_ = this;
-    // What a dead process leaves behind is not cleaned up, so nothing is unwound.
-    if (setjmp(seat.end) == 0) seat.body();
+    // A dead process cleans nothing up, so nothing is unwound.
+    if (setjmp(thread.end) == 0) thread.body();
     current_ = nullptr;
-    if (seat.is_dead) return;
-    seat.is_done = true;
+    if (thread.is_dead) return;
+    thread.is_done = true;
     Decide(false);
   }
 
-  bool CanRun(const Seat& seat) {
-    return !seat.is_done && !seat.is_dead &&
-           (seat.is_ready == nullptr || Quietly(*seat.is_ready));
+  bool CanRun(const ScheduledThread& thread) {
+    return !thread.is_done && !thread.is_dead &&
+           (thread.is_ready == nullptr || Quietly(*thread.is_ready));
   }
 
   // Called by the thread that has the turn; `can_go_on` unless it has ended.
   void Decide(bool can_go_on) {
     const size_t me = running_;
-    Seat& seat = *seats_[me];
-    size_t next = Choose(me, can_go_on && CanRun(seat));
+    ScheduledThread& thread = *threads_[me];
+    size_t next = Choose(me, can_go_on && CanRun(thread));
     if (next == kDeath) {
       --deaths_;
       --preemptions_;
-      for (const auto& other : seats_) {
-        if (other->process == seat.process) other->is_dead = true;
+      for (const auto& other : threads_) {
+        if (other->process == thread.process) other->is_dead = true;
       }
-      Quietly([&] { scene_.died(seat.process); });
+      Quietly([&] { scene_.died(thread.process); });
       next = Choose(me, false);
     }
-    if (next == me && can_go_on && !seat.is_dead) return;
-    const bool was_dead = seat.is_dead;
+    if (next == me && can_go_on && !thread.is_dead) return;
+    const bool was_dead = thread.is_dead;
     if (next == SIZE_MAX) {
       End();
     } else {
       running_ = next;
-      seats_[next]->turn.release();
+      threads_[next]->turn.release();
     }
     if (!can_go_on) return;
-    if (!was_dead) seat.turn.acquire();
-    if (seat.is_dead) std::longjmp(seat.end, 1);
+    if (!was_dead) thread.turn.acquire();
+    if (thread.is_dead) std::longjmp(thread.end, 1);
   }
 
-  // The seat that has the turn next, kDeath, or SIZE_MAX if there is none.
+  // The thread that has the turn next, kDeath, or SIZE_MAX if there is none.
   size_t Choose(size_t me, bool can_go_on) {
     if (step_ < fixed_) {
       const uint8_t next = choices_[step_++];
@@ -241,8 +242,8 @@ class Scheduler {
     }
     const bool may_interrupt = can_go_on && preemptions_ > 0;
     size_t next = can_go_on ? me : SIZE_MAX;
-    for (size_t i = 0; i < seats_.size(); ++i) {
-      if (i == next || !CanRun(*seats_[i])) continue;
+    for (size_t i = 0; i < threads_.size(); ++i) {
+      if (i == next || !CanRun(*threads_[i])) continue;
       if (next == SIZE_MAX) {
         next = i;
       } else if (may_interrupt || !can_go_on) {
@@ -261,15 +262,15 @@ class Scheduler {
     branches_.back().push_back(next);
   }
 
-  // Nobody can go on: but for servants that wait, everybody must be through.
+  // No thread can go on: each has ended or is dead, except daemons, which may wait.
   void End() {
-    for (const auto& seat : seats_) {
-      CHECK(seat->is_done || seat->is_dead || seat->is_servant);
+    for (const auto& thread : threads_) {
+      CHECK(thread->is_done || thread->is_dead || thread->is_daemon);
     }
-    for (const auto& seat : seats_) {
-      if (seat->is_done) continue;
-      seat->is_dead = true;
-      seat->turn.release();
+    for (const auto& thread : threads_) {
+      if (thread->is_done) continue;
+      thread->is_dead = true;
+      thread->turn.release();
     }
     has_ended_.release();
   }
@@ -284,7 +285,7 @@ class Scheduler {
   int deaths_;
   size_t step_ = 0;
   size_t running_ = 0;
-  std::vector<std::unique_ptr<Seat>> seats_;
+  std::vector<std::unique_ptr<ScheduledThread>> threads_;
   std::binary_semaphore has_ended_{0};
   std::vector<Choices> branches_;
 };

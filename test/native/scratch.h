@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "../../native/core/page.h"
+#include "../../native/host/page.h"
 #include "check.h"
 
 namespace graupel {
 
-// A folder for state files and keys for pages that nobody else has. What is left of
-// them goes with it.
+// A folder for state files, and keys for pages of this test alone. Its destructor
+// removes them.
 class Scratch {
  public:
   Scratch() {
@@ -65,14 +65,14 @@ class Scratch {
       if (entry->d_name[0] != '.') Remove(folder_ + "/" + entry->d_name);
     }
     closedir(folder);
-    // Fails if a file is left that nobody should have made.
+    // Fails if there is an unexpected file.
     CHECK(rmdir(folder_.c_str()) == 0);
   }
 
   std::string folder_;
   std::vector<std::string> pages_;
   int count_ = 0;
-  // A process that was forked leaves it all to its parent.
+  // A forked process leaves the folder to its parent.
   const pid_t owner_ = getpid();
 };
 

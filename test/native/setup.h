@@ -27,8 +27,8 @@ inline Layout MakeLayout(int timestamp_bits, int node_width, int sequence_bits,
   return layout;
 }
 
-// The slot of an id, by arithmetic of its own. Sets `*is_own` to whether what is
-// left of the id is the layout's node.
+// The slot of an id, computed by other means. Sets `*is_own` to whether the rest of the
+// id is the layout's node.
 inline uint64_t SlotOfId(const Layout& layout, uint64_t id, bool* is_own) {
   const uint64_t sequence = id >> layout.sequence_shift & LowBits(layout.sequence_bits);
   const uint64_t tick = id >> layout.timestamp_shift;
@@ -48,8 +48,8 @@ inline Request Want(uint64_t now, uint64_t limit, uint64_t want,
   return request;
 }
 
-// A State with memory for its history behind it, as in a page. Twice, because in
-// process memory those who ask at the same time bring one each.
+// A State with memory for its history behind it, as in a page. Two histories, because
+// in process memory two threads may each bring one at the same time.
 struct OwnState : State {
   void Remember(const Layout& layout, uint64_t now_tick, size_t which = 0) {
     EnableHistory(*this, layout, now_tick, &histories[which]);

@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "../../native/core/ceiling.h"
-#include "../../native/core/fault.h"
-#include "../../native/core/header.h"
+#include "../../native/host/ceiling_record.h"
+#include "../../native/host/fault.h"
+#include "../../native/host/header.h"
 #include "check.h"
 #include "scheduler.h"
 
-// In place of page.h, state_file.h and what they need of the system: a memory and
-// a disk that can be lost at any moment. So durable_ceiling.cc is explored as it is.
-#define GRAUPEL_CORE_PAGE_H_
-#define GRAUPEL_CORE_STATE_FILE_H_
+// Takes the place of page.h, state_file.h and the system: a memory and a disk that can
+// be lost at any moment. So the real durable_ceiling.cc is explored.
+#define GRAUPEL_HOST_PAGE_H_
+#define GRAUPEL_HOST_STATE_FILE_H_
 
 namespace graupel {
 
@@ -31,17 +31,16 @@ class Page {
   const std::string path_;
 };
 
-// One state file, and who has it open: which process, as no process of a scene has
-// it open twice.
+// One state file, and the processes that have it open, each at most once.
 struct Disk {
-  enum class Use : uint8_t { kNone, kShared, kAlone };
+  enum class Use : uint8_t { kNone, kShared, kExclusive };
   static constexpr size_t kProcesses = 8;
 
-  // After a loss of power the record is one of these, whichever. The first is the
-  // one of the last sync, the last the one that everybody reads until then.
+  // After a loss of power the record is any of these. The first is the one of the last
+  // sync, and the last is the one that all processes read until then.
   std::vector<CeilingRecord> versions;
-  // A sync that failed has tried what there was. What was not written again is
-  // then not tried again: as Linux has it.
+  // A sync that failed marks the data as clean, so the next sync does not write it
+  // again: as on Linux.
   bool is_dirty = false;
   int failing_syncs = 0;
 
@@ -88,16 +87,16 @@ class StateFile {
     Scheduler::Point();
     disk_.locked_by = SIZE_MAX;
   }
-  bool TryAlone() {
+  bool TryExclusiveUse() {
     Scheduler::Point();
-    // flock() lets go of what it cannot change.
-    const bool is_alone = !disk_.IsUsedByOthers(process_, Disk::Use::kShared);
-    disk_.uses[process_] = is_alone ? Disk::Use::kAlone : Disk::Use::kNone;
-    return is_alone;
+    // flock() releases a lock that it cannot change.
+    const bool is_exclusive = !disk_.IsUsedByOthers(process_, Disk::Use::kShared);
+    disk_.uses[process_] = is_exclusive ? Disk::Use::kExclusive : Disk::Use::kNone;
+    return is_exclusive;
   }
   Fault ShareUse(int) {
     Scheduler::Await(
-        [this] { return !disk_.IsUsedByOthers(process_, Disk::Use::kAlone); });
+        [this] { return !disk_.IsUsedByOthers(process_, Disk::Use::kExclusive); });
     disk_.uses[process_] = Disk::Use::kShared;
     return {};
   }

@@ -20,7 +20,7 @@
 namespace graupel {
 namespace {
 
-// How the history comes into being in a round.
+// How a round gets its history.
 enum class Remembering { kNever, kBefore, kMidway, kTwiceAtOnce };
 
 struct Round {
@@ -48,12 +48,12 @@ class Worker {
         index_(index),
         stage_(*stage),
         random_(seed),
-        thread_(&stage->state, round.layout),
-        generator_(&thread_, 1,
+        access_(&stage->state, round.layout),
+        generator_(&access_, 1,
                    SequenceStart(static_cast<SequenceStart::Mode>(random_.Below(3)),
                                  static_cast<uint32_t>(seed))) {}
 
-  void Run() {
+  void Work() {
     stage_.start.arrive_and_wait();
     const bool remembers =
         (round_.remembering == Remembering::kTwiceAtOnce && index_ < 2) ||
@@ -70,8 +70,8 @@ class Worker {
   const std::vector<uint64_t>& slots() const { return slots_; }
 
  private:
-  // All threads push one clock: mostly on, now and then back or far ahead. What
-  // a thread sees of it is older or younger by some ticks, as clocks are.
+  // All threads push one clock: mostly forward, now and then back or far ahead. Each
+  // thread sees it some ticks too early or too late.
   uint64_t Now() {
     auto& clock = stage_.clock;
     if (random_.OneIn(6)) clock.fetch_add(1, std::memory_order_relaxed);
@@ -96,23 +96,23 @@ class Worker {
       if (status == Status::kOk) status = generator_.Next(now, &id);
     }
     if (status == Status::kOk) {
-      Take(id, thread_.lease.reused);
-      if (thread_.lease.reused) CHECK(TickOf(slots_.back()) == now, slots_.back(), now);
+      Take(id, access_.run.reused);
+      if (access_.run.reused) CHECK(TickOf(slots_.back()) == now, slots_.back(), now);
     }
   }
 
   void Fill(uint64_t now) {
     uint64_t ids[40];
-    const Lease lease = thread_.lease;
+    const Run run = access_.run;
     const auto wanted = static_cast<size_t>(random_.Below(41));
     size_t count;
     const Status status =
         generator_.Fill(now, now + random_.Below(4), ids, wanted, &count);
     CHECK((status == Status::kOk) == (count == wanted), status, count, wanted);
-    // Only the front can come from a lease, and only a lease can be reused.
+    // Only the front can come from a run, and only a run can be reused.
     for (size_t i = 0; i < count; ++i) {
-      Take(ids[i], lease.reused && i < lease.end - lease.sequence &&
-                       ids[i] >> round_.layout.timestamp_shift == lease.tick);
+      Take(ids[i], run.reused && i < run.end - run.sequence &&
+                       ids[i] >> round_.layout.timestamp_shift == run.tick);
     }
   }
 
@@ -133,7 +133,7 @@ class Worker {
   const uint64_t index_;
   Stage& stage_;
   Random random_;
-  Thread thread_;
+  ThreadAccess access_;
   Generator generator_;
   uint64_t next_ = 0;  // Ids that are not reused ascend.
   std::vector<uint64_t> slots_;
@@ -150,7 +150,7 @@ size_t Play(const Round& round, uint64_t seed) {
     workers.push_back(std::make_unique<Worker>(round, i, &stage, seed * 64 + i));
   }
   std::vector<std::thread> threads;
-  for (const auto& worker : workers) threads.emplace_back(&Worker::Run, worker.get());
+  for (const auto& worker : workers) threads.emplace_back(&Worker::Work, worker.get());
   for (std::thread& thread : threads) thread.join();
 
   std::vector<uint64_t> slots;

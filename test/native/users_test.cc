@@ -1,7 +1,7 @@
-// Who has a page open, as the page says, and what keeps two engines from counting at
-// once.
+// The table of processes that have a page open, and the rule that keeps two engines
+// from counting at once.
 
-#include "../../native/core/users.h"
+#include "../../native/host/users.h"
 
 #include <csignal>
 #include <cstring>
@@ -9,18 +9,18 @@
 #include <thread>
 #include <vector>
 
-#include "../../native/core/home.h"
-#include "../../native/core/page.h"
-#include "../../native/core/processes.h"
+#include "../../native/host/home.h"
+#include "../../native/host/page.h"
+#include "../../native/host/processes.h"
 #include "scratch.h"
 #include "setup.h"
 
 namespace graupel {
 namespace {
 
-constexpr size_t kMost = Users::kMost;
+constexpr size_t kMaxUsers = Users::kMaxUsers;
 
-// One of the table, as another engine reads it: from the file.
+// An entry of the table, read from the file as another engine does.
 struct Entry {
   uint32_t pid = 0;
   uint32_t pid_namespace = 0;
@@ -31,8 +31,8 @@ static_assert(sizeof(Entry) == 16);
 
 std::vector<Entry> EntriesAt(const std::string& path) {
   const std::string bytes = ReadFile(path);
-  std::vector<Entry> entries(kMost);
-  std::memcpy(entries.data(), bytes.data() + 3072, kMost * sizeof(Entry));
+  std::vector<Entry> entries(kMaxUsers);
+  std::memcpy(entries.data(), bytes.data() + 3072, kMaxUsers * sizeof(Entry));
   return entries;
 }
 
@@ -64,7 +64,7 @@ std::shared_ptr<Page> OpenPage(const Identity& identity) {
   return page;
 }
 
-void APageNamesThoseWhoHaveItOpen(Scratch& scratch) {
+void APageHasAnEntryForEachProcess(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   std::shared_ptr<Page> page = OpenPage(identity);
   const std::string path = page->path();
@@ -81,13 +81,13 @@ void APageNamesThoseWhoHaveItOpen(Scratch& scratch) {
   page.reset();
   CHECK(CountIn(path, Own()) == 1);
   again.reset();
-  CHECK(CountIn(path, {}) == kMost);
+  CHECK(CountIn(path, {}) == kMaxUsers);
 }
 
-// Killed, so that they give nothing back.
+// Killed, so that they free no entry.
 void TheEntriesOfTheDeadAreTaken(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
-  for (size_t i = 0; i < kMost + 4; ++i) {
+  for (size_t i = 0; i < kMaxUsers + 4; ++i) {
     const pid_t child = Fork([&] {
       const std::shared_ptr<Page> page = OpenPage(identity);
       CHECK(CountIn(page->path(), Own()) == 1);
@@ -101,16 +101,16 @@ void TheEntriesOfTheDeadAreTaken(Scratch& scratch) {
   for (const Entry& entry : EntriesAt(page->path())) CHECK(entry.pid != UINT32_MAX);
 }
 
-// The same, of a number that another process has by now.
-void WhoHasTheNumberOfADeadOneIsNotTakenForIt(Scratch& scratch) {
+// As above, where another process has the number by now.
+void AProcessWithTheNumberOfADeadOneIsNotTakenForIt(Scratch& scratch) {
 #if defined(__linux__)
   const Identity identity = scratch.NewIdentity();
   std::shared_ptr<Page> page = OpenPage(identity);
   const std::string path = page->path();
   page.reset();
   Entry entry = Own();
-  for (size_t i = 0; i < kMost; ++i) PutEntry(path, i, entry);
-  // One whose start time is not known might be alive.
+  for (size_t i = 0; i < kMaxUsers; ++i) PutEntry(path, i, entry);
+  // A process whose start time is unknown may be alive.
   entry.start_time = 0;
   PutEntry(path, 0, entry);
   entry.start_time = Own().start_time + 1;
@@ -126,18 +126,18 @@ void WhoHasTheNumberOfADeadOneIsNotTakenForIt(Scratch& scratch) {
 void ATableThatIsFullSaysSoForGood(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   std::vector<std::shared_ptr<Page>> pages;
-  while (pages.size() < kMost) pages.push_back(OpenPage(identity));
+  while (pages.size() < kMaxUsers) pages.push_back(OpenPage(identity));
   const std::string path = pages[0]->path();
-  CHECK(CountIn(path, Own()) == kMost);
+  CHECK(CountIn(path, Own()) == kMaxUsers);
   pages.push_back(OpenPage(identity));
-  CHECK(CountIn(path, Own()) == kMost - 1);
-  CHECK(EntriesAt(path)[kMost - 1].process() == Users::kMore);
+  CHECK(CountIn(path, Own()) == kMaxUsers - 1);
+  CHECK(EntriesAt(path)[kMaxUsers - 1].process() == Users::kMore);
   pages.clear();
-  CHECK(CountIn(path, {}) == kMost - 1);
-  CHECK(EntriesAt(path)[kMost - 1].process() == Users::kMore);
+  CHECK(CountIn(path, {}) == kMaxUsers - 1);
+  CHECK(EntriesAt(path)[kMaxUsers - 1].process() == Users::kMore);
 }
 
-void NobodyOfAnotherNamespaceIsTakenForDead(Scratch& scratch) {
+void AProcessOfAnotherNamespaceIsNotTakenForDead(Scratch& scratch) {
 #if defined(__linux__)
   const Identity identity = scratch.NewIdentity();
   const pid_t child = Fork([] {});
@@ -148,10 +148,10 @@ void NobodyOfAnotherNamespaceIsTakenForDead(Scratch& scratch) {
   std::shared_ptr<Page> page = OpenPage(identity);
   const std::string path = page->path();
   page.reset();
-  for (size_t i = 0; i < kMost; ++i) PutEntry(path, i, entry);
+  for (size_t i = 0; i < kMaxUsers; ++i) PutEntry(path, i, entry);
   page = OpenPage(identity);
-  CHECK(CountIn(path, entry) == kMost - 1);
-  CHECK(EntriesAt(path)[kMost - 1].pid == UINT32_MAX);
+  CHECK(CountIn(path, entry) == kMaxUsers - 1);
+  CHECK(EntriesAt(path)[kMaxUsers - 1].pid == UINT32_MAX);
 #else
   (void)scratch;
 #endif
@@ -171,7 +171,7 @@ void ThreadsComeAndGoAtOnce(Scratch& scratch) {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(CountIn(page->path(), Own()) == 1);
-  CHECK(CountIn(page->path(), {}) == kMost - 1);
+  CHECK(CountIn(page->path(), {}) == kMaxUsers - 1);
 }
 
 void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
@@ -210,10 +210,10 @@ int main() {
   Scratch scratch;
   // Before there are any threads.
   TheEntriesOfTheDeadAreTaken(scratch);
-  APageNamesThoseWhoHaveItOpen(scratch);
-  WhoHasTheNumberOfADeadOneIsNotTakenForIt(scratch);
+  APageHasAnEntryForEachProcess(scratch);
+  AProcessWithTheNumberOfADeadOneIsNotTakenForIt(scratch);
   ATableThatIsFullSaysSoForGood(scratch);
-  NobodyOfAnotherNamespaceIsTakenForDead(scratch);
+  AProcessOfAnotherNamespaceIsNotTakenForDead(scratch);
   ThreadsComeAndGoAtOnce(scratch);
   AClaimKeepsPagesFromBeingUsed(scratch);
 }

@@ -1,4 +1,4 @@
-// What shared_state_win.cc does with files, pages and locks, by one process and by
+// What native/platform/windows does with files, pages and locks, by one process and by
 // several: the program starts itself for the others.
 
 #include <windows.h>
@@ -7,10 +7,12 @@
 
 #include <string>
 
-#include "../../native/core/durable_ceiling.h"
-#include "../../native/core/page.h"
-#include "../../native/core/shared_state.h"
 #include "../../native/core/state.h"
+#include "../../native/host/durable_ceiling.h"
+#include "../../native/host/memory_folder.h"
+#include "../../native/host/page.h"
+#include "../../native/host/shared_file.h"
+#include "../../native/host/system.h"
 #include "check.h"
 #include "setup.h"
 
@@ -24,7 +26,7 @@ constexpr uint64_t kWindow = 3000;
 constexpr uint64_t kReservations = 20'000;
 
 std::string this_run;  // A name for what is of this run only.
-std::string folder;    // Of this run, with a backslash.
+std::string folder;    // For this run, with a backslash.
 
 const Layout& TestLayout() {
   static const Layout layout = MakeLayout(41, 10, 12);
@@ -119,7 +121,7 @@ void WhatIsMissingIsToldFromWhatFails() {
         fault.error);
 }
 
-void WhoeverHasAFileToItselfIsWaitedFor() {
+void OpeningWaitsForAScannerThatHasTheFile() {
   const std::string path = NewFile("scanned");
   const auto scan = [&] {
     const HANDLE scanner =
@@ -141,16 +143,16 @@ void WhoeverHasAFileToItselfIsWaitedFor() {
   CHECK(OpenFault(path).IsNone());
 }
 
-void OpenToEverybody(const std::string& path) {
+void OpenToAllUsers(const std::string& path) {
   SID_IDENTIFIER_AUTHORITY world = SECURITY_WORLD_SID_AUTHORITY;
-  PSID everybody = nullptr;
+  PSID all_users = nullptr;
   CHECK(AllocateAndInitializeSid(&world, 1, SECURITY_WORLD_RID, 0, 0, 0, 0, 0, 0, 0,
-                                 &everybody));
+                                 &all_users));
   EXPLICIT_ACCESSA access{};
   access.grfAccessPermissions = GENERIC_ALL;
   access.grfAccessMode = SET_ACCESS;
   access.Trustee.TrusteeForm = TRUSTEE_IS_SID;
-  access.Trustee.ptstrName = static_cast<LPSTR>(everybody);
+  access.Trustee.ptstrName = static_cast<LPSTR>(all_users);
   ACL* list = nullptr;
   CHECK(SetEntriesInAclA(1, &access, nullptr, &list) == ERROR_SUCCESS);
   std::string name = path;
@@ -159,7 +161,7 @@ void OpenToEverybody(const std::string& path) {
                             nullptr, nullptr, list, nullptr);
   CHECK(error == ERROR_SUCCESS, error);
   LocalFree(list);
-  FreeSid(everybody);
+  FreeSid(all_users);
 }
 
 void OnlyAPlainFileOfThisUserAloneIsOpened() {
@@ -172,7 +174,7 @@ void OnlyAPlainFileOfThisUserAloneIsOpened() {
   CHECK(OpenFault(path).IsNone());
   ExpectUnsafe(folder + ".", "a folder");
   ExpectUnsafe("NUL", "not a plain file");
-  OpenToEverybody(path);
+  OpenToAllUsers(path);
   ExpectUnsafe(path, "open to S-1-1-0");
 }
 
@@ -193,21 +195,21 @@ void AFileIsMissedWhenItIsGone() {
   CHECK(fault.kind == Kind::kLost && fault.detail != "deleted", fault.kind);
 }
 
-void WhoIsAloneLetsOthersInWithoutAGap() {
+void ExclusiveUseTurnsIntoSharedUseWithoutAGap() {
   const std::string path = NewFile("use");
   SharedFile one;
   SharedFile two;
   CHECK(one.Open(path).IsNone() && two.Open(path).IsNone());
-  CHECK(one.TryAlone());
-  CHECK(!two.TryAlone());
+  CHECK(one.TryExclusiveUse());
+  CHECK(!two.TryExclusiveUse());
   CHECK(two.ShareUse(20).kind == Kind::kBusy);
   CHECK(one.ShareUse(0).IsNone());
-  CHECK(!two.TryAlone());
+  CHECK(!two.TryExclusiveUse());
   CHECK(two.ShareUse(0).IsNone());
-  CHECK(!one.TryAlone());  // And gives up its own share.
-  CHECK(two.TryAlone());
+  CHECK(!one.TryExclusiveUse());  // And gives up its own share.
+  CHECK(two.TryExclusiveUse());
   CHECK(two.ShareUse(0).IsNone() && two.ShareUse(0).IsNone());
-  CHECK(two.TryAlone());
+  CHECK(two.TryExclusiveUse());
 }
 
 void TheLockIsNotTheUse() {
@@ -217,7 +219,7 @@ void TheLockIsNotTheUse() {
   CHECK(one.Open(path).IsNone() && two.Open(path).IsNone());
   CHECK(one.Lock(0).IsNone());
   CHECK(two.Lock(20).kind == Kind::kBusy);
-  CHECK(two.TryAlone());
+  CHECK(two.TryExclusiveUse());
   char byte;
   CHECK(two.Read(0, &byte, 1).IsNone() && two.Write(0, &byte, 1).IsNone());
   one.Unlock();
@@ -233,12 +235,12 @@ void LocksEndWithTheirProcess() {
   CHECK(WaitForMultipleObjects(2, both, FALSE, INFINITE) == WAIT_OBJECT_0);
   SharedFile file;
   CHECK(file.Open(path).IsNone());
-  CHECK(!file.TryAlone());
+  CHECK(!file.TryExclusiveUse());
   CHECK(file.Lock(20).kind == Kind::kBusy);
   CHECK(TerminateProcess(process, 1));
   WaitForSingleObject(process, INFINITE);
   CHECK(file.Lock(5000).IsNone());
-  CHECK(file.TryAlone());
+  CHECK(file.TryExclusiveUse());
   CloseHandle(process);
   CloseHandle(is_held);
 }
@@ -252,7 +254,7 @@ int Hold(const char* path, const char* name) {
   return 1;
 }
 
-void PagesAreInOneFolderWhateverTheEnvironmentSays() {
+void PagesAreInOneFolderInEveryEnvironment() {
   std::string usual;
   std::string other;
   CHECK(MemoryFolder("", &usual).IsNone());
@@ -296,8 +298,9 @@ int ReserveMany(const char* name) {
   request.limit_tick = TestLayout().max_tick;
   SequenceStart start;
   for (uint64_t i = 0; i < kReservations; ++i) {
-    Run run;
-    CHECK(Reserve(page->state(), TestLayout(), request, start, &run) == Reserved::kRun);
+    SlotRange range;
+    CHECK(Reserve(page->state(), TestLayout(), request, start, &range) ==
+          Reserved::kReserved);
   }
   return 0;
 }
@@ -357,7 +360,7 @@ void ACeilingRisesAndLeavesTheWord() {
   ceiling.reset();
   CHECK(RecordOf(path, identity).is_clean == 0);
   open();
-  CHECK(other.TryAlone() == false);  // And is no longer in use by this one.
+  CHECK(other.TryExclusiveUse() == false);  // And is no longer in use by this one.
   ceiling.reset();
   record = RecordOf(path, identity);
   CHECK(record.is_clean == 1 && record.word == word, record.is_clean, record.word);
@@ -375,13 +378,13 @@ int Test() {
   AFileIsMadeWholeAndOnlyOnce();
   PathsAreInUtf8();
   WhatIsMissingIsToldFromWhatFails();
-  WhoeverHasAFileToItselfIsWaitedFor();
+  OpeningWaitsForAScannerThatHasTheFile();
   OnlyAPlainFileOfThisUserAloneIsOpened();
   AFileIsMissedWhenItIsGone();
-  WhoIsAloneLetsOthersInWithoutAGap();
+  ExclusiveUseTurnsIntoSharedUseWithoutAGap();
   TheLockIsNotTheUse();
   LocksEndWithTheirProcess();
-  PagesAreInOneFolderWhateverTheEnvironmentSays();
+  PagesAreInOneFolderInEveryEnvironment();
   ProcessesShareAPageThatOutlivesThem();
   ACeilingRisesAndLeavesTheWord();
   std::puts("done");

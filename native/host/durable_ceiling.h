@@ -1,0 +1,100 @@
+#ifndef GRAUPEL_HOST_DURABLE_CEILING_H_
+#define GRAUPEL_HOST_DURABLE_CEILING_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../core/ceiling.h"
+#include "ceiling_record.h"
+#include "page.h"
+#include "state_file.h"
+
+namespace graupel {
+
+// A ceiling that a state file holds, with a thread that raises it. All calls that may
+// wait for the disk are made in that thread, except those of Open().
+class DurableCeiling : public Ceiling {
+ public:
+  struct Options {
+    std::string path;
+    Identity identity;
+    Layout layout;
+    uint64_t window_ticks = 1;
+    uint64_t now_tick = 0;
+    int lock_ms = 1000;  // For the locks of the file, all together.
+  };
+
+  // A null ceiling without a fault means that the page is sealed, and the caller takes
+  // another page. When the last owner releases the ceiling, the file gets the exact
+  // word, unless another process has the file in use.
+  static Fault Open(const Options& options, std::shared_ptr<Page> page,
+                    std::shared_ptr<DurableCeiling>* ceiling);
+
+  void Ask(uint64_t now_tick, bool is_urgent) override;
+
+  // Asks, and blocks until an attempt to raise the ceiling has ended, for at most
+  // `timeout_ms`. For kFailed, `*fault` has the reason. `*attempt` is 0 at first; the
+  // call sets it, and the same caller passes it on when it goes on waiting.
+  enum class Outcome : uint32_t { kRaised = 0, kFailed = 1, kTimeout = 2 };
+  Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* attempt,
+                Fault* fault);
+
+  // Whether the file is still the one at its path.
+  bool IsCurrent() const;
+
+  // The word has moved to another page, because the former one was deleted.
+  void Follow(std::shared_ptr<Page> page);
+
+ private:
+  // The memory whose word is the truth, and how the record names it.
+  struct Memory {
+    std::shared_ptr<Page> page;
+    CeilingRecord own{};
+    std::vector<CeilingRecord> formers;  // The sealed ones before it.
+    bool IsIn(const CeilingRecord& record) const {
+      if (record.IsOf(own)) return true;
+      for (const auto& former : formers) {
+        if (record.IsOf(former)) return true;
+      }
+      return false;
+    }
+  };
+
+  DurableCeiling(const Options& options, Memory memory);
+
+  Attached Attach(int lock_ms, Fault* fault);
+  void Work();
+  Fault Attempt(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
+  void WriteLastWord(const Memory& memory);
+  void Adopt(uint64_t ceiling);
+  void Close();
+
+  const Layout layout_;
+  const uint64_t window_ticks_;
+  const std::string path_;
+  std::unique_ptr<StateFile> file_;
+  FileIdentity identity_;
+
+  // Read without the mutex, so that a thread that asks often costs nothing.
+  std::atomic<bool> is_asked_{false};
+  std::atomic<int64_t> quiet_until_ns_{0};
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable ended_;
+  Memory memory_;
+  uint64_t wanted_tick_;
+  uint64_t attempt_ = 1;  // The number of the current attempt.
+  Fault fault_;
+  bool is_closing_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_HOST_DURABLE_CEILING_H_

@@ -1,0 +1,51 @@
+#ifndef GRAUPEL_HOST_FAULT_H_
+#define GRAUPEL_HOST_FAULT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace graupel {
+
+// Why a state that outlives its process cannot be had. The facade turns it into an
+// error (src/engine/fault.ts, which has the same numbers).
+struct Fault {
+  enum class Kind : uint32_t {
+    kNone = 0,
+    kSystem = 1,    // A call failed: `call`, `error`.
+    kUnsafe = 2,    // Others could change it, or it is no plain local file: `detail`.
+    kCorrupt = 3,   // Its bytes are not valid in this version of the format: `detail`.
+    kVersion = 4,   // It has another version of the format: `detail`.
+    kMismatch = 5,  // It belongs to other ids: `detail` is their identity.
+    kInUse = 6,     // A process that shares no memory with this one has it in use.
+    kBusy = 7,      // Its lock was not free within the time.
+    kLost = 8,      // It was deleted or replaced while it was open.
+    kClaimed = 11,  // An engine that maps no pages counts in its place: `path`.
+    // The js engine of this process counts the key, in memory that is not reached.
+    kOtherEngine = 12,
+    // These never leave native/host and native/platform.
+    kMissing = 9,
+    kExists = 10,
+  };
+
+  // What cannot be had. The numbers are the ones of src/engine/fault.ts.
+  enum class Subject : uint32_t { kFile = 0, kPage = 1, kFolder = 2 };
+
+  Kind kind = Kind::kNone;
+  int error = 0;  // errno; on Windows GetLastError().
+  const char* call = "";
+  std::string path;
+  std::string detail;
+  Subject subject = Subject::kFile;
+
+  bool IsNone() const { return kind == Kind::kNone; }
+  static Fault System(const char* call, int error, const std::string& path) {
+    return {Kind::kSystem, error, call, path, {}, Subject::kFile};
+  }
+  static Fault Of(Kind kind, const std::string& path, std::string detail = {}) {
+    return {kind, 0, "", path, static_cast<std::string&&>(detail), Subject::kFile};
+  }
+};
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_HOST_FAULT_H_

@@ -1,0 +1,217 @@
+#include "home.h"
+
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "../core/clock.h"
+#include "process_state.h"
+
+namespace graupel {
+namespace {
+
+// How often pages may be sealed or deleted while one is being opened.
+constexpr int kMaxMoves = 16;
+
+// What this copy of the module has open, by name, so that each page is mapped once and
+// each state file has one thread. Never destroyed, as worker threads may outlast the
+// exit handlers.
+template <typename T>
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<std::string, std::weak_ptr<T>> by_name;
+};
+
+Registry<Page>& OpenPages() {
+  static auto& pages = *new Registry<Page>;
+  return pages;
+}
+
+Registry<DurableCeiling>& OpenCeilings() {
+  static auto& ceilings = *new Registry<DurableCeiling>;
+  return ceilings;
+}
+
+// One for each key, so that the generators of a thread find their common run.
+std::shared_ptr<ExternalCeiling> ExternalCeilingOf(const std::string& key,
+                                                   State& process_state) {
+  static auto& ceilings = *new Registry<ExternalCeiling>;
+  const std::lock_guard<std::mutex> lock(ceilings.mutex);
+  std::weak_ptr<ExternalCeiling>& known = ceilings.by_name[key];
+  std::shared_ptr<ExternalCeiling> ceiling = known.lock();
+  if (ceiling == nullptr) ceiling = std::make_shared<ExternalCeiling>(process_state);
+  known = ceiling;
+  return ceiling;
+}
+
+Fault CheckWord(const Page& page, const Layout& layout) {
+  const uint64_t word = page.state().word.load(std::memory_order_relaxed);
+  const uint64_t high_tick = page.state().high_tick.load(std::memory_order_relaxed);
+  const int64_t history_at = page.state().history_at.load(std::memory_order_relaxed);
+  const uint64_t last = page.state().last.load(std::memory_order_relaxed);
+  const auto is_slot = [&](uint64_t slot) {
+    return slot == 0 || layout.TickOf(slot - 1) <= layout.max_tick;
+  };
+  const bool is_sound = (word == kSealed || is_slot(word)) && is_slot(last);
+  const bool has_sound_history =
+      history_at == 0 ||
+      history_at == static_cast<int64_t>(Page::kHistoryAt - Page::kStateAt);
+  if (is_sound && has_sound_history && high_tick <= layout.max_tick) return {};
+  return Fault::Of(Fault::Kind::kCorrupt, page.path(),
+                   "its word is not one that the layout can have");
+}
+
+Fault AsPageFault(Fault fault) {
+  if (fault.subject == Fault::Subject::kFile) fault.subject = Fault::Subject::kPage;
+  return fault;
+}
+
+// As MoveTo, unless both are the same memory.
+bool Move(const Page* from, const Page& to) {
+  return from == nullptr || from->IsSameAs(to) || MoveTo(from->state(), to.state());
+}
+
+// The current page for a key. It goes on with the word of `former`, if there is one.
+Fault CurrentPage(const Identity& identity, const Layout& layout,
+                  const PageRules& rules, const Page* former,
+                  std::shared_ptr<Page>* page) {
+  Registry<Page>& pages = OpenPages();
+  const std::lock_guard<std::mutex> lock(pages.mutex);
+  std::weak_ptr<Page>& known = pages.by_name[identity.key];
+  std::string path;
+  for (int i = 0; i < kMaxMoves; ++i) {
+    std::shared_ptr<Page> found = known.lock();
+    std::shared_ptr<Page> old;
+    Fault fault;
+    if (found == nullptr || !found->IsCurrent()) {
+      old = std::move(found);
+      fault = Page::Open(identity, rules.parent, old != nullptr ? old.get() : former,
+                         &found);
+      if (fault.IsNone() && !rules.ignores_claim) fault = found->CheckClaim();
+      if (fault.IsNone()) fault = CheckWord(*found, layout);
+    }
+    if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns, rules.stands_still);
+    // Deleted since it was found.
+    if (fault.kind == Fault::Kind::kLost) continue;
+    if (!fault.IsNone()) return AsPageFault(std::move(fault));
+    // Only now, because a page is sealed after its successor is open.
+    if (!Move(old.get(), *found) || !Move(former, *found)) continue;
+    known = found;
+    path = found->path();
+    if (found->state().word.load(std::memory_order_relaxed) != kSealed) {
+      *page = std::move(found);
+      return {};
+    }
+  }
+  return AsPageFault(Fault::Of(Fault::Kind::kLost, path, "deleted again and again"));
+}
+
+// A new page begins with the tick after the clock's. This waits for that tick, so that
+// the first id does not find a tick that is used up.
+void AwaitBeginning(const Page& page, const Layout& layout, ClockNs now_ns) {
+  const uint64_t word = page.state().word.load(std::memory_order_relaxed);
+  const int64_t tick_ns = layout.tick_ms * SteadyTime::kNsPerMs;
+  const int64_t end_ns = MonotonicNs() + tick_ns;
+  uint64_t now_tick;
+  for (;;) {
+    const int64_t now = now_ns();
+    if (!layout.ToTick(FloorMs(now), &now_tick)) return;
+    if (word != layout.FirstSlot(now_tick + 1) || MonotonicNs() >= end_ns) return;
+    const int64_t epoch_ns = layout.epoch_ms * SteadyTime::kNsPerMs;
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds(tick_ns - (now - epoch_ns) % tick_ns));
+  }
+}
+
+// A null ceiling without a fault means that the page is sealed.
+Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& page,
+                    std::shared_ptr<DurableCeiling>* ceiling) {
+  Registry<DurableCeiling>& ceilings = OpenCeilings();
+  const std::lock_guard<std::mutex> lock(ceilings.mutex);
+  const std::string name = options.path + '\0' + options.identity.key + '\0' +
+                           std::to_string(options.window_ticks);
+  std::weak_ptr<DurableCeiling>& known = ceilings.by_name[name];
+  *ceiling = known.lock();
+  if (*ceiling != nullptr && (*ceiling)->IsCurrent()) {
+    (*ceiling)->Follow(page);
+    return {};
+  }
+  ceiling->reset();
+  const Identity in_file{options.file_key, options.identity.description};
+  const Fault fault =
+      DurableCeiling::Open({options.path, in_file, options.layout, options.window_ticks,
+                            options.now_tick, options.lock_ms},
+                           page, ceiling);
+  known = *ceiling;
+  return fault;
+}
+
+}  // namespace
+
+Fault OpenHome(const HomeOptions& options, Home* home) {
+  *home = Home{};
+  home->rules = options.rules;
+  home->rules.ignores_claim = false;
+  State& own = ProcessState(options.identity.key, &home->key);
+  home->state = &own;
+  if (options.takes_over) {
+    own.engine.store(static_cast<uint32_t>(Engine::kNative));
+  } else if (!CountsIn(own, Engine::kNative)) {
+    return Fault::Of(Fault::Kind::kOtherEngine, {});
+  }
+  if (options.bound == Bound::kExternal) {
+    home->external_ceiling = ExternalCeilingOf(options.identity.key, own);
+  }
+  if (options.place == Place::kProcess &&
+      own.word.load(std::memory_order_acquire) != kSealed) {
+    return {};
+  }
+  for (int i = 0; i < kMaxMoves; ++i) {
+    Fault fault = CurrentPage(options.identity, options.layout, options.rules, nullptr,
+                              &home->page);
+    if (!fault.IsNone()) return fault;
+    home->state = &home->page->state();
+    if (!MoveTo(own, *home->state)) continue;
+    if (options.bound == Bound::kFile) {
+      fault = FileCeilingOf(options, home->page, &home->file_ceiling);
+      if (!fault.IsNone()) return fault;
+      if (home->file_ceiling == nullptr) continue;
+    }
+    if (options.rules.now_ns != nullptr) {
+      AwaitBeginning(*home->page, options.layout, options.rules.now_ns);
+    }
+    return {};
+  }
+  return Fault::Of(Fault::Kind::kBusy, home->page->path());
+}
+
+Fault FollowHome(const Identity& identity, const Layout& layout, Home* home) {
+  std::shared_ptr<Page> page;
+  const Fault fault =
+      CurrentPage(identity, layout, home->rules, home->page.get(), &page);
+  if (!fault.IsNone()) return fault;
+  if (home->file_ceiling != nullptr) home->file_ceiling->Follow(page);
+  home->state = &page->state();
+  home->page = std::move(page);
+  return {};
+}
+
+Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick) {
+  if (home.rules.now_ns != nullptr) {
+    layout.ToTick(FloorMs(home.rules.now_ns()), &now_tick);
+  }
+  if (home.page == nullptr) {
+    auto* memory = new History();
+    if (!EnableHistory(*home.state, layout, now_tick, memory)) delete memory;
+    return {};
+  }
+  History* memory;
+  Fault fault = home.page->HistoryMemory(&memory);
+  if (!fault.IsNone()) return AsPageFault(std::move(fault));
+  EnableHistory(*home.state, layout, now_tick, memory);
+  return {};
+}
+
+}  // namespace graupel

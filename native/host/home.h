@@ -1,0 +1,83 @@
+#ifndef GRAUPEL_HOST_HOME_H_
+#define GRAUPEL_HOST_HOME_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "../core/external_ceiling.h"
+#include "../core/layout.h"
+#include "../core/state.h"
+#include "durable_ceiling.h"
+#include "fault.h"
+#include "page.h"
+
+namespace graupel {
+
+// How pages are found and begun.
+struct PageRules {
+  std::string parent;        // Has the folder of pages; empty: the usual place.
+  ClockNs now_ns = nullptr;  // The clock of the generators.
+  // Whether that clock stands still; null where it need not be asked.
+  bool (*stands_still)() = nullptr;
+  // True once, for a caller that hands the claim of another engine over
+  // (Page::CheckClaim).
+  bool ignores_claim = false;
+};
+
+// Where a generator's word lives, and what bounds it. Copies share both.
+struct Home {
+  State* state = nullptr;
+  std::string_view key;  // The identity's, in memory that lasts as long as the process.
+  std::shared_ptr<Page> page;  // Null: the state is the process's own.
+  // The bound; at most one of the two is set.
+  std::shared_ptr<DurableCeiling> file_ceiling;
+  std::shared_ptr<ExternalCeiling> external_ceiling;
+  PageRules rules;
+
+  // Null: no bound.
+  Ceiling* ceiling() const {
+    if (file_ceiling != nullptr) return file_ceiling.get();
+    return external_ceiling.get();
+  }
+};
+
+// Where the word lives, and the kind of its bound. The numbers are the ones of
+// src/engine/engine.ts.
+enum class Place : uint32_t { kProcess = 0, kHost = 1 };
+enum class Bound : uint32_t { kNone = 0, kFile = 1, kExternal = 2 };
+
+struct HomeOptions {
+  Place place = Place::kProcess;
+  Bound bound = Bound::kNone;  // kFile needs kHost.
+  Identity identity;
+  Layout layout;
+  std::string path;      // The state file, for Bound::kFile.
+  std::string file_key;  // The key in that file, which src/engine/key.ts makes.
+  uint64_t window_ticks = 1;
+  int lock_ms = 1000;  // For the locks of the file, all together.
+  uint64_t now_tick = 0;
+  // True for a key that the js engine has counted so far: the caller carries its word
+  // over.
+  bool takes_over = false;
+  PageRules rules;
+};
+
+// Opens the home of a key, whose process has one word for it: kProcess gives the page
+// where the word has moved to a page, and kHost moves the process's word to the page.
+// Where the page is new, this sleeps until the tick with which it begins, for at most
+// one tick.
+Fault OpenHome(const HomeOptions& options, Home* home);
+
+// Takes a home whose word is sealed, or whose page is no longer the one at its path, to
+// the current page, which is made if there is none. It goes on there above all that
+// this home is known to have issued.
+Fault FollowHome(const Identity& identity, const Layout& layout, Home* home);
+
+// Gives the home's state a history. `now_tick` is what an injected clock shows.
+Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick);
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_HOST_HOME_H_

@@ -1,0 +1,185 @@
+#include "page.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "../core/checksum.h"
+#include "../core/clock.h"
+#include "memory_folder.h"
+#include "system.h"
+
+namespace graupel {
+namespace {
+
+// Between finding no page and making one, other processes make and delete pages.
+constexpr int kMaxAttempts = 16;
+// Another process that begins the same page holds its lock for a few instructions.
+constexpr int kMaxBeginMs = 1000;
+
+constexpr char kPageEnd[] = ".page";
+// The file or folder with which an engine that maps no pages claims a key.
+constexpr char kClaimEnd[] = ".claim";
+
+// The name of a page and its claim, without what follows the dot.
+std::string NameOf(const std::string& key) {
+  const NameHash hash(key.data(), key.size());
+  char name[48];
+  std::snprintf(name, sizeof name, "%016llx%016llx",
+                static_cast<unsigned long long>(hash.high),
+                static_cast<unsigned long long>(hash.low));
+  return name;
+}
+
+// The bytes that a new page begins with.
+std::string NewPage(const Identity& identity, const Page* former,
+                    const std::string& boot_id) {
+  Lineage lineage;
+  RandomBytes(&lineage, sizeof lineage);
+  // The word is 0 until the page is begun.
+  uint64_t state[4] = {};
+  static_assert(offsetof(State, high_tick) == 8 && offsetof(State, last) == 24);
+  if (former != nullptr) {
+    const uint64_t word = former->state().word.load(std::memory_order_acquire);
+    state[1] = former->state().high_tick.load(std::memory_order_relaxed);
+    state[3] = word != kSealed ? word : former->state().last.load();
+    // A lineage says that the word in its page is the truth, so the word and the
+    // lineage are copied together. Where the word is sealed, the page that it moved to
+    // is gone, and what was counted there is unknown.
+    if (word != kSealed) lineage = former->lineage();
+  }
+  std::string bytes = Header::Make(Header::kPage, identity, lineage, boot_id);
+  bytes.resize(Page::kStateAt);
+  return bytes.append(reinterpret_cast<const char*>(state), sizeof state);
+}
+
+}  // namespace
+
+Page::~Page() {
+  Users::Leave(user_);
+  if (address_ != nullptr) Unmap(address_, kBytes);
+}
+
+Fault Page::Open(const Identity& identity, const std::string& parent,
+                 const Page* former, std::shared_ptr<Page>* page) {
+  std::string path;
+  Fault fault;
+  if (former != nullptr) {
+    // Not in the folder of the user that the process acts for now: the other processes
+    // are at this path.
+    path = former->path();
+  } else {
+    fault = MemoryFolder(parent, &path);
+    path.append("/").append(NameOf(identity.key)).append(kPageEnd);
+  }
+  std::string boot_id;
+  if (fault.IsNone()) fault = BootId(&boot_id);
+  for (int i = 0; fault.IsNone() && i < kMaxAttempts; ++i) {
+    SharedFile file;
+    fault = file.Open(path);
+    if (fault.IsNone()) {
+      std::shared_ptr<Page> found(new Page());
+      found->path_ = path;
+      fault = found->Map(file);
+      if (!fault.IsNone()) return fault;
+      if (found->identity_.key != identity.key) {
+        return Fault::Of(Fault::Kind::kMismatch, path, found->identity_.ToText());
+      }
+      *page = std::move(found);
+      return {};
+    }
+    if (fault.kind != Fault::Kind::kMissing) return fault;
+    fault = CreateFileWith(path, NewPage(identity, former, boot_id), kBytes, false);
+    if (fault.kind == Fault::Kind::kExists) fault = {};
+  }
+  if (fault.IsNone()) fault = Fault::Of(Fault::Kind::kBusy, path);
+  return fault;
+}
+
+Fault Page::Begin(const Layout& layout, ClockNs now_ns, bool (*stands_still)()) {
+  const auto begin = [&](uint64_t expected) {
+    // [begin] The clock is read after the page was found at its path.
+    uint64_t now_tick = 0;
+    const bool has_clock =
+        now_ns != nullptr && layout.ToTick(FloorMs(now_ns()), &now_tick);
+    if (now_tick > layout.max_tick) now_tick = layout.max_tick;
+    const bool is_first = expected == 0 && state().last.load() == 0;
+    const bool begins_now =
+        is_first && has_clock && stands_still != nullptr && stands_still();
+    const uint64_t slot =
+        begins_now ? layout.FirstSlot(now_tick)
+                   : BeginningOf(state(), layout, has_clock ? &now_tick : nullptr);
+    BeginAt(state(), expected, slot);
+    // [high] A clock that shows less later is known to have stepped back.
+    if (has_clock) RaiseTo(state().high_tick, now_tick);
+  };
+  const auto word = [&] { return state().word.load(std::memory_order_acquire); };
+  if (word() == 0) begin(0);
+  if (word() != kSealed) return {};
+  SharedFile file;
+  Fault fault = file.Open(path_);
+  if (fault.IsNone() && !(FileIdentity(file) == file_)) {
+    fault = Fault::Of(Fault::Kind::kLost, path_, "replaced");
+  }
+  if (fault.kind == Fault::Kind::kMissing) {
+    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
+  }
+  if (!fault.IsNone()) return fault;
+  // [begin] Under the lock, so that no other process begins the page, and a later seal
+  // is not taken for this one.
+  for (int waited_ms = 0; !file.TryExclusiveUse(); ++waited_ms) {
+    if (waited_ms == kMaxBeginMs) return Fault::Of(Fault::Kind::kBusy, path_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (word() == kSealed) begin(kSealed);
+  return {};
+}
+
+Fault Page::Map(const SharedFile& file) {
+  uint64_t size = 0;
+  Fault fault = file.Size(&size);
+  if (!fault.IsNone()) return fault;
+  // Not mapped if it is short: touching a mapping beyond the end of its file ends the
+  // process.
+  if (size != kBytes) {
+    return Fault::Of(
+        Fault::Kind::kCorrupt, path_,
+        "it has " + std::to_string(size) + " bytes and not " + std::to_string(kBytes));
+  }
+  char bytes[Header::kBytes];
+  fault = file.Read(0, bytes, sizeof bytes);
+  if (!fault.IsNone()) return fault;
+  Header header;
+  std::memcpy(&header, bytes, sizeof header);
+  fault = header.Check(bytes, Header::kPage, path_, &identity_);
+  if (!fault.IsNone()) return fault;
+  lineage_ = header.lineage;
+  file_ = FileIdentity(file);
+  fault = file.Map(kBytes, &address_);
+  if (!fault.IsNone()) return fault;
+  user_ = reinterpret_cast<Users*>(static_cast<char*>(address_) + kUsersAt)->Enter();
+  return {};
+}
+
+// [users] This process is in the table by now. An engine that claims looks at the table
+// after its claim, so at least one of two that come at once sees the other.
+Fault Page::CheckClaim() const {
+  std::string claim = path_.substr(0, path_.size() - (sizeof kPageEnd - 1)) + kClaimEnd;
+  bool is_there = false;
+  const Fault fault = IsThere(claim, &is_there);
+  return is_there ? Fault::Of(Fault::Kind::kClaimed, std::move(claim)) : fault;
+}
+
+Fault Page::HistoryMemory(History** history) const {
+  SharedFile file;
+  Fault fault = file.Open(path_);
+  if (fault.kind == Fault::Kind::kMissing) fault.kind = Fault::Kind::kLost;
+  if (fault.IsNone()) fault = file.Allocate(kHistoryAt, kBytes - kHistoryAt);
+  // What was allocated is the memory of this page only if the path still leads to it.
+  if (fault.IsNone() && !IsCurrent()) fault = Fault::Of(Fault::Kind::kLost, path_);
+  *history = reinterpret_cast<History*>(static_cast<char*>(address_) + kHistoryAt);
+  return fault;
+}
+
+}  // namespace graupel

@@ -1,0 +1,79 @@
+#ifndef GRAUPEL_HOST_PAGE_H_
+#define GRAUPEL_HOST_PAGE_H_
+
+#include <memory>
+#include <string>
+
+#include "../core/state.h"
+#include "header.h"
+#include "shared_file.h"
+#include "users.h"
+
+namespace graupel {
+
+// Reads a clock, in nanoseconds since 1970. Null for an injected clock, which only its
+// thread can read.
+using ClockNs = int64_t (*)();
+
+// A State in memory that all processes of a user map: a header, the table of the
+// processes that have it open, the state, and room for its history.
+class Page : public Replaceable {
+ public:
+  static constexpr size_t kUsersAt = Header::kBytes;
+  static constexpr size_t kStateAt = 3968;
+  static constexpr size_t kHistoryAt = 4096;
+  static constexpr size_t kBytes = 16384;
+
+  // Opens the page for a key, at the path of `former` or in this user's folder. Where
+  // there is none, makes one that begins above all that `former` is known to have
+  // issued. This process is in the table of the page then. CheckClaim() and Begin()
+  // come before the page is used.
+  static Fault Open(const Identity& identity, const std::string& parent,
+                    const Page* former, std::shared_ptr<Page>* page);
+  ~Page() override;
+
+  State& state() const {
+    return *reinterpret_cast<State*>(static_cast<char*>(address_) + kStateAt);
+  }
+  // kClaimed where an engine that maps no pages counts this key.
+  Fault CheckClaim() const;
+  // Begins the word of a page that has just been made, or that is sealed although it is
+  // the one at its path. kLost where it is not that one. Where `stands_still` says that
+  // the clock stands still, a page that follows no other begins with the tick of the
+  // clock, because that tick does not end.
+  Fault Begin(const Layout& layout, ClockNs now_ns, bool (*stands_still)() = nullptr);
+
+  const Identity& identity() const { return identity_; }
+  const Lineage& lineage() const { return lineage_; }
+  const std::string& path() const { return path_; }
+
+  // Whether this page is the one at its path, which other processes find now. Asked
+  // once in each tick, before a reservation: where the page was deleted, the next one
+  // would otherwise issue the same slots.
+  bool IsCurrent() const override { return file_.IsAt(path_); }
+  // Whether both are mappings of one file.
+  bool IsSameAs(const Page& other) const { return file_ == other.file_; }
+
+  // The place of the history, with memory behind it.
+  Fault HistoryMemory(History** history) const;
+
+ private:
+  Page() = default;
+  Fault Map(const SharedFile& file);
+
+  Identity identity_;
+  Lineage lineage_;
+  std::string path_;
+  FileIdentity file_;
+  void* address_ = nullptr;
+  User* user_ = nullptr;  // This process's entry in the table.
+};
+
+static_assert(Page::kUsersAt + sizeof(Users) == Page::kStateAt);
+static_assert(Page::kStateAt % alignof(State) == 0);
+static_assert(Page::kStateAt + sizeof(State) <= Page::kHistoryAt);
+static_assert(Page::kHistoryAt + sizeof(History) <= Page::kBytes);
+
+}  // namespace graupel
+
+#endif  // GRAUPEL_HOST_PAGE_H_

@@ -1,0 +1,89 @@
+#include "state_file.h"
+
+#include <cstddef>
+#include <cstring>
+
+#include "../core/checksum.h"
+
+namespace graupel {
+namespace {
+
+using Kind = Fault::Kind;
+
+constexpr int kMaxAttempts = 16;
+
+uint32_t ChecksumOf(const CeilingRecord& record) {
+  return Checksum(&record, offsetof(CeilingRecord, checksum));
+}
+
+// The bytes of a file for which nothing has been issued.
+std::string NewFile(const Identity& identity) {
+  std::string bytes = Header::Make(Header::kStateFile, identity, {}, {});
+  bytes.resize(StateFile::kRecordAt);
+  CeilingRecord record{};
+  record.is_clean = 1;
+  record.checksum = ChecksumOf(record);
+  bytes.append(reinterpret_cast<const char*>(&record), sizeof record);
+  return bytes;
+}
+
+}  // namespace
+
+Fault StateFile::Open(const std::string& path, const Identity& identity) {
+  Fault fault = file_.Open(path);
+  for (int i = 0; fault.kind == Kind::kMissing && i < kMaxAttempts; ++i) {
+    fault = CreateFileWith(path, NewFile(identity), kBytes, true);
+    if (fault.IsNone() || fault.kind == Kind::kExists) fault = file_.Open(path);
+  }
+  if (fault.kind == Kind::kMissing) fault.kind = Kind::kBusy;
+  return fault.IsNone() ? CheckHeader(identity) : fault;
+}
+
+Fault StateFile::CheckHeader(const Identity& identity) {
+  uint64_t size = 0;
+  Fault fault = file_.Size(&size);
+  if (!fault.IsNone()) return fault;
+  if (size != kBytes) {
+    return Fault::Of(
+        Kind::kCorrupt, file_.path(),
+        "it has " + std::to_string(size) + " bytes and not " + std::to_string(kBytes));
+  }
+  char bytes[Header::kBytes];
+  fault = file_.Read(0, bytes, sizeof bytes);
+  if (!fault.IsNone()) return fault;
+  Header header;
+  std::memcpy(&header, bytes, sizeof header);
+  Identity found;
+  fault = header.Check(bytes, Header::kStateFile, file_.path(), &found);
+  if (!fault.IsNone()) return fault;
+  if (found.key != identity.key) {
+    return Fault::Of(Kind::kMismatch, file_.path(), found.ToText());
+  }
+  return {};
+}
+
+bool StateFile::Read(CeilingRecord* record) {
+  fault_ = file_.Read(kRecordAt, record, sizeof *record);
+  if (!fault_.IsNone()) return false;
+  const char* wrong = nullptr;
+  if (record->checksum != ChecksumOf(*record)) {
+    wrong = "the checksum of its record is wrong";
+  } else if (record->durable > record->intended || record->is_clean > 1) {
+    wrong = "the numbers of its record contradict each other";
+  }
+  if (wrong != nullptr) fault_ = Fault::Of(Kind::kCorrupt, file_.path(), wrong);
+  return wrong == nullptr;
+}
+
+bool StateFile::Write(CeilingRecord record) {
+  record.checksum = ChecksumOf(record);
+  fault_ = file_.Write(kRecordAt, &record, sizeof record);
+  return fault_.IsNone();
+}
+
+bool StateFile::Sync() {
+  fault_ = file_.Sync();
+  return fault_.IsNone();
+}
+
+}  // namespace graupel

@@ -1,0 +1,26 @@
+import { sanitizers, withoutExceptions } from './compile.js'
+import { describeWith, proveBinding, proveCore, proveModels, provePages, proveStress } from './programs.js'
+
+// All programs under the sanitizers and without, and the models.
+
+describeWith(sanitizers.address, (proves) => {
+  proveCore(sanitizers.address, proves)
+  provePages(sanitizers.address, proves)
+  proveStress(sanitizers.address, proves, { fuzzIterations: 400, threadRounds: 400 })
+  proveModels(sanitizers.address, proves, { interleave: 1, ceiling: 0 })
+  proveBinding(sanitizers.address, proves, 'releases what it has taken, whichever call of Node-API fails')
+})
+
+describeWith(sanitizers.thread, (proves) => {
+  proveCore(sanitizers.thread, proves)
+  provePages(sanitizers.thread, proves)
+  proveStress(sanitizers.thread, proves, { fuzzIterations: 20, threadRounds: 160 })
+  proveModels(sanitizers.thread, proves, { interleave: 1, ceiling: 0 })
+})
+
+describeWith(withoutExceptions, (proves) => {
+  provePages(withoutExceptions, proves)
+  proveStress(withoutExceptions, proves, { fuzzIterations: 3000, threadRounds: 1600 })
+  proveBinding(withoutExceptions, proves, 'can be called again, whichever call of Node-API fails')
+  proveModels(withoutExceptions, proves, { interleave: 2, ceiling: 1 })
+})

@@ -1,0 +1,300 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, it } from 'vitest'
+import { build, coreObjects, coreSources, folder, here, native, removeFolder, run, timeout, whyNot } from './compile.js'
+import { leaveOut } from './programs.js'
+
+// The programs must fail when a step of the protocol is left out or changes places with another: each of these tests puts
+// a defect into a copy of native/ and expects a failed check.
+
+interface Mutation {
+  readonly defect: string
+  /** Below `native`. */
+  readonly file: string
+  /** Matches exactly once, or the mutation says nothing. */
+  readonly from: string
+  readonly to: string
+  readonly test?: 'interleave_test' | 'home_test' | 'deletion_test' | 'users_test'
+}
+
+const writeThenSync = `  if (!storage.Write(record)) return false;
+  if (!storage.Sync()) return false;
+`
+
+const mutations: Mutation[] = [
+  {
+    defect: 'the durable ceiling is published before the sync',
+    file: 'host/ceiling_record.h',
+    from: writeThenSync,
+    to: `  record.durable = record.intended;\n${writeThenSync}`,
+  },
+  {
+    defect: 'the sync is left out',
+    file: 'host/ceiling_record.h',
+    from: '  if (!storage.Sync()) return false;\n',
+    to: '',
+  },
+  {
+    defect: 'the sync comes before the write',
+    file: 'host/ceiling_record.h',
+    from: writeThenSync,
+    to: `${writeThenSync.split('\n').reverse().join('\n')}\n`,
+  },
+  {
+    defect: 'an intended ceiling counts as a durable one',
+    file: 'host/ceiling_record.h',
+    from: 'record->durable >= enough',
+    to: 'record->intended >= enough',
+  },
+  {
+    defect: 'the record stays clean while ids are issued',
+    file: 'host/ceiling_record.h',
+    from: '  record.is_clean = 0;\n',
+    to: '',
+  },
+  {
+    defect: 'the intended ceiling is adopted when another process has raised it',
+    file: 'host/durable_ceiling.cc',
+    from: '*ceiling = record.durable;',
+    to: '*ceiling = record.intended;',
+  },
+  {
+    defect: 'the intended ceiling is adopted at the beginning',
+    file: 'host/durable_ceiling.cc',
+    from: '\n      Adopt(record.durable);',
+    to: '\n      Adopt(record.intended);',
+  },
+  {
+    defect: 'the ceiling rises in the process before it does on the disk',
+    file: 'host/durable_ceiling.cc',
+    from: '    Fault fault = Attempt(memory, now_tick, &ceiling);\n',
+    to: `    Adopt(CeilingFrom(layout_, memory.page->state().word.load(), now_tick, window_ticks_));
+    Fault fault = Attempt(memory, now_tick, &ceiling);\n`,
+  },
+  {
+    defect: 'the record names the memory before its floor is raised',
+    file: 'host/ceiling_record.h',
+    from: '    const uint64_t floor = record->Floor();\n',
+    to: `    const uint64_t floor = record->Floor();
+    record->TakeFrom(own);
+    if (!storage.Write(*record)) return Attached::kFailed;\n`,
+  },
+  {
+    defect: 'the floor is not raised',
+    file: 'host/ceiling_record.h',
+    from: '    if (!RaiseFloor(state, floor)) return Attached::kMoved;\n',
+    to: '',
+  },
+  {
+    defect: 'the floor is the durable ceiling, where a higher one was intended',
+    file: 'host/ceiling_record.h',
+    from: 'return intended > durable ? intended : durable;',
+    to: 'return durable;',
+  },
+  {
+    defect: 'a record of another boot is taken for one of this memory',
+    file: 'host/ceiling_record.h',
+    from: `lineage == own.lineage &&
+           std::memcmp(boot_id, own.boot_id, sizeof boot_id) == 0`,
+    to: 'lineage == own.lineage',
+  },
+  {
+    defect: 'a record of another memory in this boot is taken for one of this memory',
+    file: 'host/ceiling_record.h',
+    from: 'lineage == own.lineage &&',
+    to: '',
+  },
+  {
+    defect: 'the exact word is written while others go on',
+    file: 'host/durable_ceiling.cc',
+    from: 'file_->TryExclusiveUse() && file_->Read',
+    to: 'file_->Read',
+  },
+  {
+    defect: 'the word that is written is not the exact one',
+    file: 'host/ceiling_record.h',
+    from: '  record.word = record.intended = record.durable = word;\n',
+    to: `  record.word = word - 1;
+  record.intended = record.durable = word;\n`,
+  },
+  {
+    defect: 'a page that is sealed is taken for the beginning of a window',
+    file: 'host/ceiling_record.h',
+    from: '  if (word == kSealed) return Attached::kMoved;\n',
+    to: '',
+  },
+  {
+    defect: 'a process begins without the lock',
+    file: 'host/durable_ceiling.cc',
+    from: `  *fault = file_->Lock(left_ms());
+  if (!fault->IsNone()) return Attached::kFailed;\n`,
+    to: '',
+  },
+  {
+    defect: 'the ceiling is raised without the lock',
+    file: 'host/durable_ceiling.cc',
+    from: `  fault = file_->Lock(kLockMs);
+  if (!fault.IsNone()) return fault;\n`,
+    to: '',
+  },
+  {
+    defect: 'a run goes on above the ceiling',
+    file: 'core/state.h',
+    from: 'tick_end < request.ceiling ? tick_end : request.ceiling - 1',
+    to: 'tick_end',
+  },
+  {
+    defect: 'the slot at the ceiling is issued',
+    file: 'core/state.h',
+    from: 'first >= request.ceiling',
+    to: 'first > request.ceiling',
+  },
+  {
+    defect: 'a state is sealed before the next one is raised',
+    file: 'core/state.h',
+    from: `    if (!RaiseFloor(to, word)) return false;
+    // [begin] Published by the seal.
+    RaiseTo(from.last, word);
+    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      break;\n`,
+    to: `    RaiseTo(from.last, word);
+    if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      if (!RaiseFloor(to, word)) return false;
+      break;\n`,
+    test: 'interleave_test',
+  },
+  {
+    defect: 'past ticks of a sealed state are reused',
+    file: 'core/state.h',
+    from: '  if (word == kSealed) return Reserved::kMoved;\n',
+    to: '',
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the floor of the history stays where it was',
+    file: 'core/state.h',
+    from: '    if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n    if (word >= slot) return word;\n',
+    to: '    if (word >= slot) return word;\n',
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the word that a raised floor is said to have replaced is an older one',
+    file: 'core/state.h',
+    from: `    if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
+      return word;`,
+    to: `    const uint64_t seen = word;
+    if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
+                                         std::memory_order_acquire) ||
+        (word < slot && state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
+                                                         std::memory_order_acquire))) {
+      return seen;`,
+    test: 'interleave_test',
+  },
+  {
+    defect: 'no marks are made of the ticks that are left',
+    file: 'core/state.h',
+    from: '    if (History* history = HistoryOf(state)) history->Leave(layout, word, first, next);\n',
+    to: '',
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the ceiling of a page that was lost holds for the next one',
+    file: 'host/durable_ceiling.cc',
+    from: '    Lower();\n',
+    to: '',
+    test: 'home_test',
+  },
+  {
+    defect: 'it is not checked that the page is still the one that others find',
+    file: 'host/page.h',
+    from: 'return file_.IsAt(path_);',
+    to: 'return true;',
+    test: 'home_test',
+  },
+  {
+    defect: 'a page is made anew with the tick in which the former one was deleted',
+    file: 'core/state.h',
+    from: 'if ((is_sealed || now_tick != nullptr) && slot < next_tick) slot = next_tick;',
+    to: '',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'a sealed page is begun where it was sealed',
+    file: 'core/state.h',
+    from: 'uint64_t slot = is_sealed ? last + 1 : last;',
+    to: 'uint64_t slot = last;',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'the word of a page that is sealed is forgotten',
+    file: 'core/state.h',
+    from: '    RaiseTo(from.last, word);\n',
+    to: '',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'a page is moved to itself',
+    file: 'host/home.cc',
+    from: 'return from == nullptr || from->IsSameAs(to) ||',
+    to: 'return from == nullptr ||',
+    test: 'deletion_test',
+  },
+  {
+    defect: 'the history of a page that is begun anew has its old floor',
+    file: 'core/state.h',
+    from: 'history->RaiseFloor(slot);\n  // [begin]',
+    to: ';\n  // [begin]',
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the entry of a process that has ended stays',
+    file: 'host/users.cc',
+    from: 'if (TakeOver(user)) return &user;',
+    to: '',
+    test: 'users_test',
+  },
+  {
+    defect: 'each process has a copy of the page',
+    file: 'platform/posix/shared_file_posix.cc',
+    from: 'PROT_READ | PROT_WRITE, MAP_SHARED, fd_',
+    to: 'PROT_READ | PROT_WRITE, MAP_PRIVATE, fd_',
+    test: 'home_test',
+  },
+]
+
+afterAll(removeFolder)
+
+describe('the programs of test/native', () => {
+  for (const [index, mutation] of mutations.entries()) {
+    it.concurrent(`notice that ${mutation.defect}`, { timeout }, async (context) => {
+      const { expect } = context
+      leaveOut(context, await whyNot('few optimisations'))
+      const place = join(folder, `mutation-${index}`)
+      const tests = join(place, 'test/native')
+      await mkdir(tests, { recursive: true })
+      await cp(native, join(place, 'native'), { recursive: true })
+      await cp(here, tests, { recursive: true })
+      const file = join(place, 'native', mutation.file)
+      const parts = (await readFile(file, 'utf8')).split(mutation.from)
+      expect(parts, `the mutated text in ${mutation.file}`).toHaveLength(2)
+      await writeFile(file, parts.join(mutation.to))
+
+      const { test = 'ceiling_model_test' } = mutation
+      // The models include the headers that they check; the others are linked with the core.
+      const isModel = test === 'ceiling_model_test' || test === 'interleave_test'
+      const more = isModel ? [] : await coreWith(join(place, 'native'), mutation.file)
+      const program = await build(test, 'few optimisations', more, tests)
+      await expect(run(program, isModel ? ['--preemptions', '1'] : [])).rejects.toThrow(/CHECK\(.*\) failed/)
+    })
+  }
+})
+
+/** The core with a mutated file: all of the copy where that is a header, and otherwise the objects of the rest. */
+async function coreWith(copy: string, mutated: string): Promise<string[]> {
+  if (!coreSources.includes(mutated)) return coreSources.map((source) => join(copy, source))
+  const objects = await coreObjects('few optimisations')
+  return coreSources.map((source, i) => (source === mutated ? join(copy, source) : (objects[i] as string)))
+}

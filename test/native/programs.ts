@@ -1,0 +1,111 @@
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, it, type TestContext } from 'vitest'
+import { headersOfThisNode } from '../../scripts/node-headers.js'
+import { build, type Configuration, coreObjects, native, removeFolder, run, timeout, whyNot } from './compile.js'
+
+// The programs beside this file, built with the real headers and sources of native/.
+
+type Prove = (behaviour: string, prove: (context: TestContext) => Promise<unknown>) => void
+
+/** Tests that need the compiler of a configuration. They run beside each other, two jobs at a time. */
+export function describeWith(configuration: Configuration, body: (proves: Prove) => void): void {
+  afterAll(removeFolder)
+  describe(`the native sources with ${configuration}`, () => {
+    body((behaviour, prove) =>
+      it.concurrent(behaviour, { timeout }, async (context) => {
+        leaveOut(context, await whyNot(configuration))
+        await prove(context)
+      }),
+    )
+  })
+}
+
+/** Skips a test for a reason, or fails it where CI has to prove everything. */
+export function leaveOut({ skip }: TestContext, reason: string | undefined): void {
+  if (reason === undefined) return
+  if (process.env['CI'] && process.platform !== 'win32') throw new Error(reason)
+  skip(reason)
+}
+
+/** native/core without an operating system: what compiles in seconds. */
+export function proveCore(configuration: Configuration, proves: Prove): void {
+  const program = async (name: string) => run(await build(name, configuration))
+
+  proves('knows the layouts that it can count with', () => program('layout_test'))
+  proves('reserves slot ranges, hands out runs and reuses slots, up to the last slot', () => program('reserve_test'))
+  proves('ends at ceilings, sealed words and pages that are gone', () => program('bounds_test'))
+  proves('has clocks that do not go back', async () =>
+    run(await build('clock_test', configuration, [join(native, 'core/clock.cc')])),
+  )
+}
+
+/** Pages and files, by real processes, and copies of the module. */
+export function provePages(configuration: Configuration, proves: Prove): void {
+  const onCore = async (name: string) => run(await build(name, configuration, await coreObjects(configuration)))
+
+  proves('opens one page for processes that come at once, and refuses files that are damaged or unsafe', () =>
+    onCore('files_test'),
+  )
+  proves('names in a page the processes that have it open, and leaves one alone that another engine claims', () =>
+    onCore('users_test'),
+  )
+  proves('repeats no id where pages and files are deleted or replaced, and processes killed', () => onCore('home_test'))
+  proves('makes no id twice where a page is deleted in the very tick in which others make it', () =>
+    onCore('deletion_test'),
+  )
+
+  proves('counts with one word in two copies of the module, also after both were closed', async () => {
+    const objects = await coreObjects(configuration)
+    const first = await build('copies_library', configuration, [...objects, '-shared'])
+    const second = `${first}-second`
+    await copyFile(first, second)
+    const copies = await build('copies_test', configuration, process.platform === 'linux' ? ['-ldl'] : [])
+    for (const part of ['share', 'outlive']) await run(copies, [part, first, second])
+  })
+}
+
+/** How far the programs go that have no end. */
+export interface Effort {
+  readonly fuzzIterations: number
+  readonly threadRounds: number
+}
+
+/** Random operations and real threads. */
+export function proveStress(configuration: Configuration, proves: Prove, effort: Effort): void {
+  proves('agrees with a model of it on random operations', async () =>
+    run(await build('fuzz_test', configuration), ['--iterations', `${effort.fuzzIterations}`]),
+  )
+  proves('never makes an id twice in threads whose clocks step back and forth', async () =>
+    run(await build('threads_test', configuration), ['--rounds', `${effort.threadRounds}`]),
+  )
+}
+
+/** How often a schedule may take the turn from a thread. */
+export interface Preemptions {
+  readonly interleave: number
+  readonly ceiling: number
+}
+
+/** All schedules of a few threads, over the real headers. */
+export function proveModels(configuration: Configuration, proves: Prove, preemptions: Preemptions): void {
+  const { interleave, ceiling } = preemptions
+  proves(`never makes an id twice in any interleaving with ${interleave} preemptions`, async () =>
+    run(await build('interleave_test', configuration), ['--preemptions', `${interleave}`]),
+  )
+  proves(`issues no slot again after a crash or a loss of power, with ${ceiling} preemptions`, async () =>
+    run(await build('ceiling_model_test', configuration), ['--preemptions', `${ceiling}`]),
+  )
+}
+
+/** native/binding without Node, on a Node-API whose calls fail as binding_test.cc tells them. */
+export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
+  const sources = ['addon.cc', 'calls.cc', 'environment.cc', 'options.cc'].map((file) => join(native, 'binding', file))
+  proves(behaviour, async (context) => {
+    // Where Node is, or where npm has been told that it is.
+    const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
+    leaveOut(context, node === undefined ? 'the headers of this Node are not beside it' : undefined)
+    const flags = ['-isystem', join(node ?? '', 'include/node'), '-DNAPI_VERSION=8']
+    await run(await build('binding_test', configuration, [...flags, ...sources, ...(await coreObjects(configuration))]))
+  })
+}
