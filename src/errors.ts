@@ -29,6 +29,12 @@ export const errorCodes = {
   ERR_STATE_MISMATCH: 'the state belongs to other ids, or to another version of its format',
   ERR_STATE_CORRUPT: 'the state is damaged',
   ERR_STATE_FULL: 'the memory that threads share for their states is used up',
+  ERR_LEASE_EXPIRED: 'the lease of the node does not allow another id',
+  ERR_NODES_EXHAUSTED: 'every node that may be leased is held by others',
+  ERR_CLOCK_SKEW: 'the clock of this host and that of the store differ by more than is allowed',
+  ERR_STORE_UNAVAILABLE: 'a store fails, or does not answer in time',
+  ERR_STORE_INVALID: 'a store, or what it answers, is not what the interface of stores says',
+  ERR_STORE_UNSAFE: 'a store is configured so that it forgets what it has acknowledged',
 } as const
 
 /** One of the codes in {@link errorCodes}. */
@@ -40,18 +46,18 @@ export interface ErrorDetails {
   cause?: unknown
   /** Milliseconds after which the same call can succeed. */
   retryAfterMs?: number
-  /** Milliseconds the clock is behind the latest time it has shown; of `ERR_CLOCK_ROLLBACK`. */
+  /** Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`. */
   rollbackMs?: number
-  /** How many elements at the front of the array hold ids; of `fill`, `fillAsync` and `take`. */
+  /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   filled?: number
 }
 
-/** By which every copy of the package knows an error that another copy made. */
+/** By this mark every copy of the package knows an error that another copy made. */
 const brand = Symbol.for('graupel.error')
 
 /**
- * An operation that could not keep the promise, and was therefore refused. Misuse is a `TypeError` or `RangeError` with
- * the same `code` property.
+ * The error of an operation that could not keep ids distinct, and was refused. Misuse is a `TypeError` or `RangeError` with a
+ * `code`, too.
  *
  * @example
  * try {
@@ -63,7 +69,7 @@ const brand = Symbol.for('graupel.error')
  */
 export class GraupelError extends Error {
   override readonly name = 'GraupelError'
-  /** Which rule it was; `docs/errors.md` says what to do about each. */
+  /** The rule that was broken; `docs/errors.md` says what to do about each. */
   readonly code: ErrorCode
   declare readonly retryAfterMs?: number
   declare readonly rollbackMs?: number

@@ -2,8 +2,11 @@ export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from '
 export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
 export type { IdArray, SequenceStartMode } from './engine/engine.js'
 export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './errors.js'
-export type { AheadEvent, EngineEvent } from './events.js'
-export { type BaseGenerator, createGenerator, type IdGenerator, type NarrowGenerator } from './generator.js'
+export type { AheadEvent, EngineEvent, LeaseEvent } from './events.js'
+export { createGenerator } from './generator/create.js'
+export type { BaseGenerator, IdGenerator, NarrowGenerator } from './generator/id-generator.js'
+export type { GeneratorOptions } from './generator/options.js'
+export type { Stats } from './generator/stats.js'
 export {
   composeId,
   type DecodedId,
@@ -19,6 +22,4 @@ export {
   type NodeOf,
   type Placement,
 } from './layout/index.js'
-export type { GeneratorOptions } from './options.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
-export type { Stats } from './stats.js'

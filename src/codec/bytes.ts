@@ -1,6 +1,6 @@
 import { rangeError, show, typeError } from '../errors.js'
 
-/** A `Uint8Array<ArrayBuffer>`, spelt so that TypeScript before 5.7, where it has no parameter, can read it in the declarations. */
+/** A `Uint8Array<ArrayBuffer>`, in a form that TypeScript before 5.7 can read in the declarations: there it has no parameter. */
 export type Bytes = ReturnType<typeof Uint8Array.of>
 
 /** Eight bytes, the most significant first, so that they sort as the ids do. */

@@ -1,12 +1,12 @@
 /** '000' to '999': three digits at a time cost no division by ten and no padding. */
 const triples = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'))
 
-/** Digits that are worked out for each id, and, above them, digits that are kept as text. */
+/** The digits below it are computed for each id, and those above are kept as text. */
 const keptDigits = 1e9
 
 /**
  * Writes ids in decimal. Ids that follow one another differ in their last digits, so the digits above the last three
- * are kept as text, and those above the last nine survive a change of the others. A bigint's `toString` costs more than
+ * are kept as text, and those above the last nine stay when the others change. A bigint's `toString` costs more than
  * making the id.
  */
 export class DecimalWriter {

@@ -11,7 +11,7 @@ export interface Radix {
   readonly aliases?: Readonly<Record<string, string>>
 }
 
-const most = 0xffff_ffff_ffff_ffffn
+const maxId = 0xffff_ffff_ffff_ffffn
 const digits = '0123456789'
 const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const lower = upper.toLowerCase()
@@ -131,7 +131,7 @@ export function readRadix(text: unknown, radix: Radix): bigint {
     }
   }
   const id = BigInt(first) * BigInt(alphabet.length ** lastPart) + BigInt(part)
-  if (id > most)
+  if (id > maxId)
     throw rangeError('ERR_ID_INVALID', `the ${name} id ${show(text)} stands for ${id}; an id is below 2^64`)
   return id
 }

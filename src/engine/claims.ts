@@ -1,14 +1,14 @@
-/** For which ids a claim is, and for whom. */
+/** The holder of a claim, and the ids it is for. */
 export interface Claimant {
   /** Names the state; equal keys share one word. */
   readonly key: string
   /** The layout with its names; JSON. */
   readonly description: string
-  /** Tells apart those within one process that share no memory. */
+  /** Tells claimants of one process apart that share no memory. */
   readonly token: string
 }
 
-/** What a claimant has now. */
+/** A claim that was taken. */
 export interface Claimed {
   /** Number of the claim's latest step, by which {@link Claims.isHeld} finds it. */
   readonly step: number
@@ -20,7 +20,7 @@ export interface Claimed {
   readonly ceiling: bigint
 }
 
-/** What a claim has to know of the clock, in slots. */
+/** The clock that a claim needs, in slots. */
 export interface ClaimClock {
   /** The first slot of the tick that the clock shows. */
   nowSlot(): bigint
@@ -29,18 +29,21 @@ export interface ClaimClock {
   /**
    * The ceiling to write where no slot below `floor` is free.
    *
-   * @param isOwn - The claimant has come to the floor itself; else it takes over there.
+   * @param isOwn - The claimant has counted up to the floor itself; else it takes over there.
    */
   ceilingFrom(floor: bigint, isOwn: boolean): bigint
 }
 
-/** Answer of {@link Claims.take}: the native engine of this very process counts the key, in a thread that shares no memory with this one. */
+/**
+ * The answer of {@link Claims.take} where the native engine of this process counts the key, in a thread that shares no
+ * memory with this one.
+ */
 export const countedNatively = 'counted natively'
 
 /**
- * How the js engine, which shares no memory with other processes, counts a key of this host alone (`src/host/claim.ts`). All
- * throw GraupelError `ERR_STATE_UNREACHABLE` where another process counts the key, and `ERR_STATE_UNAVAILABLE`,
- * `ERR_STATE_UNSAFE` or `ERR_STATE_CORRUPT` where the claim cannot be kept.
+ * The claims of this host (`src/host/claim.ts`). The js engine shares no memory with other processes, so it counts a key only
+ * while its process holds the claim. All methods throw GraupelError `ERR_STATE_UNREACHABLE` where another process counts the
+ * key, and `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE` or `ERR_STATE_CORRUPT` where the claim cannot be kept.
  */
 export interface Claims {
   pathOf(key: string): string

@@ -1,9 +1,9 @@
 /**
- * The contract of both engines. An engine only reserves: it moves the state word and hands out what it passed over.
- * Whether the word may run ahead of the clock is the policy's business (`src/policy`), which is the same for both.
+ * The contract of both engines. An engine only reserves: it moves the state word and hands out the slots it passed over.
+ * The policy (`src/policy`) decides whether the word may run ahead of the clock. It is the same for both.
  */
 
-/** What a call ended with. The numbers are the ones of `native/core/generator.h`. */
+/** The outcomes of a call. The numbers are the ones of `native/core/generator.h`. */
 export const Status = {
   ok: 0,
   /** The state word is ahead of the clock: ask the policy. */
@@ -30,26 +30,27 @@ export interface Observation {
   headTick: number
   /** Tick of the last slot that was issued; -1 where there is none. */
   lastTick: number
-  /** The latest tick that the clock has shown to anybody who reserved. */
+  /** The latest tick that the clock has shown to a reservation. */
   highTick: number
-  /** Ids that this generator made. */
+  /** Ids that this generator has made. */
   issued: number
   /** Tick of the first slot above the ceiling; -1 where there is none. */
   ceilingTick: number
 }
 
-/** What waiting for a ceiling ended with. */
+/** The outcomes of waiting for a ceiling. The numbers are the ones of `native/host/durable_ceiling.h`. */
 export const CeilingOutcome = { raised: 0, failed: 1, timeout: 2 } as const
 
-/** Somebody who waits for a ceiling to rise. */
-export interface CeilingWait {
-  /** Set by the engine: which attempt it is that is waited for; 0 at first. */
-  attempt: number
+export interface CeilingWaited {
+  /** One of {@link CeilingOutcome}. */
+  readonly outcome: number
+  /** Which attempt to raise the ceiling the call waited for. */
+  readonly attempt: number
 }
 
 /** One generator's access to an engine. */
 export interface Core {
-  /** The id of the last call that ended with `ok`. Getters, because what is behind them is one per thread. */
+  /** The id of the last call that ended with `ok`. Getters, because the memory behind them is one per thread. */
   readonly id: bigint
   /** The same in two halves of 32 bits. */
   readonly idHigh: number
@@ -69,12 +70,49 @@ export interface Core {
   fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number
 
-  /** Blocks until an attempt to raise the ceiling has ended, or for `blockMs`; one of {@link CeilingOutcome}. To be called after `observe()`. */
-  awaitCeiling(wait: CeilingWait, blockMs: number): number
+  /**
+   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. To be called after `observe()`. An external
+   * ceiling is not waited for: the outcome is `timeout` at once.
+   *
+   * @param attempt - 0 at first; what the last call returned, for a caller that goes on waiting.
+   */
+  awaitCeiling(attempt: number, blockMs: number): CeilingWaited
+  /**
+   * Lets every slot below `slot` be issued, in all threads of the process. Does nothing where the ceiling is as high already,
+   * or the core is closed. Only for cores whose bound is `external`, which issue nothing before the first call.
+   */
+  raiseCeiling(slot: bigint): void
+  /**
+   * Lets no slot below `slot` be reserved any more, and counts `highTick` as shown by the clock. Threads still hand out
+   * the runs that they have. Does nothing where the core is closed.
+   *
+   * @returns The word as it was before: the first slot that no reservation had taken before the call. Every id of the state
+   * that any thread has made, or can still hand out of the runs it has, lies below it, and those of later calls lie at `slot`
+   * or above. Where the core is closed, `slot`, which says that everything below may have been taken.
+   * @throws GraupelError as {@link failure} says, where the state was lost.
+   * @example
+   * // Takes all that is left, so that nothing more is reserved in any thread: how far were slots used?
+   * const end = core.raiseFloor(ceiling, highTick)
+   */
+  raiseFloor(slot: bigint, highTick: number): bigint
+  /**
+   * Goes on with another state; the one it had is left as `close()` leaves it. The same object, so that functions that were
+   * made for it stay good, and `issued` counts on. Does nothing where the core is closed.
+   *
+   * Ids of the new state may be smaller than the last one, unless its floor is raised first. A ceiling that calls raise is the
+   * one of the new state.
+   *
+   * @param spec - With another key and other node bits; layout, clock, bound and sequence start as before.
+   * @throws what opening a core throws; the core then keeps the state it has.
+   */
+  moveTo(spec: CoreSpec): void
   /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
   failure(): Error
-  /** The path of the page in which the word is, or of the claim by which other processes are kept away; undefined where it is in the process alone. */
-  memory(): string | undefined
+  /**
+   * The path of the page in which the word is, or of the claim that keeps other processes away; undefined where the word is
+   * in memory of the process alone.
+   */
+  statePath(): string | undefined
 
   /** Every call after this one ends with `closed`. */
   close(): void
@@ -84,26 +122,33 @@ export interface Core {
 export const startModes = { zero: 0, random: 1, rotate: 2 } as const
 export type SequenceStartMode = keyof typeof startModes
 
-/** Where a state is kept. The numbers are the ones of `native/core/home.h`. */
-export const places = { process: 0, host: 1, file: 2 } as const
+/** Where the state word is. The numbers are the ones of `native/host/home.h`. */
+export const places = { process: 0, host: 1 } as const
 export type Place = keyof typeof places
 
-/** What an engine needs to know, checked and worked out by `src/options.ts`. */
+/** What keeps the state word below a ceiling: nothing, a state file, or the calls of `raiseCeiling`. Numbers as above. */
+export const bounds = { none: 0, file: 1, external: 2 } as const
+export type Bound = keyof typeof bounds
+
+/** What an engine needs to know, checked and worked out by `src/generator/spec.ts`. */
 export interface CoreSpec {
-  /** Names the state: clock, geometry of the layout, node, namespace. Equal keys share one word. */
+  /** Names the state (`src/engine/key.ts`). Equal keys share one word. */
   key: string
-  /** The layout with its names, for those who look at a page; JSON. */
+  /** The key in the state file; empty for other states. */
+  fileKey: string
+  /** The layout with its names (`src/engine/key.ts`). */
   description: string
   place: Place
-  /** No other thread uses the node, so a thread that cannot reach the others may count. */
+  bound: Bound
+  /** No other thread uses the node, so a thread that shares no memory with the others may count. */
   isThread: boolean
-  /** The state file; empty for other states. */
+  /** The state file; empty for other bounds. */
   path: string
   /** How far ahead a ceiling is set. */
   windowTicks: number
   /** How long opening a state file may wait for the locks of others, in milliseconds. */
   lockMs: number
-  /** In which the folder of pages is; empty for the usual one. */
+  /** The parent of the folder of pages; empty for the default. */
   stateFolder: string
   epochMs: number
   tickMs: number

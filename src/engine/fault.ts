@@ -1,45 +1,46 @@
-import { type ErrorCode, GraupelError, show } from '../errors.js'
+import { type ErrorCode, GraupelError } from '../errors.js'
+import { idsText } from './key.js'
 
-/** What the native engine says of a state that cannot be had (`native/core/fault.h`). */
+/** Why the native engine cannot open or use a state (`native/host/fault.h`). */
 export interface Fault {
   readonly kind: number
-  /** The number of a call's error, and the system's words for it. */
+  /** The number of a system call's error, and the system's text for it. */
   readonly error: number
   readonly reason: string
   readonly call: string
   readonly path: string
   readonly detail: string
-  /** What it is that cannot be had; one of {@link subjects}. */
+  /** What the fault is of; one of {@link subjects}. */
   readonly subject: number
 }
 
-/** The numbers are the ones of `native/core/fault.h`. */
+/** The numbers are the ones of `native/host/fault.h`. */
 const subjects = { file: 0, page: 1, folder: 2 } as const
 
-/** The numbers are the ones of `native/core/fault.h`. */
+/** The numbers are the ones of `native/host/fault.h`. */
 const kinds = {
   system: 1,
   unsafe: 2,
   corrupt: 3,
   version: 4,
   mismatch: 5,
-  elsewhere: 6,
+  inUse: 6,
   busy: 7,
   lost: 8,
   claimed: 11,
   otherEngine: 12,
 } as const
 
-/** The format that this version of the package reads and writes. */
-const format = 1
+/** The format of pages and state files that this version of the package reads and writes. */
+export const stateFormat = 1
 
-/** Which ids a state is for; `Identity` of `native/core/header.h`. */
+/** Which ids a state is for; `Identity` of `native/host/header.h`. */
 export interface Identity {
   readonly key: string
   readonly description: string
 }
 
-/** The js engine's claim is in the way of a page. */
+/** The error where the js engine holds a claim of the node, so that no page can be opened. */
 export class ClaimedError extends GraupelError {
   constructor(path: string) {
     super(
@@ -50,9 +51,9 @@ export class ClaimedError extends GraupelError {
 }
 
 /**
- * The error that a fault is to the user.
+ * The error for a fault.
  *
- * @param opened - What was to be opened, where the fault is that it could not be.
+ * @param opened - The state that could not be opened; undefined where an open state failed.
  * @param nameOf - The system's name for the number of an error, such as `ENOSPC`.
  */
 export function faultError(
@@ -72,11 +73,10 @@ export function faultError(
     new GraupelError(code, message, cause === undefined ? {} : { cause })
   switch (kind) {
     case kinds.unsafe:
+      if (isFolder) return unsafeFolder(what, detail)
       return make(
         'ERR_STATE_UNSAFE',
-        isFolder
-          ? `${what} is ${detail}; it has to be a folder of this user's alone (mode 0700, no link): remove it, or set GRAUPEL_STATE_FOLDER to another place for all processes of this user`
-          : `${what} is ${detail}; it has to be a plain file of this user's alone (mode 0600, no links, in a folder of this machine)${isFile ? ': choose another path' : ': remove it, or find out who put it there'}`,
+        `${what} is ${detail}; it has to be a plain file of this user's alone (mode 0600, no links, in a folder of this machine)${isFile ? ': choose another path' : ': remove it, or find out who put it there'}`,
       )
     case kinds.corrupt:
       return make(
@@ -86,14 +86,14 @@ export function faultError(
     case kinds.version:
       return make(
         'ERR_STATE_MISMATCH',
-        `${what} has format ${detail}, and this version of graupel reads format ${format}; use one version on all processes of a node`,
+        `${what} has format ${detail}, and this version of graupel reads format ${stateFormat}; use one version on all processes of a node`,
       )
     case kinds.mismatch:
       return make(
         'ERR_STATE_MISMATCH',
-        `${what} is for ${idsOf(detail)}${opened === undefined ? '' : `, and this generator makes ids of ${idsOf(`${opened.key}\n${opened.description}`)}`}; use a path for each`,
+        `${what} is for ${idsIn(detail)}${opened === undefined ? '' : `, and this generator makes ids of ${idsText(opened.key, opened.description)}`}; use a path for each`,
       )
-    case kinds.elsewhere:
+    case kinds.inUse:
       return make(
         'ERR_STATE_UNREACHABLE',
         `${what} is in use by a process that shares no memory with this one, such as one in another container, or one whose page was deleted and who has made no id since; give each a file and a node of its own, or the same /dev/shm`,
@@ -137,7 +137,15 @@ export function faultError(
   }
 }
 
-/** What to do where a page cannot be had for a system error of that name. */
+/** The error for a folder of pages, or of a claim, that other users may write. */
+export function unsafeFolder(what: string, detail: string): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_UNSAFE',
+    `${what} is ${detail}; it has to be a folder of this user's alone (mode 0700, no link): remove it, or set GRAUPEL_STATE_FOLDER to another place for all processes of this user`,
+  )
+}
+
+/** What to do where a system error of that name prevents a page. */
 function adviceFor(name: string | undefined): string {
   switch (name) {
     case 'ENOSPC':
@@ -153,27 +161,9 @@ function adviceFor(name: string | undefined): string {
   }
 }
 
-/** Which ids an identity stands for, in words. */
-function idsOf(identity: string): string {
+/** The ids of an identity as the native engine passes it: key and description, one line each. */
+function idsIn(identity: string): string {
+  // A namespace may have line feeds, and JSON has none.
   const at = identity.lastIndexOf('\n')
-  const words = identity.slice(0, at).split(' ')
-  // Pages have a word in front that state files do not have: whose clock it is.
-  if (Number.isNaN(Number(words[0]))) words.shift()
-  const [epochMs, tickMs, , , , , nodeBits, ...namespace] = words
-  const { name, fields } = JSON.parse(identity.slice(at + 1)) as { name?: string; fields: [string, number][] }
-  const bits = fields.map(([field, width]) => `${field} ${width}`).join(', ')
-  const node = nodeOf(BigInt(nodeBits as string), fields)
-  return `layout ${show(name)} (${bits}; epoch ${epochMs}, tick ${tickMs} ms), node ${node}, namespace ${show(namespace.join(' '))}`
-}
-
-/** The number over all node fields, from their bits in an id. */
-function nodeOf(nodeBits: bigint, fields: readonly [string, number][]): bigint {
-  let shift = BigInt(fields.reduce((sum, [, width]) => sum + width, 0))
-  let node = 0n
-  for (const [field, width] of fields) {
-    shift -= BigInt(width)
-    if (field === 'timestamp' || field === 'sequence') continue
-    node = (node << BigInt(width)) | BigInt.asUintN(width, nodeBits >> shift)
-  }
-  return node
+  return idsText(identity.slice(0, at), identity.slice(at + 1))
 }

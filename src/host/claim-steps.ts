@@ -1,5 +1,6 @@
 import type { Claimant } from '../engine/claims.js'
 import { GraupelError } from '../errors.js'
+import { attempt, hasCode } from './attempt.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
 
 // The claim of a key is a folder beside the key's page, and in it one file for each step of its history, named 1, 2, 3 and
@@ -10,8 +11,8 @@ import { type ProcessIdentity, thisProcess } from './process.js'
 const format = 1
 
 /**
- * What a step says of its process: it counts the key; it has given it back, and the ceiling is the first slot that it did
- * not issue; or it makes a page of the claim, or removes it, at this moment.
+ * What the process of a step does: it counts the key; it has given the key back, and the ceiling is the first slot that it
+ * did not issue; or it makes a page of the claim, or removes the claim, at this moment.
  */
 export type Use = 'counts' | 'released' | 'hands over'
 
@@ -40,7 +41,7 @@ export function latestStep(place: string): Latest | undefined {
   }
 }
 
-/** The step of a number, whether it counts or not. */
+/** The step with a number, whether it counts or not. */
 export function stepAt(place: string, number: number): Latest | undefined {
   const text = textOf(place, number)
   return text === undefined ? undefined : { number, says: parse(place, number, text), text }
@@ -50,8 +51,8 @@ export function stepAt(place: string, number: number): Latest | undefined {
  * Makes the step that follows `latest`; `undefined` where another process was faster.
  *
  * A process that sleeps before it links may make a number anew that others have left behind and removed. So a step counts
- * only if it is the highest after it was made, and the one before it still says what its maker has read: where the claim
- * has begun again meanwhile, that number may be there once more.
+ * only if it is the highest after it was made, and the step before it still says what its maker has read: where the claim
+ * has begun again meanwhile, that number may be there a second time.
  */
 export function makeStep(
   claimant: Claimant,
@@ -87,19 +88,6 @@ export function removeSteps(place: string, last: number, first = 1): void {
   const steps = attempt(() => stepsIn(place))?.filter((step) => step >= first && step <= last)
   for (const step of steps?.sort((a, b) => a - b) ?? []) attempt(() => unlinkSync(`${place}/${step}`))
   attempt(() => rmdirSync(place))
-}
-
-/** What may fail because another process has done it, or will do it. */
-export function attempt<T>(call: () => T): T | undefined {
-  try {
-    return call()
-  } catch {
-    return undefined
-  }
-}
-
-export function hasCode(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException).code === code
 }
 
 function stepsIn(place: string): number[] {

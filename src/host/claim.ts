@@ -1,29 +1,15 @@
 import { type Claimant, type ClaimClock, type Claimed, countedNatively } from '../engine/claims.js'
-import { GraupelError } from '../errors.js'
-import {
-  attempt,
-  hasCode,
-  type Latest,
-  latestStep,
-  makeStep,
-  removeSteps,
-  type Step,
-  stepAt,
-  type Use,
-} from './claim-steps.js'
-import { pagesFolder } from './folder.js'
-import { nameOf } from './name.js'
-import { ownFolder } from './own-folder.js'
+import { attempt, hasCode } from './attempt.js'
+import { claimPath, isHolder, unreachable, withClaim } from './claim-access.js'
+import { type Latest, latestStep, makeStep, removeSteps, stepAt, type Use } from './claim-steps.js'
+import { pageBeside } from './name.js'
 import { type PageContents, readPage } from './page-users.js'
-import { fateOf, isThisProcess, type ProcessIdentity } from './process.js'
+import { isThisProcess } from './process.js'
 
-// Who may make the next step of a claim, and when; claim-steps.ts has what a step is. docs/state-file.md has the argument,
-// section "Claims".
+// What the js engine does with the claim of a key; claim-steps.ts has what a step is, claim-access.ts which process may make
+// one.
 
-/** Each time that this one has to look again, another one has made a step. */
-const maxAttempts = 100
-const pauseMs = 5
-const sleeper = new Int32Array(new SharedArrayBuffer(4))
+export { claimPath }
 
 /** {@link Claims.take} */
 export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | typeof countedNatively {
@@ -52,7 +38,7 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed | type
 
 /** The page beside a claim, if no process has it open. @throws GraupelError `ERR_STATE_UNREACHABLE` where another one has */
 function freePage(claimant: Claimant, place: string): PageContents | typeof countedNatively | undefined {
-  const page = readPage(place.replace(/claim$/, 'page'))
+  const page = readPage(pageBeside(place))
   if (page === undefined || page.users?.length === 0) return page
   if (page.users?.every(isThisProcess)) return countedNatively
   throw unreachable(claimant, 'native', page.users?.[0])
@@ -81,7 +67,7 @@ export function isClaimHeld(claimant: Claimant, step: number): boolean {
     seen.set(claimant.key, file)
     return true
   } catch {
-    // To have no right to look any more is no deletion.
+    // A process that has lost the right to look has not lost the claim.
     return true
   }
 }
@@ -122,11 +108,11 @@ export function handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor:
 }
 
 /**
- * Forgets a claim of which `latest` was read, and whose process does not run.
+ * Forgets a claim whose latest step is `latest`, and whose process does not run.
  *
  * No process can take the claim up meanwhile and have it forgotten: the step made here keeps others away, and is the last
  * to go. A process that read an earlier step, and sleeps, finds after its link that the step before its own is gone, or
- * says something else, and begins again. From then on there is no claim, and one that is made where none was known begins
+ * says something else, and begins again. Afterwards there is no claim, and one that is made where none was known begins
  * with the next tick. If this process ends in between, the next one goes on at the same ceiling.
  *
  * @returns False where another process was faster.
@@ -141,103 +127,6 @@ export function forgetClaim(place: string, latest: Latest): boolean {
     if (hasCode(error, 'ENOENT')) return false
     throw error
   }
-}
-
-/** Where each claim was at first, and whose it is: this process may have become another user's meanwhile. */
-const places = new Map<string, { readonly path: string; readonly user: number | undefined }>()
-
-/** {@link Claims.pathOf} */
-export function claimPath(key: string): string {
-  return placeOf(key).path
-}
-
-function placeOf(key: string) {
-  let place = places.get(key)
-  if (place === undefined) {
-    place = { path: `${pagesFolder()}/${nameOf(key)}.claim`, user: process.geteuid?.() }
-    places.set(key, place)
-  }
-  return place
-}
-
-/** Attempts a change of a claim that no other process holds, until it is made. */
-function withClaim<T>(
-  claimant: Claimant,
-  clock: ClaimClock,
-  change: (place: string, latest: Latest | undefined) => T | undefined,
-): T {
-  const { path: place, user } = placeOf(claimant.key)
-  const userNow = process.geteuid?.()
-  if (userNow !== user) {
-    throw new GraupelError(
-      'ERR_STATE_UNAVAILABLE',
-      `the claim ${place} is user ${user}'s, and this process has become user ${userNow}'s, who may not write it; create generators after the change of user, or use the native engine`,
-    )
-  }
-  try {
-    ownFolder(place.slice(0, place.lastIndexOf('/')))
-    for (let attempts = 0; attempts < maxAttempts; attempts++) {
-      try {
-        ownFolder(place)
-        const latest = latestStep(place)
-        const isMoving = latest !== undefined && !isFree(claimant, clock, place, latest.says)
-        if (isMoving) Atomics.wait(sleeper, 0, 0, pauseMs)
-        const changed = isMoving ? undefined : change(place, latest)
-        if (changed !== undefined) return changed
-      } catch (error) {
-        // The folder goes when the claim becomes a page.
-        if (!hasCode(error, 'ENOENT')) throw error
-      }
-    }
-  } catch (cause) {
-    if (cause instanceof GraupelError) throw cause
-    throw new GraupelError(
-      'ERR_STATE_UNAVAILABLE',
-      `the claim ${place}, which keeps other processes of this host away from a node of the js engine, cannot be written: ${(cause as Error).message}; make its folder writable, set GRAUPEL_STATE_FOLDER to one that is, or pass state: 'process' if no other process uses this node`,
-      { cause },
-    )
-  }
-  throw new GraupelError(
-    'ERR_STATE_UNAVAILABLE',
-    `other processes were changing the claim ${place} each time that this one looked; try again, and if that does not help, a process of another container has ended in the middle of it: delete the claim once the clock has certainly passed the last id`,
-  )
-}
-
-/** Whether the claimant may go on from a step: false while it is made a page. @throws GraupelError `ERR_STATE_UNREACHABLE` */
-function isFree(claimant: Claimant, clock: ClaimClock, place: string, says: Step): boolean {
-  if (says.use === 'released' || isHolder(claimant, says)) return true
-  const fate = fateOf(says)
-  if (fate === 'gone') return true
-  // Its page may be there at any moment, and who makes that does not look at the claim again.
-  if (says.use === 'hands over') return false
-  // In a container that cannot be seen, it is either gone, or idle: then it finds the next step before it makes an id.
-  if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return true
-  throw unreachable(claimant, 'js', says, fate === 'unknown' ? place : undefined)
-}
-
-function isHolder({ token }: Claimant, says: Step): boolean {
-  return says.use === 'counts' && says.token === token
-}
-
-function unreachable(
-  { description }: Claimant,
-  engine: 'js' | 'native',
-  holder: ProcessIdentity | undefined,
-  elsewhere?: string,
-): GraupelError {
-  const { name } = JSON.parse(description) as { name: string }
-  const holders =
-    holder === undefined
-      ? 'more processes than its page has room to name'
-      : isThisProcess(holder)
-        ? 'another thread of this process, with which this thread shares no memory,'
-        : `process ${holder.pid}`
-  const where =
-    elsewhere === undefined ? '' : ` in another container (delete ${elsewhere} if that one is gone for good)`
-  return new GraupelError(
-    'ERR_STATE_UNREACHABLE',
-    `this node of layout '${name}' is counted by the ${engine} engine in ${holders}${where}, and processes cannot share a node with the js engine; use the native engine in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
-  )
 }
 
 /** Where to go on from a page that no process has open; `undefined` where it says nothing. */

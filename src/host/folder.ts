@@ -1,15 +1,20 @@
+import { unsafeFolder } from '../engine/fault.js'
 import { GraupelError, rangeError, show } from '../errors.js'
+import { hasCode } from './attempt.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
 const variable = 'GRAUPEL_STATE_FOLDER'
 
 /**
- * Where the pages of a user are; the same rule as in `native/core/shared_state_posix.cc` and `shared_state_win.cc`.
- * Processes with different folders do not meet, so nothing counts that may differ between those of one user: the variable
- * is what an operator sets for all of them.
+ * Where the pages of a user are. Processes with different folders do not meet, so nothing counts that may differ between
+ * those of one user: the variable is what an operator sets for all of them.
  *
- * @param uid - Of the user; this process's own where it is not given. Windows has none.
+ * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each side works without the other:
+ * the js engine and the command line need no addon, and the addon asks macOS by a call where Node starts a program. A test
+ * holds the two together (`test/host/both-folders.test.ts`).
+ *
+ * @param uid - The user's id; this process's own where it is not given. Windows has none.
  * @throws RangeError `ERR_OPTION_INVALID` where the variable is not an absolute path; GraupelError
  * `ERR_STATE_UNAVAILABLE` where the system does not name the user's temporary folder.
  */
@@ -20,7 +25,7 @@ export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.
 }
 
 /**
- * In which the folder of pages is to be, where an operator says so.
+ * The parent of the folder of pages, where an operator has set one.
  *
  * @throws RangeError `ERR_OPTION_INVALID` where that is not an absolute path.
  */
@@ -63,4 +68,30 @@ function darwinFolder(): string {
 /** Not by TEMP, TMP or USERPROFILE, which each process may have another of. */
 function windowsFolder(): string {
   return `${process.getBuiltinModule('node:os').userInfo().homedir}\\AppData\\Local\\Temp`
+}
+
+/**
+ * Makes a folder that is this user's alone, or checks that it is one; `OwnFolder` of `native/platform/posix/memory_folder_posix.cc` in TypeScript.
+ *
+ * @throws GraupelError `ERR_STATE_UNSAFE`; what the system says where there is none and none can be made
+ */
+export function ownFolder(path: string): void {
+  const { chmodSync, lstatSync, mkdirSync } = process.getBuiltinModule('node:fs')
+  try {
+    mkdirSync(path, 0o700)
+    // The umask narrows the mode, and may leave none.
+    chmodSync(path, 0o700)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  }
+  const stats = lstatSync(path)
+  const own = process.geteuid?.()
+  const mode = stats.mode & 0o7777
+  let detail: string | undefined
+  if (stats.isSymbolicLink()) detail = 'a symbolic link'
+  else if (!stats.isDirectory()) detail = 'not a folder'
+  else if (own === undefined) return
+  else if (stats.uid !== own) detail = `owned by user ${stats.uid} and not by ${own}`
+  else if ((mode & 0o077) !== 0) detail = `open to other users by its mode ${mode.toString(8).padStart(4, '0')}`
+  if (detail !== undefined) throw unsafeFolder(`the folder ${path}`, detail)
 }

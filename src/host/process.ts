@@ -1,9 +1,11 @@
+import { attempt, hasCode } from './attempt.js'
+
 // Node's own modules are taken from the process: platform/node.ts says why.
 
 /** A process of this host, so that another one can tell whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Inode number of the namespace that the pid is of; 0 where the system has none. */
+  /** Inode number of the pid's namespace; 0 where the system has none. */
   readonly pidNamespace: number
   /** When it started, in a unit of the system's, because a pid is used again; 0 where the system does not tell. */
   readonly startTime: number
@@ -34,13 +36,13 @@ export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity
     // Signal 0 is not sent; the call only looks whether it could be.
     process.kill(pid, 0)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return 'gone'
+    if (hasCode(error, 'ESRCH')) return 'gone'
   }
   const startedAt = startTimeOf(pid)
   return startTime !== 0 && startedAt !== undefined && startedAt !== startTime ? 'gone' : 'running'
 }
 
-/** Identity of this start of the system; as in `native/core/shared_state_posix.cc`. Windows tells it to the native engine only. */
+/** Identity of this start of the system, as in `native/platform/posix/system_posix.cc`; empty where only the native engine can tell. */
 export function bootId(): string {
   if (process.platform === 'darwin')
     return attempt(() => textOf('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')) ?? ''
@@ -70,12 +72,4 @@ function readText(path: string): string {
 function textOf(program: string, ...words: string[]): string {
   const { execFileSync } = process.getBuiltinModule('node:child_process')
   return execFileSync(program, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-}
-
-function attempt<T>(look: () => T): T | undefined {
-  try {
-    return look()
-  } catch {
-    return undefined
-  }
 }

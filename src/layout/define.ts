@@ -7,12 +7,12 @@ const specKeys = ['name', 'epochMs', 'tickMs', 'fields', 'unsigned']
 /** The last millisecond a `Date` can hold (ECMAScript 21.4.1.1). */
 const maxDateMs = 8.64e15
 
-/** Numbers are how JavaScript sees ticks, nodes and sequences. */
+/** Ticks, nodes and sequences are JavaScript numbers. */
 const maxFieldBits = 53
 
 /**
- * What {@link defineLayout} returned, each to itself; and what it made of the layouts of other copies of the package. An
- * entry can be neither inherited nor forged.
+ * The layouts that {@link defineLayout} returned, each by itself; and, by the layouts of other copies of the package, those made
+ * from them. An entry can be neither inherited nor forged.
  */
 const genuine = new WeakMap<object, Layout>()
 
@@ -55,11 +55,11 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   const fields = fieldsOf(spec.fields, refuse)
 
   const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
-  const most = unsigned ? 64 : 63
-  if (total > most) {
+  const maxBits = unsigned ? 64 : 63
+  if (total > maxBits) {
     const remedy = total === 64 ? 'shorten a field, or pass unsigned: true for 64' : 'shorten a field'
     throw refuse(
-      `the fields have ${total} bits together; at most ${most} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
+      `the fields have ${total} bits together; at most ${maxBits} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
     )
   }
   const layout = new Layout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned })
@@ -76,8 +76,8 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
 }
 
 /**
- * The layout that a value stands for: itself, where {@link defineLayout} returned it. One that another copy of the package
- * made, or this one in another realm, is made anew from its specification.
+ * The layout that a value stands for: the value, where {@link defineLayout} returned it; or a new one of the same
+ * specification, where another copy of the package made it, or this copy in another realm.
  *
  * @throws TypeError `ERR_LAYOUT_INVALID`
  * @internal
@@ -86,11 +86,11 @@ export function genuineLayout<F extends readonly Field[]>(value: Layout<F>): Lay
   return (genuine.get(value) ?? adopt(value)) as Layout<F>
 }
 
-/** A layout that is only said to be one may have been put together by hand, so nothing of it is taken unchecked. */
+/** Makes a layout from the specification of one that may be forged, and checks all of it. */
 function adopt(value: unknown): Layout {
   let cause: unknown
   try {
-    // Frozen, because it is looked at once, and what changed later would count for nothing.
+    // Frozen, because it is read once, and a later change would have no effect.
     if (isLayout(value) && Object.isFrozen(value)) {
       const layout = defineLayout<readonly Field[]>({ ...value })
       genuine.set(value, layout)
@@ -110,7 +110,7 @@ function adopt(value: unknown): Layout {
 }
 
 /**
- * @param others - What else would do, for the message.
+ * @param others - Other values that the option takes, for the message.
  * @throws RangeError `ERR_EPOCH_INVALID` unless it is a whole number of milliseconds that a Date can hold.
  * @internal
  */

@@ -1,6 +1,6 @@
 export { composeId, type DecodedId, decode, type IdParts, toId } from './decode.js'
 export { checkEpochMs, defineLayout, genuineLayout } from './define.js'
-export { Layout, type LayoutSpec, type Placement } from './layout.js'
+export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { layouts } from './presets.js'
 export type { Field, IsNarrow, NodeFieldOf } from './types.js'

@@ -14,7 +14,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   unsigned?: boolean
 }
 
-/** By which every copy of the package recognises a layout that another copy made. It proves nothing: anybody can have it. */
+/** Every copy of the package recognises the layouts of other copies by this symbol. It proves nothing: any code can use it. */
 const brand = Symbol.for('graupel.layout')
 
 /** Where a field lies. */
@@ -26,7 +26,7 @@ export interface Placement {
 }
 
 /**
- * How an id is made of time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts}; frozen.
+ * The bits of an id: time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts}; frozen.
  *
  * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again; everything
  * else is worked out from them.
@@ -92,8 +92,8 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
 
   /** The last tick that is issued. Where time and sequence fill all 64 bits it is one less than fits: the state word counts one past the last slot. */
   get maxTick(): number {
-    const most = 2 ** this.timestamp.bits - 1
-    return this.timestamp.bits + this.sequence.bits === 64 ? most - 1 : most
+    const last = 2 ** this.timestamp.bits - 1
+    return this.timestamp.bits + this.sequence.bits === 64 ? last - 1 : last
   }
 
   /** @internal */
@@ -102,9 +102,14 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   }
 }
 
-/** Whether a value says that it is a layout, of this copy of the package or of another one. @internal */
+/** Whether a value has the brand of a layout, of this copy of the package or of another one. @internal */
 export function isLayout(value: unknown): value is Layout {
   return typeof value === 'object' && value !== null && brand in value && !Object.hasOwn(value, brand)
+}
+
+/** The fields as people read them: `timestamp 41, node 10, sequence 12`. @internal */
+export function fieldsText({ fields }: Layout): string {
+  return fields.map(([name, bits]) => `${name} ${bits}`).join(', ')
 }
 
 function widthOf(widths: readonly number[]): number {

@@ -1,6 +1,6 @@
 import { defineLayout } from './define.js'
 
-/** Twitter's, whose 41-bit layout many others took over with it: 4 November 2010, 01:42:54.657 UTC. */
+/** Twitter's epoch, which many systems use with its 41-bit timestamp: 4 November 2010, 01:42:54.657 UTC. */
 const twitterEpochMs = 1288834974657
 
 /** 1 January 2020, 00:00 UTC. */

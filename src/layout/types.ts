@@ -4,7 +4,7 @@ export type Field = readonly [name: string, bits: number]
 /** The names of the fields that together are the node. */
 export type NodeFieldOf<F extends readonly Field[]> = Exclude<F[number][0], 'timestamp' | 'sequence'>
 
-// TypeScript cannot add, but it can count: a width is a tuple of that length.
+// TypeScript's types cannot add numbers, but they can join tuples: a width is a tuple of that length.
 type Zeros<N extends number, T extends readonly 0[] = []> = T['length'] extends N
   ? T
   : T['length'] extends 65

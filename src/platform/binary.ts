@@ -1,11 +1,11 @@
-import type { Binding } from '../engine/native.js'
+import type { Binding } from '../engine/native/core.js'
 import type { NativeLoad } from './platform.js'
 
 // Finds the native engine's binary: built in build/Release, or shipped in prebuilds/.
 
-/** Put in by scripts/bundle.js. */
+/** Defined by scripts/bundle.ts. */
 declare const packageVersion: string
-/** Of a bundle in CommonJS format. */
+/** Defined in a bundle in CommonJS format. */
 declare const __filename: string | undefined
 
 const rebuild = 'build it with a C++ compiler (npm rebuild graupel)'
@@ -41,9 +41,9 @@ export function loadBinding(): NativeLoad {
 type Require = NodeJS.Require
 
 /**
- * What node-gyp-build chooses comes first. It takes each Linux that is not Alpine for one with glibc, and it takes a binary
- * in build/Release even if that was made for another system, as where a folder was copied into a container: then one of
- * those that are shipped for this platform fits.
+ * The choice of node-gyp-build comes first. It takes each Linux that is not Alpine for one with glibc, and it takes a binary
+ * in build/Release even if that was made for another system, as in a folder that was copied into a container. Then one of the
+ * binaries that are shipped for this platform fits.
  */
 function candidates(folder: string, require: Require): { files: string[]; failed?: Failed } {
   const { join } = process.getBuiltinModule('node:path')
@@ -83,10 +83,10 @@ function missing(folder: string, cause: unknown): Failed {
   return { ok: false, reason, remedy: rebuild, cause }
 }
 
-/** What to start the runtime with where it is by its own flags that it refuses. */
+/** How to start the runtime where its own flags make it refuse the binary. */
 function permissionFor({ code, message }: Error & { code?: string }): string | undefined {
   if (code === 'ERR_DLOPEN_DISABLED') {
-    // The permission model has the same error. Its types are those of a later Node.
+    // The permission model has the same error. The types of this Node do not know it.
     const hasModel = (process as { permission?: unknown }).permission !== undefined
     return hasModel ? 'start Node with --allow-addons, and without --no-addons' : 'start Node without --no-addons'
   }
@@ -117,7 +117,7 @@ function packageFolder(): { folder: string } | Failed {
       place = placeOf()
       require = createRequire(place)
     } catch (error) {
-      // In code that came from no file, or from a file of another system's.
+      // The code came from no file, or from a file of another system.
       cause = error
       continue
     }
@@ -153,7 +153,7 @@ function list(folder: string): string[] {
 }
 
 function ownFile(): string {
-  // In a bundle in CommonJS format there is no `import.meta.url`; webpack leaves the one that this file had when bundled.
+  // A bundle in CommonJS format has no `import.meta.url`. webpack puts in the one that this file had when it was bundled.
   const url = import.meta.url as string | undefined
   if (url !== undefined) return process.getBuiltinModule('node:url').fileURLToPath(url)
   if (typeof __filename === 'string') return __filename
@@ -166,7 +166,7 @@ function mainProgram(): string {
   return program
 }
 
-/** By the loader that the running program names at its beginning (ELF, PT_INTERP). */
+/** Reads the loader that the running program names at its beginning (ELF, PT_INTERP). */
 function runsOnMusl(): boolean {
   if (process.platform !== 'linux') return false
   const { closeSync, openSync, readSync } = process.getBuiltinModule('node:fs')

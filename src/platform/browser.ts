@@ -1,8 +1,8 @@
-import { makeStateMemory } from '../engine/state-table.js'
-import { mostTimerMs, type Platform } from './platform.js'
+import { makeStateMemory } from '../engine/js/state-table.js'
+import { maxTimerMs, type Platform } from './platform.js'
 
-// Browsers and edge runtimes: no native engine, no environment, and other threads that cannot be seen. Every copy of
-// the package on a page finds the memory under this name.
+// Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen. Every copy of the
+// package on a page finds the memory under this name.
 const memoryKey = Symbol.for('graupel.state')
 
 // Taken when the module is loaded, because tests replace them later.
@@ -10,6 +10,11 @@ const { setTimeout, clearTimeout, performance } = globalThis
 const { now: wallMs } = Date
 
 const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
+
+function later(callback: () => void, ms: number): () => void {
+  const timer = setTimeout(callback, Math.min(ms, maxTimerMs))
+  return () => clearTimeout(timer)
+}
 
 export const platform: Platform = {
   environmentVariable: () => undefined,
@@ -28,7 +33,7 @@ export const platform: Platform = {
     return isWorker ? 'this is a worker, which cannot see the page that started it or the other workers' : undefined
   },
 
-  // For the native engine alone.
+  // Only the native engine calls these.
   systemErrorName: () => undefined,
   stateFolder: () => '',
   absolutePath: (path) => path,
@@ -46,8 +51,7 @@ export const platform: Platform = {
   wallMs,
   monotonicMs: () => performance.now(),
 
-  later(callback, ms) {
-    const timer = setTimeout(callback, Math.min(ms, mostTimerMs))
-    return () => clearTimeout(timer)
-  },
+  later,
+  background: later,
+  processName: () => 'browser',
 }

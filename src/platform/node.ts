@@ -1,21 +1,22 @@
-import { makeStateMemory } from '../engine/state-table.js'
+import { makeStateMemory } from '../engine/js/state-table.js'
 import { claimExists, claimPath, handOver, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
+import { sleep } from '../host/sleep.js'
 import { loadBinding } from './binary.js'
-import { mostTimerMs, type NativeLoad, type Platform } from './platform.js'
+import { maxTimerMs, type NativeLoad, type Platform } from './platform.js'
 
 // Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
 // time that importing this package takes altogether, and node:cluster alone more than all of it.
 const { getEnvironmentData, isMainThread, setEnvironmentData } = process.getBuiltinModule('node:worker_threads')
 
-// Taken when the module is loaded, because tests replace them later: fake timers would stop whatever waits here.
+// Taken when the module is loaded, because tests replace them later: fake timers would stop the calls that wait.
 const { setTimeout, clearTimeout, setImmediate, clearImmediate } = process.getBuiltinModule('node:timers')
 const monotonicMs = performance.now.bind(performance)
 const wallMs = realClock()
 
 /** Under this name every worker thread, and every other copy of the package, finds the memory that the main thread made. */
 const memoryKey = 'graupel.state'
-/** Under this name every copy of the package in this thread finds the memory that is for this thread alone. */
+/** Under this name every copy of the package in this thread finds the memory of this thread, and of the workers that it starts later. */
 const threadMemoryKey = 'graupel.thread-state'
 
 // Environment data is copied to a worker when that is started, so it has to be there before the user starts one: that
@@ -23,7 +24,6 @@ const threadMemoryKey = 'graupel.thread-state'
 if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeStateMemory())
 
 let native: NativeLoad | undefined
-const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 export const platform: Platform = {
   environmentVariable: (name) => process.env[name],
@@ -61,7 +61,7 @@ export const platform: Platform = {
   },
 
   systemErrorName(error) {
-    // Windows has numbers of its own.
+    // Windows has other numbers.
     if (process.platform === 'win32' || error <= 0) return undefined
     return process.getBuiltinModule('node:util').getSystemErrorName(-error)
   },
@@ -82,7 +82,7 @@ export const platform: Platform = {
   channel: (name) => process.getBuiltinModule('node:diagnostics_channel').channel(name),
 
   sleep(ms) {
-    Atomics.wait(sleeper, 0, 0, ms)
+    sleep(ms)
     return true
   },
 
@@ -91,12 +91,19 @@ export const platform: Platform = {
 
   later(callback, ms) {
     if (ms > 0) {
-      const timer = setTimeout(callback, Math.min(ms, mostTimerMs))
+      const timer = setTimeout(callback, Math.min(ms, maxTimerMs))
       return () => clearTimeout(timer)
     }
     const turn = setImmediate(callback)
     return () => clearImmediate(turn)
   },
+
+  background(callback, ms) {
+    const timer = setTimeout(callback, Math.min(ms, maxTimerMs)).unref()
+    return () => clearTimeout(timer)
+  },
+
+  processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
 }
 
 /** A module's own copies of the language, such as those that Jest makes, each have a class of that name. */
@@ -104,7 +111,7 @@ function isSharedMemory(memory: unknown): memory is SharedArrayBuffer {
   return Object.prototype.toString.call(memory) === '[object SharedArrayBuffer]'
 }
 
-/** `Date.now`, or where a test has replaced it already, that of a fresh global object. */
+/** `Date.now`, or that of a fresh global object where a test has replaced it already. */
 function realClock(): () => number {
   const { now } = Date
   // A bound function shows native code as well, but no name.

@@ -1,7 +1,7 @@
 import type { Claims } from '../engine/claims.js'
-import type { Binding } from '../engine/native.js'
+import type { Binding } from '../engine/native/core.js'
 
-/** What loading the native engine ended with; a binary that is missing and one that is broken are different things. */
+/** The outcome of loading the native engine. A missing binary and a broken one have different reasons. */
 export type NativeLoad =
   | { readonly ok: true; readonly binding: Binding; readonly file: string }
   | {
@@ -11,7 +11,7 @@ export type NativeLoad =
       readonly remedy?: string
       readonly cause?: unknown
       readonly file?: string
-      /** There is none for such a place, and nothing to be done about it. */
+      /** There is no native engine for this runtime, so nothing can be done. */
       readonly isByDesign?: true
     }
 
@@ -22,39 +22,43 @@ interface Channel {
 }
 
 /** The longest that a timer can wait; a longer one fires at once (HTML, timers, step 6). */
-export const mostTimerMs = 2 ** 31 - 1
+export const maxTimerMs = 2 ** 31 - 1
 
-/** What the package needs from where it runs, and all it knows of it. `#platform` in package.json leads to one of two. */
+/** All that the package needs from the runtime. `#platform` in package.json leads to one of two implementations. */
 export interface Platform {
   environmentVariable(name: string): string | undefined
   /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this one. */
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
-  /** Memory for generators that say that no other thread uses their node, in a thread that cannot reach the former. */
+  /** Memory for generators with `state: 'thread'`, in a thread that cannot reach the shared memory. */
   threadMemory(): SharedArrayBuffer | ArrayBuffer
-  /** What keeps other processes of this host away from what the js engine counts. */
+  /** What keeps other processes of this host away from nodes that the js engine counts; undefined in browsers. */
   readonly claims: Claims | undefined
   /** What shows that other processes run the same program, such as `node:cluster`. */
   siblingProcesses(): string | undefined
   /** The name of a system error, such as `ENOSPC`, where the platform has names. */
   systemErrorName(error: number): string | undefined
-  /** Calls back when this thread is about to end of itself. */
+  /** Calls back before this thread ends by itself. */
   atExit(callback: () => void): void
-  /** Calls back when the process is about to end of itself; never in a thread that is not its main one. */
+  /** Calls back before the process ends by itself; only in its main thread. */
   atProcessExit(callback: () => void): void
-  /** In which the folder of pages is to be; empty for the usual one. @throws RangeError `ERR_OPTION_INVALID` */
+  /** The parent of the folder of pages; empty for the default. @throws RangeError `ERR_OPTION_INVALID` */
   stateFolder(): string
   /** A path that does not depend on the current folder. */
   absolutePath(path: string): string
-  /** Tried once; the answer is kept. */
+  /** Loads the native engine. It is tried once, and the answer is kept. */
   loadNative(): NativeLoad
   warn(message: string, code: string): void
   channel(name: string): Channel | undefined
   /** Puts the thread to sleep; false where it may not. */
   sleep(ms: number): boolean
-  /** What the system's clock shows, in milliseconds since 1970, whatever a test has put in place of `Date`. */
+  /** What the system's clock shows, in milliseconds since 1970, also where a test has replaced `Date`. */
   wallMs(): number
   /** Monotonic milliseconds. */
   monotonicMs(): number
-  /** Calls back as soon as the event loop has had a turn, or after `ms`; the result takes that back. */
+  /** Calls back as soon as the event loop has had a turn, or after `ms`; the result cancels that. */
   later(callback: () => void, ms: number): () => void
+  /** As `later`, but the process may end meanwhile. */
+  background(callback: () => void, ms: number): () => void
+  /** Names this process among those of a fleet, for people. */
+  processName(): string
 }

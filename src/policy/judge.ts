@@ -1,29 +1,29 @@
 import type { Observation } from '../engine/engine.js'
 import type { OverflowAction, Policy, RollbackAction } from './policy.js'
 
-/** How far the word is ahead of the clock, and why. */
+/** How far the state word is ahead of the clock, and why. */
 export interface Situation {
   kind: 'rollback' | 'overflow'
   rollbackMs: number
   aheadMs: number
 }
 
-/** What to do about it. */
+/** What a policy decides about a situation. */
 export type Verdict =
   /** Go on counting, up to this tick. */
   | { readonly do: 'grant'; readonly limitTick: number }
-  /** Take what is unused in the tick that the clock shows; if there is nothing, judge `wait` instead. */
+  /** Take what is unused in the tick that the clock shows. If there is nothing, judge by `'wait'`. */
   | { readonly do: 'unused' }
   /** Wait until the clock shows this tick, `waitMs` from now. */
   | { readonly do: 'wait'; readonly untilTick: number; readonly waitMs: number }
   | { readonly do: 'throw'; readonly retryAfterMs: number }
 
 /**
- * Tells a rollback from an overflow, or `undefined` where the word is not ahead.
+ * Tells a rollback from an overflow; `undefined` where the word is not ahead.
  *
- * The word remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has stepped back,
- * by the difference; a word that is ahead of a clock which has not stepped back got there by making ids. Unlike a
- * comparison of the wall clock with the monotonic one, this costs nothing per id and needs no reading in between.
+ * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has stepped back by the
+ * difference. A word that is ahead of a clock which has not stepped back got there by making ids. A comparison of the wall
+ * clock with the monotonic one would cost a reading per id; this costs nothing.
  */
 export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
   if (seen.headTick <= seen.nowTick) return undefined
@@ -36,8 +36,8 @@ export function situationOf(seen: Observation, tickMs: number): Situation | unde
 }
 
 /**
- * Decides what happens when the word is ahead of the clock: for both engines, and for calls that block and calls that
- * do not. Pure.
+ * Decides what happens when the word is ahead of the clock, for both engines, and for calls that block and calls that do not.
+ * Pure.
  *
  * @param mayBlock - Whether the call blocks while it waits.
  */
@@ -50,18 +50,18 @@ export function judge(
   mayBlock: boolean,
 ): Verdict {
   const startOf = (tick: number) => clock.epochMs + tick * clock.tickMs
-  // The clock may be anywhere in its tick, so this is what is left and not a multiple of the tick.
+  // The clock may be within its tick, so this is no multiple of the tick.
   const msUntil = (tick: number) => startOf(tick) - seen.nowMs
-  // A call that does not block harms nothing by waiting for ticks to pass. After a step back it waits no longer than one
+  // A call that does not block may wait for ticks to pass. After a step back it waits no longer than one
   // that blocks, or a tick: requests would pile up for as long as the clock is wrong.
-  const mostMs = mayBlock
+  const maxMs = mayBlock
     ? policy.maxWaitMs
     : kind === 'overflow'
       ? Number.POSITIVE_INFINITY
       : Math.max(policy.maxWaitMs, clock.tickMs)
   const waitFor = (tick: number): Verdict => {
     const waitMs = msUntil(tick)
-    return waitMs <= mostMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }
+    return waitMs <= maxMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }
   }
   switch (action) {
     case 'throw':
@@ -71,7 +71,7 @@ export function judge(
     case 'reuse':
       return { do: 'unused' }
     case 'advance': {
-      // Nothing lies ahead of the layout's last tick; once the clock is there, the layout has expired.
+      // The layout has no slot after its last tick. When the clock has passed that, the layout has expired.
       if (seen.headTick > clock.maxTick) return waitFor(seen.headTick)
       const aheadTicks = Math.floor(policy.maxAheadMs / clock.tickMs)
       const limitTick = seen.nowTick + aheadTicks

@@ -1,20 +1,19 @@
 import type { AheadEvent } from '../events.js'
 
-/** What to do when the clock has stepped back behind the last id; `docs/rollback.md` compares them. */
-export type RollbackAction = 'throw' | 'wait' | 'advance' | 'reuse'
+export const rollbackActions = ['throw', 'wait', 'advance', 'reuse'] as const
+/** What to do when the clock has stepped back behind the last id; `docs/rollback.md` compares the policies. */
+export type RollbackAction = (typeof rollbackActions)[number]
 
-/** What to do when a tick is used up. */
-export type OverflowAction = 'throw' | 'wait' | 'advance'
+export const overflowActions = ['wait', 'advance', 'throw'] as const
+/** What to do when all sequence numbers of a tick are issued; `docs/rollback.md` compares the policies. */
+export type OverflowAction = (typeof overflowActions)[number]
 
-export const rollbackActions: readonly RollbackAction[] = ['throw', 'wait', 'advance', 'reuse']
-export const overflowActions: readonly OverflowAction[] = ['throw', 'wait', 'advance']
-
-/** What a function given as `onRollback` receives. */
+/** What a function `onRollback` receives. */
 export interface RollbackEvent extends AheadEvent {
   type: 'rollback'
 }
 
-/** The options of a generator that decide what happens when the state word is ahead of the clock. */
+/** The options of a generator that decide what happens when the state word is ahead of the clock. Milliseconds from 0 up. */
 export interface Policy {
   readonly onRollback: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   readonly onOverflow: OverflowAction

@@ -1,41 +1,42 @@
 import { platform } from '#platform'
-import { closedError, type Referee, type Task } from './referee.js'
-import type { Rise } from './rise.js'
+import type { CeilingWait } from './ceiling-wait.js'
+import { closedError } from './refusal.js'
+import type { PolicyRunner, Task } from './runner.js'
 
 interface Entry {
   readonly task: Task
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
-  /** The tick that it waits for, once it does. */
+  /** The tick that it waits for; -1 before it waits. */
   untilTick: number
   /** Set while it waits for the ceiling. */
-  rise: Rise | undefined
+  ceilingWait: CeilingWait | undefined
 }
 
-/** Milliseconds of work after which the event loop gets a turn, whatever is left to do. */
+/** Milliseconds of work after which the event loop gets a turn, also where work is left. */
 const sliceMs = 0.5
 
-/** Milliseconds after which the clock is looked at again, however long the wait is: it may step, or be the user's. */
-const mostPauseMs = 50
+/** Milliseconds after which the clock is read again, however long the wait is: it may step, or be a function. */
+const maxPauseMs = 50
 
-/** Entries that are done and still in the list, before it is worth moving the others up. */
-const mostDone = 1024
+/** Entries that are done and still in the list, before the others are moved up. */
+const maxDone = 1024
 
 /**
- * Calls that wait without blocking, first come, first served: as long as one waits, those after it wait behind it, so
- * ids come in the order of the calls.
+ * Calls that wait without blocking, first come, first served. As long as one waits, those after it wait behind it, so calls
+ * get their ids in the order in which they were made.
  */
 export class Queue {
-  readonly #referee: Referee
+  readonly #runner: PolicyRunner
   #entries: (Entry | undefined)[] = []
-  /** The first that is not done. Taking each off the front would move all others each time. */
+  /** Index of the first that is not done. Removing each from the front would move all others each time. */
   #first = 0
-  /** Takes the next turn back; set while one is due. */
+  /** Cancels the next turn; set while one is due. */
   #cancel: (() => void) | undefined
   #isPumping = false
 
-  constructor(referee: Referee) {
-    this.#referee = referee
+  constructor(runner: PolicyRunner) {
+    this.#runner = runner
   }
 
   get isEmpty(): boolean {
@@ -44,13 +45,13 @@ export class Queue {
 
   add(task: Task): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#entries.push({ task, resolve, reject, untilTick: -1, rise: undefined })
-      // Not at once: a call that fills a large array must not do so before it returns.
+      this.#entries.push({ task, resolve, reject, untilTick: -1, ceilingWait: undefined })
+      // In a later turn: a call that fills a large array must return before it is filled.
       if (!this.#isPumping && this.#cancel === undefined) this.#later(0)
     })
   }
 
-  /** Rejects every call that waits with `ERR_CLOSED`, and waits for nothing any more. */
+  /** Rejects every call that waits with `ERR_CLOSED`, and cancels the next turn. */
   close(): void {
     this.#cancel?.()
     this.#cancel = undefined
@@ -71,24 +72,28 @@ export class Queue {
     if (waitMs !== undefined && !this.isEmpty) this.#later(waitMs)
   }
 
-  /** Until all is done, or there is something to wait for: then for how long. */
+  /**
+   * Works until all is done, or there is something to wait for.
+   *
+   * @returns Milliseconds after which to go on; `undefined` where all is done.
+   */
   #work(): number | undefined {
     const startMs = platform.monotonicMs()
     while (!this.isEmpty) {
       const entry = this.#entries[this.#first] as Entry
       try {
-        const outcome = this.#referee.round(entry.task, false)
+        const outcome = this.#runner.round(entry.task, false)
         if (outcome === 'ceiling') {
-          entry.rise ??= this.#referee.rise()
-          if (!entry.rise.poll(false)) return 1
+          entry.ceilingWait ??= this.#runner.ceilingWait()
+          if (!entry.ceilingWait.poll(false)) return 1
           continue
         }
-        entry.rise = undefined
+        entry.ceilingWait = undefined
         if (typeof outcome === 'object') {
-          // A clock that stands still, or fires early, is waited for again: that is one wait.
-          if (entry.untilTick !== outcome.untilTick) this.#referee.countWait(outcome)
+          // A clock that stands still, or a timer that fires early, is waited for again: that is one wait.
+          if (entry.untilTick !== outcome.untilTick) this.#runner.countWait(outcome)
           entry.untilTick = outcome.untilTick
-          return this.#pauseFor(Math.min(outcome.waitMs, mostPauseMs))
+          return this.#pauseFor(Math.min(outcome.waitMs, maxPauseMs))
         }
         if (outcome === 'done') {
           this.#remove(entry)
@@ -103,21 +108,21 @@ export class Queue {
     return undefined
   }
 
-  /** Milliseconds after which it is worth looking again. */
+  /** Milliseconds after which to read the clock again. */
   #pauseFor(waitMs: number): number {
-    // A clock of the user's may never go on, and is not looked at without a pause.
-    if (this.#referee.hasInjectedClock) return Math.max(1, waitMs)
-    // The last millisecond is spent in turns of the event loop: timers are late by a fifth of one, and with them so many
-    // of the ids (87 % of 4 096 in each millisecond, and 100 % so). Others on the loop wait no longer for it.
+    // A clock function may never go on, and is not called without a pause.
+    if (this.#runner.hasInjectedClock) return Math.max(1, waitMs)
+    // The last millisecond is spent in turns of the event loop, because timers are late by a fifth of a millisecond: with
+    // them a generator makes 87 % of 4 096 ids in each millisecond, and with turns 100 %. Other work on the loop is not delayed.
     return waitMs > 1 ? waitMs - 1 : 0
   }
 
   #remove(entry: Entry): void {
-    // The policy, the clock or a subscriber may have closed the generator in the middle of it.
+    // The policy, the clock or a subscriber may have closed the generator meanwhile.
     if (this.#entries[this.#first] !== entry) return
     this.#entries[this.#first] = undefined
     this.#first++
-    if (this.isEmpty || (this.#first > mostDone && this.#first * 2 > this.#entries.length)) {
+    if (this.isEmpty || (this.#first > maxDone && this.#first * 2 > this.#entries.length)) {
       this.#entries.splice(0, this.#first)
       this.#first = 0
     }

@@ -1,40 +1,56 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../../errors.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows. All of
 // it is reached by Atomics, whose operations are sequentially consistent, so no order has to be argued for here.
 //
-//   byte 0   version of this format, 0 while nobody has used the memory
-//   byte 4   bytes in use; what lies beyond is free
-//   byte 8   a random number that names this memory to other processes; 0 while it is not needed
+//   byte 0   version of this format; 0 before the first use
+//   byte 4   bytes in use; the rest is free
+//   byte 8   a random number that names this memory to other processes; 0 until it is needed
 //   byte 16  4 096 buckets, each the offset of its first record or 0
-//   then     records, 8-byte aligned, and histories (src/engine/state.ts)
+//   then     records, 8-byte aligned, and histories (src/engine/js/history.ts)
 //
-// A record: next record's offset, key's length, history's offset or 0, step of the claim or 0, generators, unused (4 bytes
-// each); the state word; the high tick; the ceiling or 0 (8 bytes each); the key in UTF-8.
+// A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 
-const version = 2
+const version = 3
 const buckets = 4096
 const bucketsAt = 16
 const headerBytes = bucketsAt + buckets * 4
-const recordBytes = 48
+const recordBytes = 56
 
-/** Where, in 4-byte units from its beginning, a record has what. */
-const nextAt = 0
-const keyLengthAt = 1
+/** The fields of 4 bytes in a record, in units of 4 bytes from its beginning. */
+export const fields32 = {
+  next: 0,
+  keyLength: 1,
+  /** Offset of the history; 0 where there is none. */
+  history: 2,
+  /** Step of the claim by which the process holds the key; 0 where it holds none. */
+  claimStep: 3,
+  generators: 4,
+  timesGivenBack: 5,
+} as const
 
-/** How large the table may become; address space, not memory, is what it costs before it is used. */
-const mostBytes = 256 * 1024 * 1024
+/** The fields of 8 bytes in a record, in units of 8 bytes from its beginning. */
+export const fields64 = {
+  word: 3,
+  highTick: 4,
+  /** 0 where there is none. */
+  claimCeiling: 5,
+  externalCeiling: 6,
+} as const
+
+/** The size up to which the table may grow. Before it is used it costs address space, not memory. */
+const maxBytes = 256 * 1024 * 1024
 const firstBytes = 64 * 1024
 
 /** Makes memory for a {@link StateTable}: shared where the platform has that, private elsewhere (pages that are not isolated). */
 export function makeStateMemory(): SharedArrayBuffer | ArrayBuffer {
-  const options = { maxByteLength: mostBytes }
+  const options = { maxByteLength: maxBytes }
   return typeof SharedArrayBuffer === 'function'
     ? new SharedArrayBuffer(firstBytes, options)
     : new ArrayBuffer(firstBytes, options)
 }
 
-/** Finds states by key, and makes those that are missing. Any number of threads may do so at once. */
+/** Finds states by key, and makes those that are missing. All threads may do so at once. */
 export class StateTable {
   readonly words64: BigUint64Array
   readonly words32: Int32Array
@@ -58,7 +74,7 @@ export class StateTable {
     }
   }
 
-  /** Tells the memory apart from that of other processes, and of threads that cannot reach it. */
+  /** Names the memory, which no other process has, nor a thread that cannot reach it. */
   get token(): string {
     const fresh = crypto.getRandomValues(new BigUint64Array(1))[0] as bigint
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
@@ -71,14 +87,22 @@ export class StateTable {
     let made = 0
     for (;;) {
       const first = Atomics.load(this.words32, bucket)
-      for (let at = first; at !== 0; at = Atomics.load(this.words32, at / 4 + nextAt)) {
+      for (let at = first; at !== 0; at = Atomics.load(this.words32, at / 4 + fields32.next)) {
         if (this.#hasKey(at, bytes)) return at
       }
-      // Complete before it is linked, so whoever finds it finds all of it. If somebody linked another record
-      // meanwhile, look again: it may be this key's.
+      // Complete before it is linked, so that a thread that finds it finds all of it. Where another thread has linked a
+      // record meanwhile, look again: it may be this key's.
       if (made === 0) made = this.#makeRecord(bytes)
-      Atomics.store(this.words32, made / 4 + nextAt, first)
+      Atomics.store(this.words32, made / 4 + fields32.next, first)
       if (Atomics.compareExchange(this.words32, bucket, first, made) === first) return made
+    }
+  }
+
+  /** Raises an element of `words64` to a value; does nothing where it is as high already. */
+  raise(index: number, value: bigint): void {
+    for (;;) {
+      const seen = Atomics.load(this.words64, index)
+      if (seen >= value || Atomics.compareExchange(this.words64, index, seen, value) === seen) return
     }
   }
 
@@ -87,10 +111,10 @@ export class StateTable {
     const size = (bytes + 7) & ~7
     for (;;) {
       const at = Atomics.load(this.words32, 1)
-      if (at + size > mostBytes) {
+      if (at + size > maxBytes) {
         throw new GraupelError(
           'ERR_STATE_FULL',
-          `the states of this process fill ${mostBytes} bytes, as many as there may be; use fewer different namespaces and nodes`,
+          `the states of this process fill ${maxBytes} bytes, which is the limit; use fewer different namespaces and nodes`,
         )
       }
       this.#growTo(at + size)
@@ -100,13 +124,13 @@ export class StateTable {
 
   #makeRecord(key: Uint8Array): number {
     const at = this.allocate(recordBytes + key.length)
-    Atomics.store(this.words32, at / 4 + keyLengthAt, key.length)
+    Atomics.store(this.words32, at / 4 + fields32.keyLength, key.length)
     this.#bytes.set(key, at + recordBytes)
     return at
   }
 
   #hasKey(at: number, key: Uint8Array): boolean {
-    if (Atomics.load(this.words32, at / 4 + keyLengthAt) !== key.length) return false
+    if (Atomics.load(this.words32, at / 4 + fields32.keyLength) !== key.length) return false
     for (let i = 0; i < key.length; i++) {
       if (this.#bytes[at + recordBytes + i] !== key[i]) return false
     }
@@ -115,7 +139,7 @@ export class StateTable {
 
   #growTo(bytes: number): void {
     while (this.#memory.byteLength < bytes) {
-      const size = Math.min(mostBytes, Math.max(bytes, this.#memory.byteLength * 2))
+      const size = Math.min(maxBytes, Math.max(bytes, this.#memory.byteLength * 2))
       try {
         if ('grow' in this.#memory) this.#memory.grow(size)
         else this.#memory.resize(size)
@@ -133,7 +157,7 @@ export class StateTable {
   }
 }
 
-/** FNV-1a, 32 bits (draft-eastlake-fnv): only spreads keys over buckets, equality is decided by the key itself. */
+/** FNV-1a, 32 bits (draft-eastlake-fnv). It only spreads keys over buckets: equality is decided by the key itself. */
 function hash(bytes: Uint8Array): number {
   let value = 0x811c9dc5
   for (const byte of bytes) value = Math.imul(value ^ byte, 0x01000193)

@@ -1,6 +1,7 @@
-import { high, low } from '../halves.js'
+import { high, low } from '../../halves.js'
 import {
-  type CeilingWait,
+  bounds,
+  type CeilingWaited,
   type Core,
   type CoreSpec,
   type IdArray,
@@ -8,10 +9,10 @@ import {
   places,
   Status,
   startModes,
-} from './engine.js'
-import type { Fault, Identity } from './fault.js'
+} from '../engine.js'
+import type { Fault, Identity } from '../fault.js'
 
-/** The functions of the addon (`native/binding/addon.cc`, `calls.h`). What they need and are not given, they take from the mailbox. */
+/** The functions of the addon (`native/binding/addon.cc`, `calls.h`). What is no argument, they read from the mailbox. */
 export interface Binding {
   readonly mailbox: ArrayBuffer
   next(): void
@@ -19,40 +20,43 @@ export interface Binding {
   grant(): void
   grantUnused(): void
   close(): void
-  awaitCeiling(): void
+  /** The attempt that was waited for; the outcome is in the mailbox. */
+  awaitCeiling(attempt: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
   /** Keeps the generator alive for as long as the result; its handle is left in the mailbox. Undefined where there is a fault. */
   open(options: object): unknown
-  /** Of the last call that could not have a state. */
+  /** Why the last call could not have a state. */
   fault(): Fault
-  /** The path of the page in which the generator counts; undefined where that is in the process. */
+  /** The path of the page in which the generator counts; undefined where it counts in memory of the process. */
   page(): string | undefined
   /** Closes every generator of this thread whose state is a file. */
-  leave(): void
-  /**
-   * Nothing below the slot is issued on that generator's state any more, and the clock has shown `highTick`. False where
-   * there is a fault.
-   */
-  raise(slot: bigint, highTick: number): boolean
+  closeFiles(): void
+  /** The word as it was before; undefined where there is a fault, or the generator is closed. */
+  raiseFloor(slot: bigint, highTick: number): bigint | undefined
+  /** False where the generator is closed, or its ceiling is not an external one. */
+  raiseCeiling(slot: bigint): boolean
   /** What the system's clock shows; milliseconds since 1970. */
   wallMs(): number
   /** Whether the js engine may count a key in this process; false where the native one was first. */
   countsInJs(key: string): boolean
 }
 
-/** What the js engine has to do with a key that is opened natively. */
+/** How the js engine is involved with a key that is opened natively. */
 interface BesideJs {
-  /** Its claim of the key is there, and the caller makes a page of it. */
+  /** There is a claim of the key, which the caller turns into a page. */
   readonly ignoresClaim: boolean
-  /** It may have counted the key in this process, and the caller carries its word over. */
+  /** The js engine may have counted the key in this process, and the caller carries its word over. */
   readonly takesOver: boolean
 }
 
-/** A binding with what reads its mailbox; one per thread. */
+/** A binding and the views of its mailbox; one per thread. */
 export interface NativeEngine {
   readonly binding: Binding
-  /** @throws what `errorOf` makes of a fault. */
-  open(spec: CoreSpec, beside: BesideJs): Core
+  /**
+   * @param reopen - Opens the core of this engine that takes the place of this one; for `moveTo`.
+   * @throws what `errorOf` makes of a fault.
+   */
+  open(spec: CoreSpec, beside: BesideJs, reopen: (spec: CoreSpec) => Core): Core
 }
 
 // The mailbox (`native/binding/environment.h`), in units of each view.
@@ -72,8 +76,8 @@ const clockKinds = { wall: 0, steady: 1 } as const
 const injectedClock = 2
 
 /**
- * The class is made in here so that the views and the functions are constants to V8, which then leaves out every check of
- * them: `next()` takes 25.8 ns instead of 28.0 with the same in fields (Node 20), and each generator is five fields
+ * The class is made inside the function so that the views and the functions are constants to V8, which then leaves out every
+ * check of them: `next()` takes 25.8 ns instead of 28.0 with the same in fields (Node 20), and each generator is five fields
  * smaller.
  */
 export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: Identity) => Error): NativeEngine {
@@ -94,12 +98,17 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
 
   /** The engine in C++. Every call writes into the mailbox, calls a function that takes and returns nothing, and reads. */
   class NativeCore implements Core {
-    readonly #handle: number
+    #handle: number
     readonly #clock: (() => number) | undefined
+    readonly #reopen: (spec: CoreSpec) => Core
+    /** Ids that were made with former states. */
+    #issuedBefore = 0
+    #isClosed = false
     /** The addon forgets the generator when this is collected. */
-    readonly owner: unknown
+    owner: unknown
 
-    constructor(spec: CoreSpec, beside: BesideJs) {
+    constructor(spec: CoreSpec, beside: BesideJs, reopen: (spec: CoreSpec) => Core) {
+      this.#reopen = reopen
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
       this.owner = binding.open({
@@ -108,6 +117,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
         place: places[spec.place],
+        bound: bounds[spec.bound],
         clock: typeof spec.clock === 'function' ? injectedClock : clockKinds[spec.clock],
       })
       if (this.owner === undefined) throw errorOf(binding.fault(), spec)
@@ -144,7 +154,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       seen.headTick = numbers[headTickAt] as number
       seen.lastTick = numbers[lastTickAt] as number
       seen.highTick = numbers[highTickAt] as number
-      seen.issued = numbers[issuedAt] as number
+      seen.issued = this.#issuedBefore + (numbers[issuedAt] as number)
       seen.ceilingTick = numbers[ceilingAt] as number
       return seen
     }
@@ -179,29 +189,55 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return words32[statusAt] === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
     }
 
-    awaitCeiling(wait: CeilingWait, blockMs: number): number {
-      // Where the clock stands is still there, from observe().
-      this.#permit(numbers[nowAt] as number, wait.attempt, blockMs)
-      binding.awaitCeiling()
-      wait.attempt = numbers[limitAt] as number
-      return words32[statusAt] as number
+    awaitCeiling(attempt: number, blockMs: number): CeilingWaited {
+      // observe() has left the clock's time in the mailbox.
+      words32[handleAt] = this.#handle
+      const waitedFor = binding.awaitCeiling(attempt, blockMs)
+      return { outcome: words32[statusAt] as number, attempt: waitedFor }
+    }
+
+    raiseCeiling(slot: bigint): void {
+      words32[handleAt] = this.#handle
+      binding.raiseCeiling(slot)
+    }
+
+    raiseFloor(slot: bigint, highTick: number): bigint {
+      if (this.#isClosed) return slot
+      words32[handleAt] = this.#handle
+      const former = binding.raiseFloor(slot, highTick)
+      if (former === undefined) throw this.failure()
+      return former
+    }
+
+    moveTo(spec: CoreSpec): void {
+      if (this.#isClosed) return
+      const next = this.#reopen(spec) as NativeCore
+      // The clock is not asked, because it is the user's, and no call may come between the two states. The mailbox has a
+      // time from opening.
+      words32[handleAt] = this.#handle
+      binding.observe()
+      this.#issuedBefore += numbers[issuedAt] as number
+      binding.close()
+      this.#handle = next.#handle
+      this.owner = next.owner
     }
 
     failure(): Error {
       return errorOf(binding.fault())
     }
 
-    memory(): string | undefined {
+    statePath(): string | undefined {
       words32[handleAt] = this.#handle
       return binding.page()
     }
 
     close(): void {
+      this.#isClosed = true
       words32[handleAt] = this.#handle
       binding.close()
     }
 
-    /** @param want - Slots to lease without handing one out, where 0 makes one id; or milliseconds to wait. */
+    /** @param want - Slots to reserve without handing one out, where 0 makes one id. */
     #permit(nowTick: number, limitTick: number, want = 0): void {
       words32[handleAt] = this.#handle
       numbers[nowAt] = nowTick
@@ -210,5 +246,5 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
   }
 
-  return { binding, open: (spec, beside) => new NativeCore(spec, beside) }
+  return { binding, open: (spec, beside, reopen) => new NativeCore(spec, beside, reopen) }
 }

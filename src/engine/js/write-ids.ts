@@ -1,6 +1,6 @@
-import { high, low, two32 } from '../halves.js'
+import { high, low, two32 } from '../../halves.js'
 
-/** The id of a tick's sequence number 0, in two halves of 32 bits. */
+/** The id with sequence number 0 of a tick, in two halves of 32 bits. */
 export interface BaseId {
   baseLow: number
   baseHigh: number
@@ -53,7 +53,7 @@ function writeSteps(halves: Int32Array, even: number, evenStep: number, odd: num
   }
 }
 
-/** The same where the sequence reaches into the upper half, or lies there. */
+/** Writes the same ids where the sequence reaches into the upper half, or lies there. */
 export function writeWide(
   halves: Uint32Array,
   from: number,

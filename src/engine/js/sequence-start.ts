@@ -1,7 +1,7 @@
-import { type SequenceStartMode, startModes } from './engine.js'
+import { type SequenceStartMode, startModes } from '../engine.js'
 
 /**
- * With which sequence number a new tick begins; `native/core/sequence_start.h` in TypeScript, to the bit.
+ * The sequence number with which a new tick begins; `native/core/sequence_start.h` in TypeScript, to the bit.
  *
  * Only the lower half of the sequence is begun with, so that at least half of a tick's capacity is left.
  */
@@ -10,7 +10,7 @@ export class SequenceStart {
   readonly #half: number
   #random: number
 
-  /** One for all generators that begin with zero, which keep nothing. */
+  /** One for all generators that begin with zero, because it has no state. */
   static readonly #zero = new SequenceStart('zero', 0, 1)
 
   static of(mode: SequenceStartMode, seed: number, sequenceBits: number): SequenceStart {
@@ -23,7 +23,7 @@ export class SequenceStart {
     this.#random = seed === 0 ? 1 : seed >>> 0
   }
 
-  /** @param next - Sequence number of the first slot that nobody has. */
+  /** @param next - Sequence number of the state word. */
   first(next: number): number {
     if (this.#mode === startModes.zero) return 0
     if (this.#mode === startModes.rotate) return next < this.#half ? next : 0

@@ -1,0 +1,249 @@
+import { high, low } from '../../halves.js'
+import {
+  CeilingOutcome,
+  type CeilingWaited,
+  type Core,
+  type CoreSpec,
+  type IdArray,
+  type Observation,
+  Status,
+} from '../engine.js'
+import { clockFor } from './clocks.js'
+import type { IdWriter } from './id-writer.js'
+import { type JsSurroundings, Reserver } from './reserver.js'
+import { endRun, type Run } from './run.js'
+import type { Reserved } from './state.js'
+import type { StateTable } from './state-table.js'
+
+// One for all generators of the thread, because a caller reads them before another call can write them.
+const id64 = new BigUint64Array(1)
+const id32 = new Uint32Array(id64.buffer)
+const observation: Observation = {
+  status: 0,
+  nowMs: 0,
+  nowTick: 0,
+  headTick: 0,
+  lastTick: 0,
+  highTick: 0,
+  issued: 0,
+  ceilingTick: -1,
+}
+
+/**
+ * The engine in TypeScript. Imports nothing from Node, and holds ticks and sequence numbers as numbers: a bigint is
+ * made once for an id, when `id` is read.
+ *
+ * Once another engine of the process counts the key, it makes no ids any more, and `hasMoved` says so. It has one state for
+ * good: {@link FollowingCore} goes on with another one.
+ */
+export class JsCore implements Omit<Core, 'moveTo'> {
+  readonly #clock: () => number
+  readonly #writer: IdWriter
+  readonly #reserver: Reserver
+  readonly #run: Run
+  readonly #id: number
+  #issued = 0
+  #isClosed = false
+
+  /** @throws GraupelError as {@link Claims} says, where the spec's place is the host. */
+  constructor(spec: CoreSpec, table: StateTable, surroundings: JsSurroundings) {
+    this.#clock = clockFor(spec, surroundings)
+    this.#reserver = new Reserver(spec, table, surroundings)
+    this.#writer = this.#reserver.writer
+    this.#run = this.#reserver.run
+    this.#id = this.#reserver.id
+    if (spec.history) this.#reserver.state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
+  }
+
+  /** Whether the last call found that another engine counts the key. Its result has no meaning then. */
+  get hasMoved(): boolean {
+    return this.#reserver.hasMoved
+  }
+
+  /** Ids that it made. */
+  get issued(): number {
+    return this.#issued
+  }
+
+  get id(): bigint {
+    return id64[0] as bigint
+  }
+
+  get idHigh(): number {
+    return id32[high] as number
+  }
+
+  get idLow(): number {
+    return id32[low] as number
+  }
+
+  step(): number {
+    const nowMs = this.#clock()
+    const run = this.#run
+    const sequence = run.sequence
+    if (
+      sequence < run.end &&
+      nowMs >= run.fromMs &&
+      nowMs < run.untilMs &&
+      (run.holder === 0 || run.holder === this.#id) &&
+      !this.#isClosed
+    ) {
+      run.sequence = sequence + 1
+      this.#issued++
+      this.#writer.writeOne(id32, run, sequence)
+      return Status.ok
+    }
+    return this.#refill(nowMs)
+  }
+
+  observe(): Observation {
+    const { state } = this.#reserver
+    const seen = observation
+    // Before the clock is read: a thread that is suspended in between must not take what others did for a rollback.
+    // A closed generator leaves the key where it is.
+    const word = this.#isClosed ? state.word() : this.#reserver.word()
+    const highTick = state.highTick()
+    const nowMs = this.#clock()
+    const nowTick = this.#tickAt(nowMs)
+    const ceiling = this.#reserver.externalCeiling()
+    seen.status = this.#statusAt(nowTick)
+    if (seen.status === Status.ok && ceiling !== undefined && state.isAbove(ceiling, word, nowTick)) {
+      seen.status = Status.ceiling
+    }
+    seen.ceilingTick = ceiling === undefined ? -1 : state.tickOf(ceiling)
+    seen.nowMs = nowMs
+    seen.nowTick = Math.max(-1, nowTick)
+    seen.headTick = state.tickOf(word)
+    seen.lastTick = word === 0n ? -1 : state.tickOf(word - 1n)
+    seen.highTick = highTick
+    seen.issued = this.#issued
+    return seen
+  }
+
+  grant(nowTick: number, limitTick: number): number {
+    if (this.#isClosed) return Status.closed
+    const run = this.#run
+    const isUsable =
+      run.sequence < run.end &&
+      !run.reused &&
+      run.tick <= limitTick &&
+      nowTick <= run.tick &&
+      run.tick - nowTick <= run.span
+    if (!isUsable) {
+      const reserved = this.#reserver.reserveRun(nowTick, limitTick)
+      if (reserved !== 'reserved') return statusOf(reserved)
+    }
+    run.holder = run.span === 0 ? 0 : this.#id
+    return this.#takeNext()
+  }
+
+  grantUnused(nowTick: number): number {
+    if (this.#isClosed) return Status.closed
+    return this.#reserver.reserveUnusedRun(nowTick) === 'reserved' ? this.#takeNext() : Status.ahead
+  }
+
+  fill(array: IdArray, from: number, to: number): number {
+    if (this.#isClosed) return 0
+    const nowTick = this.#tickAt(this.#clock())
+    // The clock is the user's, and may have detached the array: nothing is filled, and the caller checks it again.
+    if (typeof this.#reserver.spec.clock === 'function' && array.buffer.byteLength === 0) return 0
+    return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
+  }
+
+  fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
+    if (this.#isClosed) return 0
+    const drained = this.#drain(array, from, to, nowTick)
+    if (from + drained === to) return drained
+    let reserved: Reserved
+    try {
+      reserved = this.#reserver.reserveRange(nowTick, limitTick, to - from - drained)
+    } catch (error) {
+      // What is in the array is counted first; the next call meets the error again.
+      if (drained > 0) return drained
+      throw error
+    }
+    if (reserved !== 'reserved') return drained
+    // What the run still holds lies below the range: handing it out after a step of the clock would go back.
+    endRun(this.#run)
+    const { range } = this.#reserver.state
+    this.#writer.writeRange(array, from + drained, range)
+    this.#issued += range.count
+    return drained + range.count
+  }
+
+  fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
+    if (this.#isClosed) return 0
+    const reserved = this.#reserver.reserveUnusedRun(nowTick, to - from)
+    return reserved === 'reserved' ? this.#drain(array, from, to, nowTick) : 0
+  }
+
+  awaitCeiling(attempt: number, _blockMs: number): CeilingWaited {
+    // A claim's ceiling is raised where it is met, so this is an external one.
+    return { outcome: CeilingOutcome.timeout, attempt }
+  }
+
+  raiseCeiling(slot: bigint): void {
+    if (!this.#isClosed && this.#reserver.spec.bound === 'external') this.#reserver.raiseCeiling(slot)
+  }
+
+  raiseFloor(slot: bigint, highTick: number): bigint {
+    return this.#isClosed ? slot : this.#reserver.raiseFloor(slot, highTick)
+  }
+
+  failure(): Error {
+    // No call ends with `unavailable`, and no ceiling fails: the errors of a claim are thrown where they come up.
+    return new Error('the js engine has not failed')
+  }
+
+  statePath(): string | undefined {
+    return this.#reserver.path
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#reserver.close()
+  }
+
+  #tickAt(nowMs: number): number {
+    return Math.floor((nowMs - this.#reserver.spec.epochMs) / this.#reserver.spec.tickMs)
+  }
+
+  #statusAt(nowTick: number): number {
+    if (this.#isClosed) return Status.closed
+    if (nowTick < 0) return Status.beforeEpoch
+    return nowTick > this.#reserver.spec.maxTick ? Status.expired : Status.ok
+  }
+
+  #refill(nowMs: number): number {
+    const nowTick = this.#tickAt(nowMs)
+    const status = this.#statusAt(nowTick)
+    if (status !== Status.ok) return status
+    const reserved = this.#reserver.reserveRun(nowTick, nowTick)
+    return reserved === 'reserved' ? this.#takeNext() : statusOf(reserved)
+  }
+
+  #takeNext(): number {
+    this.#issued++
+    this.#writer.writeOne(id32, this.#run, this.#run.sequence++)
+    return Status.ok
+  }
+
+  /** Fills from what is left of the run; how many. */
+  #drain(array: IdArray, from: number, to: number, nowTick: number): number {
+    const run = this.#run
+    const isUsable =
+      nowTick <= run.tick && run.tick - nowTick <= run.span && (run.holder === 0 || run.holder === this.#id)
+    const count = isUsable ? Math.min(to - from, run.end - run.sequence) : 0
+    if (count > 0) {
+      this.#writer.writeRange(array, from, { tick: run.tick, sequence: run.sequence, count })
+      run.sequence += count
+      this.#issued += count
+    }
+    return count
+  }
+}
+
+function statusOf(reserved: Exclude<Reserved, 'reserved'>): number {
+  return reserved === 'ceiling' ? Status.ceiling : Status.ahead
+}

@@ -1,0 +1,213 @@
+import { History } from './history.js'
+import type { SequenceStart } from './sequence-start.js'
+import { SharedClaim } from './shared-claim.js'
+import { type SlotRange, Slots } from './slots.js'
+import { fields32, fields64, type StateTable } from './state-table.js'
+import { isGivenBack, movedAway } from './word.js'
+
+/**
+ * What a reservation ended with. With `ceiling`, the next slot lies above the claim's ceiling, or the key was given back;
+ * with `bound`, it lies above the bound of the caller.
+ */
+export type Reserved = 'reserved' | 'ahead' | 'moved' | 'claim ceiling' | 'ceiling'
+
+/**
+ * The state of one node: the state word (the first slot that is free) and what lies beside it, which all threads of the
+ * process share. `native/core/state.h` in TypeScript, over Atomics.
+ *
+ * Slots are bigints in here. A reservation is of many slots at once, so this is not the hot path.
+ */
+export class State {
+  /** What the last call that answered `reserved` has reserved. */
+  readonly range: SlotRange = { tick: 0, sequence: 0, count: 0 }
+  readonly claim: SharedClaim
+  readonly #table: StateTable
+  readonly #words: BigUint64Array
+  readonly #at: number
+  readonly #slots: Slots
+  readonly #maxTick: number
+  #knownHistory: History | undefined
+
+  /** @param at - The record's offset in bytes. */
+  constructor(table: StateTable, at: number, sequenceBits: number, maxTick: number) {
+    this.claim = new SharedClaim(table, at)
+    this.#table = table
+    this.#words = table.words64
+    this.#at = at
+    this.#slots = new Slots(sequenceBits)
+    this.#maxTick = maxTick
+  }
+
+  word(): bigint {
+    return Atomics.load(this.#words, this.#at / 8 + fields64.word)
+  }
+
+  /** The latest tick that the clock has shown to a reservation. */
+  highTick(): number {
+    return Number(Atomics.load(this.#words, this.#at / 8 + fields64.highTick))
+  }
+
+  raiseHighTick(tick: number): void {
+    this.#raise(fields64.highTick, BigInt(tick))
+  }
+
+  /** The first slot that generators with an external ceiling may not issue. */
+  externalCeiling(): bigint {
+    return Atomics.load(this.#words, this.#at / 8 + fields64.externalCeiling)
+  }
+
+  raiseExternalCeiling(slot: bigint): void {
+    this.#raise(fields64.externalCeiling, slot)
+  }
+
+  tickOf(slot: bigint): number {
+    return this.#slots.tickOf(slot)
+  }
+
+  /** Whether the next slot of a clock that shows `nowTick` lies at a ceiling or above, though the layout has room for it. */
+  isAbove(ceiling: bigint, word: bigint, nowTick: number): boolean {
+    const nowSlot = this.#slots.at(nowTick, 0)
+    const next = word > nowSlot ? word : nowSlot
+    return next >= ceiling && this.tickOf(next) <= this.#maxTick
+  }
+
+  /**
+   * Reserves between one and `want` slots, none beyond `limitTick`, all of one tick if `oneTick`.
+   *
+   * @param bound - No slot from it on; `undefined` where there is no such bound.
+   */
+  reserve(
+    nowTick: number,
+    limitTick: number,
+    want: number,
+    oneTick: boolean,
+    start: SequenceStart,
+    bound: bigint | undefined,
+  ): Reserved {
+    const slots = this.#slots
+    const limit = Math.min(limitTick, this.#maxTick)
+    const nowSlot = slots.at(nowTick, 0)
+    this.raiseHighTick(nowTick)
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway) return 'moved'
+      if (isGivenBack(word)) return 'claim ceiling'
+      const passed = word <= nowSlot
+      const tick = passed ? nowTick : slots.tickOf(word)
+      const sequence = passed ? start.first(slots.sequenceOf(word)) : slots.sequenceOf(word)
+      if (tick > limit) return 'ahead'
+      const room = (oneTick ? 1 : limit - tick + 1) * slots.capacity - sequence
+      const first = slots.at(tick, sequence)
+      if (bound !== undefined && first >= bound) return 'ceiling'
+      const { ceiling } = this.claim
+      if (ceiling !== 0n && first >= ceiling) return 'claim ceiling'
+      const below = (end: bigint) => Number(end - first)
+      const count = Math.min(
+        want,
+        room,
+        ceiling === 0n ? room : below(ceiling),
+        bound === undefined ? room : below(bound),
+      )
+      const next = first + BigInt(count)
+      this.#history()?.leave(word, tick, next)
+      if (this.#move(word, next)) {
+        this.range.tick = tick
+        this.range.sequence = sequence
+        this.range.count = count
+        return 'reserved'
+      }
+    }
+  }
+
+  /** Reserves up to `want` slots of the past tick `nowTick` that were never issued. */
+  reserveUnused(nowTick: number, want: number): Reserved {
+    const word = this.word()
+    if (word === movedAway) return 'moved'
+    if (isGivenBack(word)) return 'claim ceiling'
+    const history = this.#history()
+    if (word === 0n || this.tickOf(word - 1n) <= nowTick || history === undefined) return 'ahead'
+    return history.takeUnused(nowTick, want, this.range) ? 'reserved' : 'ahead'
+  }
+
+  /** Keeps marks from now on; `EnableHistory` of `state.h`, which has the argument. */
+  enableHistory(clockTick: number): void {
+    const nowTick = Math.min(clockTick, this.#maxTick)
+    const history = this.#history() ?? this.#makeHistory()
+    if (history.isOpen) return
+    this.raiseHighTick(nowTick)
+    const slots = this.#slots
+    const end = slots.at(this.#maxTick, slots.capacity - 1)
+    const nowSlot = slots.at(nowTick, 0)
+    let word: bigint
+    let next: bigint
+    do {
+      word = this.word()
+      if (word === movedAway || isGivenBack(word)) return
+      next = word <= nowSlot ? nowSlot + 1n : word < end ? word + 1n : word
+      const wordTick = slots.tickOf(next - 1n)
+      history.raiseFloor(slots.at(Math.max(wordTick, nowTick) + 1, 0))
+    } while (!this.#move(word, next))
+    history.open()
+  }
+
+  /**
+   * Hands this key over to the native engine, which knows with which slot to go on before it is asked.
+   *
+   * @param raise - Makes sure that the native engine issues nothing below a slot.
+   */
+  moveTo(raise: (slot: bigint) => void): void {
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway) return
+      raise(isGivenBack(word) ? this.claim.ceiling : word)
+      if (this.#move(word, movedAway)) return
+    }
+  }
+
+  /**
+   * No slot below this one is reserved any more; `RaiseFloor` of `state.h`.
+   *
+   * @returns The word as it was before; `undefined` where it was moved or given back.
+   */
+  raiseFloor(slot: bigint): bigint | undefined {
+    for (;;) {
+      const word = this.word()
+      if (word === movedAway || isGivenBack(word)) return undefined
+      // Before the word: ticks below may hold ids that no mark knows of.
+      this.#history()?.raiseFloor(slot)
+      if (word >= slot || this.#move(word, slot)) return word
+    }
+  }
+
+  /** Goes on from a slot, or above what was given back; does nothing unless the word is still `sign`. */
+  takeUp(sign: bigint, slot: bigint): void {
+    const given = this.claim.ceiling
+    const next = slot > given ? slot : given
+    // Another process may have counted meanwhile.
+    this.#history()?.raiseFloor(next)
+    this.claim.takeUp(sign, next)
+  }
+
+  #move(word: bigint, next: bigint): boolean {
+    return Atomics.compareExchange(this.#words, this.#at / 8 + fields64.word, word, next) === word
+  }
+
+  #raise(field: number, value: bigint): void {
+    this.#table.raise(this.#at / 8 + field, value)
+  }
+
+  /** Any thread may have made it; once there, it stays. */
+  #history(): History | undefined {
+    if (this.#knownHistory === undefined) {
+      const offset = Atomics.load(this.#table.words32, this.#at / 4 + fields32.history)
+      if (offset !== 0) this.#knownHistory = new History(this.#table, offset, this.#slots)
+    }
+    return this.#knownHistory
+  }
+
+  #makeHistory(): History {
+    const fresh = History.allocate(this.#table)
+    const winner = Atomics.compareExchange(this.#table.words32, this.#at / 4 + fields32.history, 0, fresh)
+    return new History(this.#table, winner === 0 ? fresh : winner, this.#slots)
+  }
+}

@@ -1,0 +1,106 @@
+import type { Bound, Place } from '../engine/engine.js'
+import { rangeError, show, typeError } from '../errors.js'
+
+// The checks of single options. Each returns the option's value, or its default; all throw TypeError or RangeError
+// `ERR_OPTION_INVALID`.
+
+const maxNamespace = 255
+const maxWindowMs = 86_400_000
+
+export function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], byDefault: T): T {
+  if (value === undefined) return byDefault
+  if (!allowed.includes(value as T)) {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass one of ${allowed.map(show).join(', ')}`)
+  }
+  return value as T
+}
+
+export function milliseconds(name: string, value: unknown, byDefault: number): number {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
+  }
+  if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from 0 up`)
+  }
+  return value
+}
+
+export function windowOf(value: unknown): number {
+  const windowMs = milliseconds('windowMs', value, 900)
+  if (windowMs < 1 || windowMs > maxWindowMs) {
+    throw rangeError('ERR_OPTION_INVALID', `windowMs is ${windowMs}; pass milliseconds from 1 to ${maxWindowMs}`)
+  }
+  return windowMs
+}
+
+export function namespaceOf(namespace: unknown = 'default'): string {
+  if (typeof namespace !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `namespace is ${show(namespace)} (${typeof namespace}); pass a string`)
+  }
+  if (namespace.length < 1 || namespace.length > maxNamespace || !namespace.isWellFormed()) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `namespace is ${show(namespace)}; pass 1 to ${maxNamespace} characters of well-formed text`,
+    )
+  }
+  return namespace
+}
+
+/** Wraps a function, so that what it returns is checked: `ERR_CLOCK_INVALID`. */
+export function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
+  if (clock === 'wall' || clock === 'steady') return clock
+  if (typeof clock !== 'function') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`,
+    )
+  }
+  return () => {
+    const ms: unknown = clock()
+    if (typeof ms !== 'number') {
+      throw typeError(
+        'ERR_CLOCK_INVALID',
+        `the clock returned ${show(ms)} (${typeof ms}); it has to return milliseconds since 1970 as a number`,
+      )
+    }
+    // The range of a Date (ECMAScript 21.4.1.1). The comparison is false for NaN, too.
+    if (!(Math.abs(ms) <= 8.64e15)) {
+      throw rangeError(
+        'ERR_CLOCK_INVALID',
+        `the clock returned ${ms}; it has to return milliseconds since 1970 that a Date can hold`,
+      )
+    }
+    return Math.floor(ms)
+  }
+}
+
+/** What the option says of the place of the state, and of a bound. The default depends on the engine, and is left to the caller. */
+export function stateOf(state: unknown): { place: Place; bound?: Bound; path?: string; isThread?: boolean } {
+  if (state === undefined || state === 'process') return { place: 'process' }
+  if (state === 'thread') return { place: 'process', isThread: true }
+  if (state === 'host') return { place: 'host' }
+  if (Object.prototype.toString.call(state) === '[object URL]') {
+    throw typeError('ERR_OPTION_INVALID', 'state is a URL; pass the path, which fileURLToPath() of node:url gives')
+  }
+  if (typeof state !== 'string') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}; pass 'host', 'process', 'thread', or the path of a file`,
+    )
+  }
+  // A word such as 'hosts' is a mistake, and not a file in the current folder.
+  if (!/[./\\]/.test(state) || state.includes('\0')) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}; pass 'host', 'process', 'thread', or a path with a slash or a dot, such as './ids.state'`,
+    )
+  }
+  if (/^file:/i.test(state)) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}, a URL; pass the path, which fileURLToPath() of node:url gives`,
+    )
+  }
+  return { place: 'host', bound: 'file', path: state }
+}

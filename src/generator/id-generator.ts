@@ -1,0 +1,81 @@
+// Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import type { EngineKind } from '../engine/choose.js'
+import type { IdArray } from '../engine/engine.js'
+import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
+import type { Stats } from './stats.js'
+
+/**
+ * A generator of ids, made by {@link createGenerator}. With layouts of at most 53 bits it has `nextNumber()` too; where
+ * TypeScript does not know the layout, that is optional.
+ */
+export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> &
+  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
+
+/** What generators of layouts of at most 53 bits have in addition. */
+export interface NarrowGenerator {
+  /**
+   * Makes one id as a number, which holds it exactly.
+   *
+   * @throws RangeError `ERR_NUMBER_UNSAFE` for a layout of more than 53 bits, where the types did not refuse it; otherwise as `next`.
+   */
+  nextNumber(this: void): number
+}
+
+/**
+ * What every generator has. `next`, `nextString`, `nextNumber` and `nextAsync` need no `this`, so they can be passed as
+ * functions. `console.log` and `JSON.stringify` show layout, node, engine and state.
+ *
+ * @example
+ * const { nextString } = createGenerator({ node: 7 })
+ * nextString().length // 19
+ */
+export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> extends Iterable<bigint>, Disposable {
+  /** The fields of its ids and their widths. */
+  readonly layout: Layout<F>
+  /** Its node: all node fields as one number, the first field the most significant. */
+  readonly node: number
+  /** The engine that was chosen. Where a native generator of this process uses the same node, the native engine makes the ids. */
+  readonly engine: EngineKind
+  /** Where the last id is remembered, as in `stats()`. */
+  readonly state: string
+  /**
+   * Makes one id. Blocks where the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
+   *
+   * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`,
+   * `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`;
+   * TypeError, RangeError `ERR_CLOCK_INVALID`. Nothing is issued then.
+   */
+  next(this: void): bigint
+  /** Makes one id in decimal digits, as JSON and JavaScript clients need it. Blocks and throws as `next`. */
+  nextString(this: void): string
+  /**
+   * Makes one id without blocking the event loop. It waits until a full tick has passed, however long that is. After a step
+   * back of the clock it rejects where `next` throws, except that it always waits for one tick. Calls get their ids in the order
+   * in which they were made.
+   */
+  nextAsync(this: void): Promise<bigint>
+  /**
+   * Fills an array with ids in ascending order, and returns it. Where the ids of a tick are used up it waits for the next one,
+   * each time for at most `maxWaitMs` milliseconds. With `onRollback: 'reuse'` the order is given up.
+   *
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
+   */
+  fill<A extends IdArray>(array: A): A
+  /**
+   * Fills an array without blocking the event loop, which gets a turn after each 16 384 ids. It waits as `nextAsync` does. Do
+   * not use the array before the promise settles.
+   *
+   * @throws as `fill`; the promise rejects.
+   */
+  fillAsync<A extends IdArray>(array: A): Promise<A>
+  /** Makes `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
+  take(count: number): bigint[]
+  /** Decodes an id of this generator's layout. @throws as {@link decode}. */
+  decode(id: bigint | string): DecodedId<F>
+  /** Counts what this generator has done; after `close()`, what it had done by then. */
+  stats(): Stats
+  /** Closes the generator. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Closing twice does nothing. */
+  close(): void
+}

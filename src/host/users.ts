@@ -1,0 +1,87 @@
+import { type BigIntStats, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { attempt } from './attempt.js'
+
+/** A process that has a page or a state file open. */
+export interface User {
+  readonly pid: number
+  readonly command: string
+}
+
+const maxCommand = 60
+
+/**
+ * The processes that have a page mapped, or a state file open, except this one. Only those that this one may look into are
+ * seen: those of the same user and container.
+ *
+ * @returns `undefined` where the system does not tell.
+ */
+export function usersOf(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
+  if (kind === 'page') return mappings()?.of(stats)
+  return otherPids()
+    ?.filter((pid) => attempt(() => hasItOpen(pid, stats)))
+    .map(userOf)
+}
+
+/** All that processes have mapped; for many pages, because it reads every mapping of every process. */
+export class Mappings {
+  readonly #pids = new Map<string, Set<number>>()
+
+  constructor(pids: readonly number[]) {
+    for (const pid of pids) {
+      const text = attempt(() => readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? ''
+      for (const [, key] of text.matchAll(/^\S+ \S+ \S+ (\S+ [1-9][0-9]*) /gm)) {
+        this.#pids.set(key as string, (this.#pids.get(key as string) ?? new Set()).add(pid))
+      }
+    }
+  }
+
+  of({ dev, ino }: BigIntStats): User[] {
+    // The two parts of a device's number are not in one piece (makedev(3)).
+    const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
+    const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
+    const hex = (part: bigint) => part.toString(16).padStart(2, '0')
+    return [...(this.#pids.get(`${hex(major)}:${hex(minor)} ${ino}`) ?? [])].map(userOf)
+  }
+}
+
+/** @returns `undefined` where the system does not tell. */
+export function mappings(): Mappings | undefined {
+  const pids = otherPids()
+  return pids === undefined ? undefined : new Mappings(pids)
+}
+
+export function userOf(pid: number): User {
+  return { pid, command: commandOf(pid) }
+}
+
+/** Processes in words: `12 (node main.js), 13`. */
+export function named(users: readonly User[]): string {
+  return users.map(({ pid, command }) => (command === '' ? String(pid) : `${pid} (${command})`)).join(', ')
+}
+
+function otherPids(): number[] | undefined {
+  if (process.platform !== 'linux') return undefined
+  return attempt(() => readdirSync('/proc'))
+    ?.filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).some((name) =>
+    attempt(() => {
+      const path = `${folder}/${name}`
+      // Sockets and pipes are no files.
+      if (!readlinkSync(path).startsWith('/')) return false
+      const open = statSync(path, { bigint: true })
+      return open.dev === dev && open.ino === ino
+    }),
+  )
+}
+
+function commandOf(pid: number): string {
+  const words = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').split('\0')) ?? []
+  const command = words.join(' ')
+  return command.length > maxCommand ? `${command.slice(0, maxCommand)}…` : command
+}

@@ -1,0 +1,84 @@
+import { platform } from '#platform'
+import { CeilingOutcome, type Core } from '../engine/engine.js'
+import { GraupelError } from '../errors.js'
+import type { Counters } from './counters.js'
+import type { Policy } from './policy.js'
+
+/** What raises a ceiling, for a call that meets it. */
+export interface CeilingSource {
+  /** Whether a call that blocks waits for it. False where the thread that waits has to raise it itself. */
+  readonly isAwaited: boolean
+  /**
+   * Looks whether the ceiling has risen, where the core does not see that by itself; whether there is something to try again for.
+   *
+   * @throws GraupelError where it will never rise
+   */
+  rise?(): boolean
+  /**
+   * The error of a call that has waited as long as it may.
+   *
+   * @param rule - Which option bounds the wait, in words.
+   */
+  late(waitedMs: number, rule: string): GraupelError
+}
+
+/** The ceiling of a state file. A thread of the addon raises it. */
+export const stateFileCeiling: CeilingSource = {
+  isAwaited: true,
+  late(waitedMs, rule) {
+    return new GraupelError(
+      'ERR_STATE_UNAVAILABLE',
+      `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
+    )
+  },
+}
+
+/** One call's wait for a ceiling to rise. Where `onOverflow` is to throw, it does not wait. */
+export class CeilingWait {
+  readonly #core: Core
+  readonly #source: CeilingSource
+  readonly #maxMs: number
+  readonly #counters: Counters
+  readonly #startMs = platform.monotonicMs()
+  #attempt = 0
+
+  constructor(core: Core, source: CeilingSource, policy: Policy, counters: Counters) {
+    this.#core = core
+    this.#source = source
+    this.#maxMs = policy.onOverflow === 'throw' ? 0 : policy.maxWaitMs
+    this.#counters = counters
+    counters.waits++
+  }
+
+  /**
+   * Waits, after the core was observed.
+   *
+   * @param mayBlock - Block until an attempt to raise the ceiling has ended.
+   * @returns Whether an attempt has succeeded, so that the call can try again.
+   * @throws GraupelError the core's failure if an attempt has failed; the source's error if all of them take too long.
+   */
+  poll(mayBlock: boolean): boolean {
+    if (this.#source.rise?.()) {
+      this.#counters.waitedMs += platform.monotonicMs() - this.#startMs
+      return true
+    }
+    const cannotRise = mayBlock && !this.#source.isAwaited
+    const leftMs = cannotRise ? 0 : Math.max(0, this.#maxMs - (platform.monotonicMs() - this.#startMs))
+    const { outcome, attempt } = this.#core.awaitCeiling(
+      this.#attempt,
+      mayBlock ? Math.ceil(Math.min(leftMs, 2 ** 31)) : 0,
+    )
+    this.#attempt = attempt
+    const waitedMs = platform.monotonicMs() - this.#startMs
+    if (outcome === CeilingOutcome.timeout && waitedMs < this.#maxMs && !cannotRise) return false
+    this.#counters.waitedMs += waitedMs
+    if (outcome === CeilingOutcome.failed) throw this.#core.failure()
+    if (outcome === CeilingOutcome.timeout) {
+      const rule = this.#maxMs === 0 ? "onOverflow 'throw' allows" : `maxWaitMs (${this.#maxMs}) allows`
+      throw this.#source.late(waitedMs, rule)
+    }
+    // For the next round, where the clock has gone on by more than a window.
+    this.#attempt = 0
+    return true
+  }
+}
