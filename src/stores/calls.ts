@@ -1,0 +1,256 @@
+import { GraupelError, show, typeError } from '../errors.js'
+import { showNoText } from './options.js'
+import type { Store, StoreEntry } from './store.js'
+
+/** The time that calls take; injected, so that a simulation runs on a clock of its own. */
+export interface Timing {
+  /** Monotonic milliseconds. */
+  monotonicMs(): number
+  /** Calls back after `ms`; the result takes that back. */
+  later(callback: () => void, ms: number): () => void
+}
+
+/** What a write ended with. */
+export type Written =
+  | { readonly landed: true; readonly version: string }
+  /** Another write came first; `found` is the record that it left. */
+  | { readonly landed: false; readonly found: StoreEntry | undefined }
+
+/** Milliseconds between two attempts at the same call: doubled each time, and drawn from the upper half. */
+const firstPauseMs = 10
+const maxPauseMs = 500
+
+/** The range of a Date (ECMAScript 21.4.1.1). */
+const maxDateMs = 8.64e15
+
+/**
+ * The calls of a store as everything above it makes them: each with a deadline, checked answers, and writes whose outcome is
+ * known. Clients hang for ever on a dead connection, and resend by themselves what was applied already, so neither an error nor a
+ * conflict says whether a write has landed; the record does.
+ */
+export class StoreCalls {
+  readonly store: Store
+  readonly #timing: Timing
+  readonly #timeoutMs: number
+  readonly #random: () => number
+
+  /**
+   * @param timeoutMs - How long one call of the store may take.
+   * @param random - From 0 to below 1.
+   */
+  constructor(store: Store, timing: Timing, timeoutMs: number, random: () => number) {
+    this.store = store
+    this.#timing = timing
+    this.#timeoutMs = timeoutMs
+    this.#random = random
+  }
+
+  /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; what the signal was aborted with. */
+  async read(key: string, signal?: AbortSignal): Promise<StoreEntry | undefined> {
+    return this.#checkEntry('read', key, await this.#call('read', signal, (own) => this.store.read(key, own)))
+  }
+
+  /** @throws as `read` */
+  async list(folder: string, signal?: AbortSignal): Promise<StoreEntry[]> {
+    const found: unknown = await this.#call('list', signal, (own) => this.store.list(folder, own))
+    if (!Array.isArray(found)) throw this.#invalid('list', found, 'an array of records')
+    return found.map((entry) => {
+      const checked = this.#checkEntry('list', undefined, entry)
+      if (checked?.key.startsWith(folder)) return checked
+      throw this.#invalid('list', entry, `a record whose key begins with ${show(folder)}`)
+    })
+  }
+
+  /** The store's clock, or `undefined` where it has none. @throws as `read` */
+  async nowMs(signal?: AbortSignal): Promise<number | undefined> {
+    if (this.store.nowMs === undefined) return undefined
+    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own))
+    if (typeof nowMs === 'number' && Math.abs(nowMs) <= maxDateMs) return nowMs
+    throw this.#invalid('nowMs', nowMs, 'milliseconds since 1970')
+  }
+
+  /** @throws as `read` */
+  async incarnation(signal?: AbortSignal): Promise<string> {
+    const name: unknown = await this.#call('incarnation', signal, (own) => this.store.incarnation?.(own))
+    if (typeof name === 'string' && name !== '') return name
+    throw this.#invalid('incarnation', name, 'a text')
+  }
+
+  /**
+   * Writes a value that no other write has, so that a record that holds it is this write's.
+   *
+   * @param expected - As in {@link Store.write}. The attempts all expect the same, so that one of them lands at the most.
+   * @param untilMs - Monotonic milliseconds after which no attempt is begun.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` where the outcome is not known by then, or `ERR_STORE_INVALID`; what the signal was aborted with.
+   */
+  async write(
+    key: string,
+    value: string,
+    expected: string | undefined,
+    untilMs: number,
+    signal?: AbortSignal,
+  ): Promise<Written> {
+    let cause: unknown
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
+      try {
+        const version: unknown = await this.#call('write', signal, (own) => this.store.write(key, value, expected, own))
+        if (typeof version === 'string' && version !== '') return { landed: true, version }
+        if (version !== undefined) throw this.#invalid('write', version, 'the new version, or undefined')
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (isFinal(error)) throw error
+        cause = error
+      }
+      try {
+        const found = await this.read(key, signal)
+        if (found?.value === value) return { landed: true, version: found.version }
+        // The version seen before is no proof that the write has failed: it may be under way. The next attempt expects the same.
+        if (found?.version !== expected) return { landed: false, found }
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (isFinal(error)) throw error
+        cause = error
+      }
+      if (this.#timing.monotonicMs() + pauseMs >= untilMs) throw this.#unknown(key, cause)
+      await this.pause(pauseMs, signal)
+    }
+  }
+
+  /** Waits for between half of a time and all of it, so that processes that began together do not go on together. */
+  pause(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.wait(ms * (0.5 + this.#random() / 2), signal)
+  }
+
+  /** Waits for a time. @throws what the signal was aborted with */
+  wait(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#timing.later(() => settle(resolve), ms)
+      const abort = () => settle(() => reject(signal?.reason))
+      const settle = (how: () => void) => {
+        cancel()
+        signal?.removeEventListener('abort', abort)
+        how()
+      }
+      if (signal?.aborted) abort()
+      else signal?.addEventListener('abort', abort)
+    })
+  }
+
+  /** One call of the store, which ends with its deadline or the signal whatever the client does. */
+  #call<T>(
+    name: string,
+    signal: AbortSignal | undefined,
+    call: (signal: AbortSignal) => Promise<T> | undefined,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const own = new AbortController()
+      const settle = (how: () => void) => {
+        cancel()
+        signal?.removeEventListener('abort', abort)
+        how()
+      }
+      const fail = (reason: string, cause?: unknown) => reject(this.#unavailable(name, reason, cause))
+      const abort = () => {
+        settle(() => reject(signal?.reason))
+        own.abort(signal?.reason)
+      }
+      const cancel = this.#timing.later(() => {
+        settle(() => fail(`did not answer within ${this.#timeoutMs} ms`))
+        own.abort()
+      }, this.#timeoutMs)
+      if (signal?.aborted) return abort()
+      signal?.addEventListener('abort', abort)
+      // Within a promise, because a store of the user's may throw at once.
+      Promise.resolve()
+        .then(() => call(own.signal))
+        .then(
+          (value) => settle(() => resolve(value as T)),
+          (error) => settle(() => fail(`failed: ${reasonOf(error)}`, error)),
+        )
+    })
+  }
+
+  #checkEntry(name: string, key: string | undefined, entry: unknown): StoreEntry | undefined {
+    if (entry === undefined && key !== undefined) return undefined
+    const of = entry as Partial<StoreEntry> | null
+    const isEntry =
+      typeof of === 'object' &&
+      typeof of?.key === 'string' &&
+      typeof of.value === 'string' &&
+      typeof of.version === 'string' &&
+      of.version !== ''
+    if (isEntry && (key === undefined || of.key === key)) return of as StoreEntry
+    throw this.#invalid(name, entry, 'a record: { key, value, version }, all of them texts')
+  }
+
+  #unavailable(name: string, reason: string, cause: unknown): GraupelError {
+    if (cause instanceof GraupelError) return cause
+    return new GraupelError(
+      'ERR_STORE_UNAVAILABLE',
+      `${name}() of the store '${this.store.name}' ${reason}; try again`,
+      {
+        cause,
+      },
+    )
+  }
+
+  #unknown(key: string, cause: unknown): GraupelError {
+    return new GraupelError(
+      'ERR_STORE_UNAVAILABLE',
+      `it is not known whether the store '${this.store.name}' has written ${show(key)}: ${(cause as Error | undefined)?.message ?? 'its record did not change'}; try again`,
+      { cause },
+    )
+  }
+
+  #invalid(name: string, answer: unknown, rule: string): GraupelError {
+    return new GraupelError(
+      'ERR_STORE_INVALID',
+      `${name}() of the store '${this.store.name}' answered ${show(answer)}; it has to answer ${rule}`,
+    )
+  }
+}
+
+/** Another attempt would end in the same way. */
+function isFinal(error: unknown): boolean {
+  const { code } = error as GraupelError
+  return code === 'ERR_STORE_INVALID' || code === 'ERR_STORE_UNSAFE'
+}
+
+/** What a client has rejected with, which may be anything: to read its message may throw, and the call has to end. */
+function reasonOf(error: unknown): string {
+  try {
+    const message: unknown = (error as Error | undefined)?.message
+    return typeof message === 'string' ? message : show(error)
+  } catch {
+    return 'with an error that cannot be read'
+  }
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID` for what is no store. */
+export function checkStore(store: unknown): asserts store is Store {
+  const of = store as Partial<Record<keyof Store, unknown>> | null | undefined
+  if (typeof of !== 'object' || of === null) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `store is ${showNoText(store)}; pass what a function of graupel/stores returns`,
+    )
+  }
+  const rules: [keyof Store, string, boolean][] = [
+    ['name', 'string', true],
+    ['durable', 'boolean', true],
+    ['read', 'function', true],
+    ['list', 'function', true],
+    ['write', 'function', true],
+    ['nowMs', 'function', of.durable === false],
+    ['incarnation', 'function', of.durable === false],
+    ['add', 'function', false],
+  ]
+  for (const [name, type, isRequired] of rules) {
+    const value = of[name]
+    if (value === undefined && !isRequired) continue
+    if (typeof value !== type) {
+      const why = isRequired && (name === 'incarnation' || name === 'nowMs') ? ', because it is not durable' : ''
+      throw typeError('ERR_OPTION_INVALID', `${name} of the store is ${show(value)}; a store has a ${type} there${why}`)
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { memoryStore } from './memory.js'
+export type { Store, StoreEntry, StoreOptions } from './store.js'

@@ -1,0 +1,49 @@
+import { rangeError, show, typeError } from '../errors.js'
+
+/**
+ * Refuses what is no option of a store, and names that cannot be names of a table or keys.
+ *
+ * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function checkStoreOptions(
+  options: object,
+  name: 'table' | 'prefix' | undefined,
+  others: readonly string[] = [],
+): void {
+  const known = ['durable', ...(name === undefined ? [] : [name]), ...others]
+  if (typeof options !== 'object' || options === null) {
+    throw typeError('ERR_OPTION_INVALID', `the options of the store are ${show(options)}; pass an object, or nothing`)
+  }
+  for (const [key, value] of Object.entries(options)) {
+    if (!known.includes(key)) {
+      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${known.join(', ')}`)
+    }
+    if (key === 'durable' && value !== undefined && typeof value !== 'boolean') {
+      throw typeError('ERR_OPTION_INVALID', `durable is ${show(value)}; pass true or false`)
+    }
+    if (key === name && value !== undefined) checkName(key, value)
+  }
+}
+
+function checkName(option: string, value: unknown): void {
+  if (typeof value !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `${option} is ${show(value)} (${typeof value}); pass a string`)
+  }
+  // It becomes a part of SQL and of Lua, where only these need no quotes.
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,47}$/.test(value)) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `${option} is ${show(value)}; pass 1 to 48 letters, digits and underscores that begin with no digit`,
+    )
+  }
+}
+
+/** What stands in place of a client or a store. A text is not shown, because it may be a URL with a password. */
+export function showNoText(value: unknown): string {
+  return typeof value === 'string' ? 'a text' : show(value)
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID` */
+export function clientError(store: string, client: unknown, clients: string): TypeError {
+  return typeError('ERR_OPTION_INVALID', `the client of ${store} is ${showNoText(client)}; pass ${clients}`)
+}

@@ -1,0 +1,161 @@
+import { GraupelError } from '../errors.js'
+import { checkStoreOptions, clientError } from './options.js'
+import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
+import type { StoreOptions } from './store.js'
+import { newVersion } from './version.js'
+
+/** A `Pool` or a `Client` of pg, or what `postgres()` of postgres.js returns. */
+export type PostgresClient = PgClient | PostgresJsClient
+
+interface PgClient {
+  query(text: string, values: string[]): Promise<{ rows: unknown[] }>
+}
+interface PostgresJsClient {
+  unsafe(text: string, values: string[]): PromiseLike<unknown>
+}
+
+export interface PostgresStoreOptions extends StoreOptions {
+  /** The name of the table, which is looked for along the `search_path`. @default 'graupel_store' */
+  table?: string
+}
+
+/** Of PostgreSQL, appendix A: the loser of two transactions under REPEATABLE READ and SERIALIZABLE, and of a deadlock. */
+const rolledBack = ['40001', '40P01']
+const undefinedTable = '42P01'
+
+// With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed, and shows the same
+// start of the server afterwards. So each write commits at least to the local disk. It stands in RETURNING, and not in a
+// statement of its own, because a pooler may send the next one elsewhere.
+const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'local', true) END`
+
+/**
+ * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take writes back that were
+ * acknowledged. `durable: true` is right for one server with `fsync = on`, and where `synchronous_commit` waits for the replica
+ * that takes over.
+ *
+ * Every call is one statement, and one transaction of any isolation level. No call needs a session: a pooler such as PgBouncer
+ * may be in transaction mode. Calls have to reach the primary, reads too. A role needs SELECT, INSERT and UPDATE on the tables.
+ *
+ * @param client - A pool: a client that has a transaction open would keep what it writes from the others. It is never closed.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
+ * says, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, where the tables are missing or may not
+ * be made.
+ * @example
+ * const pool = new pg.Pool()
+ * const store = postgresStore(pool)
+ * await store.setup()
+ * await store.write('settings/first', 'one', undefined)
+ * const entry = await store.read('settings/first')
+ * entry.value // 'one'
+ * await pool.end()
+ */
+export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): SqlStore {
+  checkStoreOptions(options, 'table')
+  const { table = 'graupel_store', durable = false } = options
+  const query = queryOf(client)
+  const records = quoted(table)
+  const sums = quoted(`${table}_sums`)
+  const columns = 'key, value, version'
+  // Keys are compared by their bytes: other collations take some texts for equal, and order '/' and '0' in their own way.
+  const tables = [
+    [
+      records,
+      `CREATE TABLE IF NOT EXISTS ${records} (key text COLLATE "C" PRIMARY KEY, value text NOT NULL, version text NOT NULL);`,
+    ],
+    [sums, `CREATE TABLE IF NOT EXISTS ${sums} (key text COLLATE "C" PRIMARY KEY, sum bigint NOT NULL);`],
+  ] as const
+  const ddl = tables.map(([, statement]) => statement).join('\n')
+
+  const run = async (signal: AbortSignal | undefined, text: string, ...values: string[]): Promise<Row[]> => {
+    for (;;) {
+      signal?.throwIfAborted()
+      try {
+        return (await query(text, values)) as Row[]
+      } catch (error) {
+        const code = (error as { code?: string }).code ?? ''
+        if (code === undefinedTable) throw noTable('postgres', ddl, error)
+        // Nothing was done, and the next attempt sees what the winner has written.
+        if (!rolledBack.includes(code)) throw error
+      }
+    }
+  }
+  const scalar = async (signal: AbortSignal | undefined, text: string, ...values: string[]) =>
+    ((await run(signal, text, ...values))[0] as Row).value
+  const isThere = async (name: string) =>
+    (await scalar(undefined, 'SELECT (to_regclass($1) IS NOT NULL)::text AS value', name)) === 'true'
+
+  return {
+    name: 'postgres',
+    durable,
+    ddl,
+    async setup() {
+      for (const [name, statement] of tables) {
+        // First, because a role that may not create tables is refused even where the table is there.
+        if (await isThere(name)) continue
+        try {
+          await run(undefined, statement)
+        } catch (error) {
+          // Another process has made it at the same time, for which IF NOT EXISTS is no help.
+          if (await isThere(name)) continue
+          throw new GraupelError(
+            'ERR_STORE_UNAVAILABLE',
+            `setup() of the store 'postgres' failed (${(error as Error).message}); let a role that may create tables run\n${ddl}`,
+            { cause: error },
+          )
+        }
+      }
+    },
+    async read(key, signal) {
+      const [row] = await run(signal, `SELECT ${columns} FROM ${records} WHERE key = $1`, key)
+      return row && entryOf(row)
+    },
+    async list(folder, signal) {
+      const text = `SELECT ${columns} FROM ${records} WHERE key >= $1 AND key < $2 AND position('/' in substr(key, length($1) + 1)) = 0`
+      return (await run(signal, text, folder, endOf(folder))).map(entryOf)
+    },
+    async write(key, value, expected, signal) {
+      const version = newVersion()
+      const [written] =
+        expected === undefined
+          ? await run(
+              signal,
+              `INSERT INTO ${records} (${columns}) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING RETURNING version, ${flushed}`,
+              key,
+              value,
+              version,
+            )
+          : await run(
+              signal,
+              `UPDATE ${records} SET value = $2, version = $3 WHERE key = $1 AND version = $4 RETURNING version, ${flushed}`,
+              key,
+              value,
+              version,
+              expected,
+            )
+      return written?.version
+    },
+    async nowMs(signal) {
+      return Number(await scalar(signal, 'SELECT floor(extract(epoch from clock_timestamp()) * 1000)::text AS value'))
+    },
+    incarnation(signal) {
+      const text = `SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' ||
+        (SELECT timeline_id FROM pg_control_checkpoint()) || ' ' || extract(epoch from pg_postmaster_start_time()) AS value`
+      return scalar(signal, text)
+    },
+    async add(key, count, signal) {
+      const text = `INSERT INTO ${sums} (key, sum) VALUES ($1, $2::bigint) ON CONFLICT (key) DO UPDATE SET sum = ${sums}.sum + excluded.sum RETURNING sum::text AS value, ${flushed}`
+      return BigInt(await scalar(signal, text, key, count.toString()))
+    },
+  }
+}
+
+function queryOf(client: PostgresClient): (text: string, values: string[]) => Promise<unknown[]> {
+  const of = client as Partial<PgClient & PostgresJsClient> | undefined
+  // postgres.js has no query(), and is a function.
+  if (typeof of?.unsafe === 'function') {
+    return async (text, values) => [...((await (client as PostgresJsClient).unsafe(text, values)) as Iterable<unknown>)]
+  }
+  if (typeof of?.query === 'function')
+    return async (text, values) => (await (client as PgClient).query(text, values)).rows
+  throw clientError('PostgreSQL', client, 'a Pool of pg, or what postgres() of postgres.js returns')
+}

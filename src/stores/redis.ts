@@ -1,0 +1,171 @@
+import { GraupelError, show } from '../errors.js'
+import { checkStoreOptions, clientError } from './options.js'
+import type { Store, StoreEntry, StoreOptions } from './store.js'
+import { newVersion } from './version.js'
+
+/** A client of ioredis, node-redis (`redis`, `@redis/client`) or `@valkey/valkey-glide`; single, Sentinel or Cluster. */
+export type RedisClient = IoredisClient | NodeRedisClient | GlideClient
+
+interface IoredisClient {
+  call(command: string, ...words: string[]): Promise<unknown>
+}
+interface NodeRedisClient {
+  // biome-ignore lint/suspicious/noExplicitAny: the client of one server takes the words, those of others something before them
+  sendCommand(...words: any[]): Promise<unknown>
+}
+interface GlideClient {
+  customCommand(words: string[]): Promise<unknown>
+}
+
+export interface RedisStoreOptions extends StoreOptions {
+  /** What the names of its keys begin with. @default 'graupel' */
+  prefix?: string
+}
+
+// Everything is a script: it runs in one step, and on the primary, where clients may send plain reads to replicas.
+// PERSIST changes nothing, and is a write, which replicas refuse: what they have may be old.
+const scripts = {
+  read: `
+redis.call('PERSIST', KEYS[1])
+return redis.call('HGET', KEYS[1], ARGV[1])`,
+  list: "return redis.call('HGETALL', KEYS[1])",
+  // A value is stored behind its version, which has 36 characters.
+  write: `
+redis.call('PERSIST', KEYS[1])
+local found = redis.call('HGET', KEYS[1], ARGV[1])
+if (found and string.sub(found, 1, 36) or '') ~= ARGV[2] then return '' end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 'written'`,
+  // The sum as text, because Lua's numbers hold 53 bits.
+  add: "redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) return redis.call('HGET', KEYS[1], ARGV[1])",
+  time: "local now = redis.call('TIME') return now[1] .. ' ' .. now[2]",
+  info: "return redis.call('INFO', 'server') .. redis.call('INFO', 'replication') .. redis.call('INFO', 'memory')",
+} as const
+
+const versionLength = 36
+
+/**
+ * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica may take writes back that were
+ * acknowledged, and so does a restart from a snapshot. `durable: true` is right for one server with `appendfsync always`.
+ *
+ * Each folder of keys is one hash, `{prefix}:folder`, and all of them are in one slot of a cluster, so that they live and fail
+ * together. Reads, too, need the primary. A user needs the commands EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME
+ * (`~{graupel}* +eval +hget …` in an ACL).
+ *
+ * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, by Sentinel, or of a cluster. It is
+ * never closed. One of node-redis needs a listener of `error`, without which it does not connect again.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
+ * says, and `incarnation` with GraupelError `ERR_STORE_UNSAFE` where `maxmemory-policy` of the server lets it evict keys that do
+ * not expire, such as `allkeys-lru`.
+ * @example
+ * const client = new Redis(process.env.REDIS_URL) // of ioredis
+ * const store = redisStore(client)
+ * await store.write('settings/first', 'one', undefined)
+ * const entry = await store.read('settings/first')
+ * entry.value // 'one'
+ * client.disconnect()
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+  checkStoreOptions(options, 'prefix')
+  const { prefix = 'graupel', durable = false } = options
+  const send = senderOf(client)
+  const run = (script: keyof typeof scripts, name: string, words: string[], signal: AbortSignal | undefined) => {
+    signal?.throwIfAborted()
+    // What stands in braces decides on the slot.
+    const hash = `{${prefix}}${name}`
+    return send(hash, ['EVAL', scripts[script], '1', hash, ...words])
+  }
+  const info = async (signal: AbortSignal | undefined) => {
+    const text = textOf(await run('info', '', [], signal))
+    return (field: string) => {
+      const found = new RegExp(`^${field}:(.+?)\\r?$`, 'm').exec(text)?.[1]
+      if (found === undefined) throw new Error(`INFO of the server has no ${field}`)
+      return found
+    }
+  }
+  return {
+    name: 'redis',
+    durable,
+    async read(key, signal) {
+      const { folder, name } = partsOf(key)
+      const found = await run('read', `:${folder}`, [name], signal)
+      return found === null || found === undefined ? undefined : entryOf(key, textOf(found))
+    },
+    async list(folder, signal) {
+      const found = await run('list', `:${folder}`, [], signal)
+      return pairsOf(found).map(([name, stored]) => entryOf(folder + name, stored))
+    },
+    async write(key, value, expected, signal) {
+      const { folder, name } = partsOf(key)
+      const version = newVersion()
+      const answer = await run('write', `:${folder}`, [name, expected ?? '', version + value], signal)
+      return textOf(answer) === 'written' ? version : undefined
+    },
+    async nowMs(signal) {
+      const [seconds, microseconds] = textOf(await run('time', '', [], signal)).split(' ')
+      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
+    },
+    async incarnation(signal) {
+      const of = await info(signal)
+      // The others evict keys that expire, and ours do not.
+      if (of('maxmemory') !== '0' && of('maxmemory_policy').startsWith('allkeys')) {
+        throw new GraupelError(
+          'ERR_STORE_UNSAFE',
+          `the server has maxmemory-policy ${of('maxmemory_policy')}, and may evict what says who has which node; set noeviction or one that begins with volatile`,
+        )
+      }
+      return `${of('run_id')} ${of('master_replid')}`
+    },
+    async add(key, count, signal) {
+      const { folder, name } = partsOf(key)
+      return BigInt(textOf(await run('add', `.sums:${folder}`, [name, count.toString()], signal)))
+    },
+  }
+}
+
+/** How a client sends a command for a key. */
+function senderOf(client: RedisClient): (key: string, words: [string, ...string[]]) => Promise<unknown> {
+  // A function, such as a class whose `new` was forgotten, has call(), too.
+  const given: unknown = typeof client === 'function' ? undefined : client
+  const of = given as Partial<IoredisClient & NodeRedisClient & GlideClient> | null | undefined
+  if (typeof of?.customCommand === 'function') return (_key, words) => (client as GlideClient).customCommand(words)
+  if (typeof of?.call === 'function')
+    return (_key, [command, ...words]) => (client as IoredisClient).call(command, ...words)
+  if (typeof of?.sendCommand !== 'function') {
+    throw clientError('Redis', client, 'a client of ioredis, node-redis or valkey-glide')
+  }
+  // The client of a cluster has the nodes that it knows of, and that of Sentinel the one that it has found; `false` is for what
+  // is no read.
+  if ('masters' in of) return (key, words) => (client as NodeRedisClient).sendCommand(key, false, words)
+  if ('getMasterNode' in of) return (_key, words) => (client as NodeRedisClient).sendCommand(false, words)
+  return (_key, words) => (client as NodeRedisClient).sendCommand(words)
+}
+
+function partsOf(key: string): { folder: string; name: string } {
+  const at = key.lastIndexOf('/') + 1
+  return { folder: key.slice(0, at), name: key.slice(at) }
+}
+
+function entryOf(key: string, stored: string): StoreEntry {
+  return { key, version: stored.slice(0, versionLength), value: stored.slice(versionLength) }
+}
+
+/** What HGETALL answers: a list of names and values in turns, or pairs, as the client has them. */
+function pairsOf(answer: unknown): [string, string][] {
+  if (answer === null || answer === undefined) return []
+  if (answer instanceof Map) return [...answer].map(([name, value]) => [textOf(name), textOf(value)])
+  if (!Array.isArray(answer)) {
+    return Object.entries(answer as object).map(([name, value]) => [name, textOf(value)])
+  }
+  if (answer.length > 0 && typeof answer[0] === 'object' && !(answer[0] instanceof Uint8Array)) {
+    return answer.map(({ key, value }: { key: unknown; value: unknown }) => [textOf(key), textOf(value)])
+  }
+  return answer.flatMap((name, i) => (i % 2 === 0 ? [[textOf(name), textOf(answer[i + 1])] as [string, string]] : []))
+}
+
+/** A reply that is a text, or bytes for clients that were told so. */
+function textOf(reply: unknown): string {
+  if (typeof reply === 'string') return reply
+  if (reply instanceof Uint8Array) return new TextDecoder().decode(reply)
+  throw new Error(`the server answered ${show(reply)}, which is no text`)
+}

@@ -1,0 +1,229 @@
+import type { Store, StoreEntry } from './store.js'
+
+/** One rule of the interface of stores. */
+export interface StoreCase {
+  /** The rule, as a sentence about the store. */
+  readonly name: string
+  /** Rejects with an Error that says what was found where the store breaks the rule. */
+  run(): Promise<void>
+}
+
+/**
+ * The rules that leases and segments count on, as cases for any test runner: each has a name, and a function without parameters
+ * whose promise rejects where the store breaks the rule. Each works in a folder of its own, and leaves there what it writes. What
+ * a database may do beside them (lose what it has acknowledged, answer late or twice) is not tested: say it by `durable`.
+ *
+ * @param open - The store to test. It is called once for each case, and may return the same store.
+ * @example
+ * // A store of your own. Here a Map and a wait are in place of the database.
+ * const rows = new Map()
+ * const ask = async (question, signal) => {
+ *   signal?.throwIfAborted()
+ *   await new Promise((resolve) => setTimeout(resolve, 1))
+ *   return question()
+ * }
+ * const mine = {
+ *   name: 'mine',
+ *   durable: true,
+ *   read: (key, signal) => ask(() => rows.get(key), signal),
+ *   list: (folder, signal) =>
+ *     ask(() => {
+ *       const isIn = ({ key }) => key.startsWith(folder) && !key.includes('/', folder.length)
+ *       return [...rows.values()].filter(isIn)
+ *     }, signal),
+ *   write: (key, value, expected, signal) =>
+ *     ask(() => {
+ *       // In one step: no other write may come between the two lines.
+ *       if (rows.get(key)?.version !== expected) return undefined
+ *       const version = crypto.randomUUID()
+ *       rows.set(key, { key, value, version })
+ *       return version
+ *     }, signal),
+ * }
+ *
+ * for (const { name, run } of storeContract(async () => mine)) {
+ *   await run() // test(name, run) of node:test, it(name, run) of Vitest and Jest
+ * }
+ */
+export function storeContract(open: () => Promise<Store>): StoreCase[] {
+  return cases.map(([name, run]) => ({
+    name,
+    run: async () => run(await open(), `contract-${crypto.randomUUID()}/`),
+  }))
+}
+
+const cases: readonly [string, (store: Store, folder: string) => Promise<void>][] = [
+  [
+    'has a name, and says whether it is durable',
+    async (store) => {
+      equal(typeof store.name, 'string', 'the type of name')
+      equal(typeof store.durable, 'boolean', 'the type of durable')
+    },
+  ],
+  [
+    'has nothing under a key that was never written',
+    async (store, folder) => {
+      equal(await store.read(`${folder}none`), undefined, 'the record')
+      equal(await store.list(folder), [], 'the list')
+    },
+  ],
+  [
+    'creates a key once',
+    async (store, folder) => {
+      const key = `${folder}1`
+      const version = await wrote(store, key, 'first', undefined)
+      equal(await store.write(key, 'second', undefined), undefined, 'the version of the second')
+      same(await store.read(key), { key, value: 'first', version })
+    },
+  ],
+  [
+    'writes over the version that is expected, and over no other',
+    async (store, folder) => {
+      const key = `${folder}1`
+      const first = await wrote(store, key, 'first', undefined)
+      const second = await wrote(store, key, 'second', first)
+      equal(await store.write(key, 'third', first), undefined, 'the version of a write that expects the first')
+      same(await store.read(key), { key, value: 'second', version: second })
+      equal(await store.write(`${folder}2`, 'x', second), undefined, 'the version of a write where nothing is')
+      equal(await store.read(`${folder}2`), undefined, 'the record where nothing was')
+    },
+  ],
+  [
+    'gives every write a version of its own, also of an equal value',
+    async (store, folder) => {
+      const key = `${folder}1`
+      const versions = [await wrote(store, key, 'same', undefined)]
+      for (let i = 0; i < 5; i++) versions.push(await wrote(store, key, 'same', versions.at(-1)))
+      equal(new Set(versions).size, versions.length, 'the number of versions')
+      for (const old of versions.slice(0, -1)) {
+        equal(await store.write(key, 'late', old), undefined, 'the version of a write that expects an old one')
+      }
+    },
+  ],
+  [
+    'lets one of many writes land that expect the same',
+    async (store, folder) => {
+      const key = `${folder}1`
+      let expected: string | undefined
+      for (let round = 0; round < 5; round++) {
+        const values = Array.from({ length: 16 }, (_, i) => `${round} ${i}`)
+        const versions = await Promise.all(values.map((value) => store.write(key, value, expected)))
+        const landed = values.filter((_, i) => versions[i] !== undefined)
+        equal(landed.length, 1, 'the number of writes that landed')
+        const found = await store.read(key)
+        equal(found?.value, landed[0], 'the value')
+        expected = found?.version
+        equal(versions.includes(expected), true, 'whether the version is the one that was answered')
+      }
+    },
+  ],
+  [
+    'lists the records of a folder, and no others',
+    async (store, folder) => {
+      const written: StoreEntry[] = []
+      for (const name of ['1', '10', '2', 'a-b_c.d']) {
+        const key = folder + name
+        written.push({ key, value: name, version: await wrote(store, key, name, undefined) })
+      }
+      await wrote(store, `${folder}below/1`, 'deeper', undefined)
+      await wrote(store, `${folder.slice(0, -1)}0/1`, 'beside', undefined)
+      const listed = [...(await store.list(folder))].sort((a, b) => (a.key < b.key ? -1 : 1))
+      equal(
+        listed.map(({ key, value, version }) => ({ key, value, version })),
+        written,
+        'the list',
+      )
+    },
+  ],
+  [
+    'keeps values of every kind of text as they are',
+    async (store, folder) => {
+      const values = ['', ' ', '{"a":1}', 'a\nb\tc', 'ß 语 😀', "'; DROP TABLE x; --", 'x'.repeat(4096)]
+      for (const [i, value] of values.entries()) {
+        await wrote(store, `${folder}${i}`, value, undefined)
+        equal((await store.read(`${folder}${i}`))?.value, value, 'the value')
+      }
+    },
+  ],
+  [
+    'tells keys apart that differ in case, or are long',
+    async (store, folder) => {
+      const keys = [`${folder}a`, `${folder}A`, folder + 'x'.repeat(150), `${folder}${'x'.repeat(149)}y`]
+      for (const key of keys) await wrote(store, key, key, undefined)
+      for (const key of keys) equal((await store.read(key))?.value, key, 'the value')
+    },
+  ],
+  [
+    'does not begin a call whose signal is aborted',
+    async (store, folder) => {
+      const signal = AbortSignal.abort(new Error('aborted by the contract'))
+      const calls = [
+        () => store.read(`${folder}1`, signal),
+        () => store.list(folder, signal),
+        () => store.write(`${folder}1`, 'x', undefined, signal),
+      ]
+      for (const call of calls) equal(await settles(call), 'rejected', 'the call')
+      equal(await store.read(`${folder}1`), undefined, 'the record')
+    },
+  ],
+  [
+    'has a clock that goes on, if it has one',
+    async (store) => {
+      if (store.nowMs === undefined) return
+      const first = await store.nowMs()
+      equal(Number.isFinite(first) && first > 1.6e12, true, `whether ${first} is in milliseconds since 1970`)
+      const second = await store.nowMs()
+      equal(second >= first && second - first < 60_000, true, `whether ${second} follows ${first}`)
+    },
+  ],
+  [
+    'has a name for its life that lasts, and needs one if it is not durable',
+    async (store) => {
+      if (store.incarnation === undefined) return equal(store.durable, true, 'whether it is durable')
+      const name = await store.incarnation()
+      equal(typeof name === 'string' && name !== '', true, 'whether it is a text')
+      equal(await store.incarnation(), name, 'the name, a moment later')
+    },
+  ],
+  [
+    'adds in one step, if it adds',
+    async (store, folder) => {
+      if (store.add === undefined) return
+      const key = `${folder}sum`
+      const add = (count: bigint) => (store.add as NonNullable<Store['add']>)(key, count)
+      equal(await add(5n), 5n, 'the first sum')
+      const sums = await Promise.all(Array.from({ length: 20 }, () => add(10n)))
+      equal(new Set(sums).size, 20, 'the number of sums')
+      equal(await add(2n ** 62n), 2n ** 62n + 205n, 'a sum that a number does not hold')
+    },
+  ],
+]
+
+async function wrote(store: Store, key: string, value: string, expected: string | undefined): Promise<string> {
+  const version = await store.write(key, value, expected)
+  if (typeof version !== 'string' || version === '') {
+    throw new Error(`write(${key}) that expects ${expected} answered ${version}, and has to land`)
+  }
+  return version
+}
+
+function same(found: StoreEntry | undefined, expected: StoreEntry): void {
+  equal(
+    found && [found.key, found.value, found.version],
+    [expected.key, expected.value, expected.version],
+    'the record',
+  )
+}
+
+async function settles(call: () => Promise<unknown>): Promise<'fulfilled' | 'rejected'> {
+  return call().then(
+    () => 'fulfilled',
+    () => 'rejected',
+  )
+}
+
+function equal(found: unknown, expected: unknown, what: string): void {
+  const text = (value: unknown) =>
+    JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? `${part}n` : part)) ?? 'undefined'
+  if (text(found) !== text(expected)) throw new Error(`${what} is ${text(found)}, and has to be ${text(expected)}`)
+}
