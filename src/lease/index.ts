@@ -1,0 +1,5 @@
+export { acquireLease } from './acquire.js'
+export type { LeaseHandle } from './handle.js'
+export type { Lease } from './lease.js'
+export type { LeaseOptions } from './options.js'
+export type { LeaseStats } from './stats.js'

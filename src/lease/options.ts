@@ -1,0 +1,154 @@
+import { platform } from '#platform'
+import { rangeError, show, typeError } from '../errors.js'
+import { namespaceOf } from '../generator/check.js'
+import { checkLifetime } from '../generator/lifetime.js'
+import { layoutOf } from '../generator/settings.js'
+import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
+import { checkStore } from '../stores/calls.js'
+import type { Store } from '../stores/store.js'
+import { chooseNodes, type NodeChoice } from './nodes.js'
+import { maxWindowMs } from './rules.js'
+import { maxForgottenMs } from './server-life.js'
+
+/** The options of {@link acquireLease}. Every one is checked, and a name that does not exist is refused. */
+export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
+  /** Where nodes are leased: what a function of `graupel/stores/…` returns, or a store of your own. */
+  store: Store
+  /** The fields of an id and their widths. @default layouts.twitter */
+  layout?: Layout<F>
+  /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
+  epoch?: number | Date
+  /** Leases in different namespaces may have the same node, where their ids never meet. 1 to 255 characters. @default 'default' */
+  namespace?: string
+  /** Node fields that are fixed, such as `{ datacenter: 3 }`; or one node as a number. @default any node */
+  node?: number | { readonly [K in NodeFieldOf<F>]?: number }
+  /** The first and the last node that may be leased, both included; the others may be given by hand. @default all */
+  nodes?: readonly [first: number, last: number]
+  /**
+   * How far ahead of the store's clock ids may go until the store has to acknowledge more: milliseconds, 100 to 3 600 000, at least
+   * three ticks of the layout; at most 10 000 on a store that is not durable. The lease is renewed after a third of it. A process
+   * that ends without `release()` keeps its node for a window and `maxClockSkewMs` at most.
+   *
+   * @default 6000
+   */
+  windowMs?: number
+  /** How long to wait for a free node: milliseconds, from 0 up. @default 30 000 */
+  acquireTimeoutMs?: number
+  /** How long one call of the store may take: milliseconds, 1 to 600 000. @default 2000 */
+  callTimeoutMs?: number
+  /** How far the clock of this host may be from the store's: milliseconds, 0 to 3 600 000. @default 1000 */
+  maxClockSkewMs?: number
+  /**
+   * Who leases, for people and for choosing: a process finds the node again that this owner has had. 1 to 255 characters.
+   *
+   * @default host name and process id
+   */
+  owner?: string
+  /** Cancels the acquisition, which then rejects with the signal's reason. What was acquired is not touched by it. */
+  signal?: AbortSignal
+}
+
+const optionNames: readonly string[] = [
+  'store',
+  'layout',
+  'epoch',
+  'namespace',
+  'node',
+  'nodes',
+  'windowMs',
+  'acquireTimeoutMs',
+  'callTimeoutMs',
+  'maxClockSkewMs',
+  'owner',
+  'signal',
+] satisfies (keyof LeaseOptions)[]
+
+const maxSkewMs = 3_600_000
+
+/** The options of a lease, checked, with their defaults. */
+export interface LeaseChoice<F extends readonly Field[]> {
+  readonly store: Store
+  readonly layout: Layout<F>
+  readonly namespace: string
+  readonly nodes: NodeChoice
+  readonly windowMs: number
+  readonly acquireTimeoutMs: number
+  readonly callTimeoutMs: number
+  readonly maxClockSkewMs: number
+  readonly owner: string
+  readonly signal: AbortSignal | undefined
+}
+
+/** @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
+export function checkLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): LeaseChoice<F> {
+  if (typeof options !== 'object' || options === null) {
+    throw typeError('ERR_OPTION_INVALID', `the options are ${show(options)}; pass an object such as { store }`)
+  }
+  for (const key of Object.keys(options)) {
+    if (!optionNames.includes(key)) {
+      throw typeError(
+        'ERR_OPTION_UNKNOWN',
+        `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`,
+      )
+    }
+  }
+  const { store, signal } = options
+  checkStore(store)
+  const layout = layoutOf(options)
+  checkLifetime(layout as unknown as Layout, platform.wallMs())
+  const { addEventListener, throwIfAborted } = Object(signal) as Partial<AbortSignal>
+  const isSignal = typeof addEventListener === 'function' && typeof throwIfAborted === 'function'
+  if (signal !== undefined && !isSignal) {
+    throw typeError('ERR_OPTION_INVALID', `signal is ${show(signal)}; pass the signal of an AbortController`)
+  }
+  return {
+    store,
+    layout,
+    namespace: namespaceOf(options.namespace),
+    nodes: chooseNodes(layout, options.node, options.nodes),
+    windowMs: windowOf(options.windowMs, layout, store),
+    acquireTimeoutMs: between('acquireTimeoutMs', options.acquireTimeoutMs, 30_000, 0, Number.MAX_SAFE_INTEGER),
+    callTimeoutMs: between('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
+    maxClockSkewMs: between('maxClockSkewMs', options.maxClockSkewMs, 1000, 0, maxSkewMs),
+    owner: ownerOf(options.owner),
+    signal,
+  }
+}
+
+function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): number {
+  const windowMs = between('windowMs', value, 6000, 100, maxWindowMs)
+  if (windowMs < 3 * tickMs) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `windowMs is ${windowMs}, and a tick of layout '${name}' has ${tickMs} ms; pass at least three ticks`,
+    )
+  }
+  if (!store.durable && windowMs > maxForgottenMs) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged, so that the longest window is ${maxForgottenMs}; pass less, or durable: true to the store if it never forgets`,
+    )
+  }
+  return windowMs
+}
+
+function between(name: string, value: unknown, byDefault: number, least: number, most: number): number {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
+  }
+  if (!(value >= least && value <= most)) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${least} to ${most}`)
+  }
+  return value
+}
+
+function ownerOf(owner: unknown = platform.processName()): string {
+  if (typeof owner !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `owner is ${show(owner)} (${typeof owner}); pass a string`)
+  }
+  if (owner.length < 1 || owner.length > 255 || !owner.isWellFormed()) {
+    throw rangeError('ERR_OPTION_INVALID', `owner is ${show(owner)}; pass 1 to 255 characters of well-formed text`)
+  }
+  return owner
+}

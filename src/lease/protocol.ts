@@ -1,0 +1,178 @@
+import type { StoreCalls, Written } from '../stores/calls.js'
+import type { StoreEntry } from '../stores/store.js'
+import type { Group } from './group.js'
+import { type Candidate, type Exhausted, NodeSearch } from './node-search.js'
+import { type LeaseRecord, readLease, writeLease } from './record.js'
+import type { LeaseClock, LeaseRules } from './rules.js'
+import { type Proof, ServerLife } from './server-life.js'
+import { StoreClock } from './store-clock.js'
+
+/** A node, and the ticks of it that may be used. */
+export interface Holding {
+  readonly node: number
+  readonly version: string
+  readonly record: LeaseRecord
+}
+
+/**
+ * Conflicts in a row, after which it is waited as for a node that is held. A list may be older than the records: without a wait,
+ * the store would be asked all the time, for as long as that lasts.
+ */
+const maxConflicts = 8
+
+/**
+ * How nodes are acquired, renewed and released: each holder has ticks of a node that no other has, because its floor is at or above
+ * every ceiling that was granted before, and it uses no tick from its ceiling on until the store has acknowledged a higher one.
+ * Clocks decide who is disturbed and who waits, never that (docs/leases.md).
+ */
+export class LeaseProtocol {
+  readonly #calls: StoreCalls
+  readonly #group: Group
+  readonly #rules: LeaseRules
+  readonly #clock: LeaseClock
+  readonly #storeClock: StoreClock
+  readonly #life: ServerLife
+  readonly #search: NodeSearch
+  /** The attempts at a write of the node that is held whose outcome is not known. */
+  readonly #unknown = new Set<string>()
+  /** The write by which it tried to get a node, until it has the node or another does. */
+  #tried: { readonly node: number; readonly attempt: string } | undefined
+
+  constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock) {
+    this.#calls = calls
+    this.#group = group
+    this.#rules = rules
+    this.#clock = clock
+    this.#storeClock = new StoreClock(calls, rules, clock)
+    this.#life = new ServerLife(calls, group, rules, clock, this.#storeClock)
+    this.#search = new NodeSearch(calls, group, rules, clock)
+  }
+
+  /**
+   * One attempt to get a free node. Where others are faster several times in a row, there is none.
+   *
+   * @param token - Of the lease; a node that it had before is free to it.
+   * @returns The node, or why there is none.
+   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STATE_MISMATCH`,
+   * `ERR_STATE_CORRUPT`; what the signal was aborted with.
+   */
+  async acquire(token: string, signal?: AbortSignal): Promise<Holding | Exhausted> {
+    this.#unknown.clear()
+    for (let conflicts = 0; ; ) {
+      const proof = await this.#life.prove(signal)
+      const nowMs = await this.#storeClock.checkedMs(signal)
+      const chosen = await this.#search.find(token, nowMs, signal)
+      if ('held' in chosen) return chosen
+      const taken = await this.#take(chosen, token, proof, nowMs, signal)
+      if ('held' in taken) {
+        conflicts++
+        if (conflicts === maxConflicts) return taken
+      } else if (await this.#life.isProven(proof, signal)) {
+        this.#tried = undefined
+        return taken
+      }
+    }
+  }
+
+  /** Gives back what an `acquire` that was given up has got, if it has. @throws as `renew` */
+  async abandon(signal?: AbortSignal): Promise<void> {
+    if (this.#tried === undefined) return
+    const { node, attempt } = this.#tried
+    this.#tried = undefined
+    const entry = await this.#calls.read(this.#group.keyOf(node), signal)
+    const record = entry && readLease(entry, this.#group)
+    if (record?.attempt === attempt)
+      await this.release({ node, version: entry?.version as string, record }, record.floor, signal)
+  }
+
+  /**
+   * Sets the ceiling a window ahead.
+   *
+   * @returns `lapsed` where the ceiling has passed: another may have had the node since; `lost` where another has it.
+   * @throws as `acquire`, but for `ERR_CLOCK_SKEW`: a ceiling is set by the store's clock alone
+   */
+  async renew(holding: Holding, signal?: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
+    const { record } = holding
+    const endMs = this.#group.timeOf(record.ceiling)
+    const nowMs = await this.#storeClock.nowMs(signal)
+    if (nowMs >= endMs) return 'lapsed'
+    const ceiling = Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))
+    const written = await this.#write(holding, { ...record, ceiling }, signal)
+    if (written === undefined) return 'lost'
+    const landed = 'record' in written ? written : written.other
+    if (!this.#rules.durable) {
+      // The write may have been under way for so long that another had the node after the ceiling, and the server has forgotten it.
+      // Until the time is known, the outcome is not.
+      this.#unknown.add(landed.record.attempt)
+      if ((await this.#storeClock.nowMs(signal)) >= endMs) return 'lapsed'
+    }
+    return 'record' in written ? written : this.renew(landed, signal)
+  }
+
+  /**
+   * Gives the node back.
+   *
+   * @param nextTick - After the last tick that was used.
+   * @throws as `renew`
+   */
+  async release(holding: Holding, nextTick: number, signal?: AbortSignal): Promise<void> {
+    const { record } = holding
+    // Never below the floor: a former holder may have used what lies below.
+    const ceiling = Math.max(record.floor, Math.min(record.ceiling, nextTick))
+    const written = await this.#write(holding, { ...record, ceiling, isReleased: true }, signal)
+    if (written !== undefined && 'other' in written) return this.release(written.other, nextTick, signal)
+  }
+
+  /**
+   * Writes the record of a node that is held.
+   *
+   * @returns What is held then; `other` where an earlier write of this holder has landed meanwhile; `undefined` where another's has.
+   */
+  async #write(
+    holding: Holding,
+    next: LeaseRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<Holding | { readonly other: Holding } | undefined> {
+    const { node } = holding
+    const record = { ...next, attempt: this.#clock.newToken() }
+    this.#unknown.add(record.attempt)
+    const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, record), holding.version, signal)
+    this.#unknown.delete(record.attempt)
+    if (written.landed) {
+      this.#unknown.clear()
+      return { node, version: written.version, record }
+    }
+    const found = written.found && readLease(written.found, this.#group)
+    // By the attempt, which a clone of this machine does not have; the token it has, too.
+    if (found === undefined || !this.#unknown.has(found.attempt)) return undefined
+    return { other: { node, version: (written.found as StoreEntry).version, record: found } }
+  }
+
+  #put(key: string, value: string, expected: string | undefined, signal: AbortSignal | undefined): Promise<Written> {
+    return this.#calls.write(key, value, expected, this.#clock.monotonicMs() + this.#rules.writeMs, signal)
+  }
+
+  /** Takes a free node, unless another is faster. */
+  async #take(
+    { node, entry, record }: Candidate,
+    token: string,
+    proof: Proof | undefined,
+    nowMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Holding | Exhausted> {
+    const { owner, windowMs } = this.#rules
+    // Above all that was granted; above all that may have been forgotten; and where nothing is known, now.
+    const floor = Math.max(
+      record?.ceiling ?? this.#group.tickAt(nowMs),
+      proof === undefined ? 0 : this.#group.tickAt(this.#life.provenMs(proof.sinceMs)),
+    )
+    const ceiling = Math.max(floor, this.#group.tickAt(nowMs + windowMs))
+    const next = { owner, token, attempt: this.#clock.newToken(), floor, ceiling, isReleased: false, windowMs }
+    this.#tried = { node, attempt: next.attempt }
+    const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, next), entry?.version, signal)
+    if (written.landed) return { node, version: written.version, record: next }
+    this.#tried = undefined
+    const found = written.found && readLease(written.found, this.#group)
+    return { held: 1, owners: [found?.owner ?? 'another'], freeAtMs: found && this.#search.freeAtMs(found) }
+  }
+}
