@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ErrorCode } from '../index.js'
 
-/** What was typed cannot be done; becomes one line on stderr. */
+/** A command line that cannot be carried out; becomes one line on stderr. */
 export class UsageError extends Error {
   readonly code: ErrorCode
 
@@ -13,7 +13,7 @@ export class UsageError extends Error {
 
 /** A flag of a command. */
 export interface Flag {
-  /** What stands for its value in the help; a flag without one is a switch. */
+  /** Stands for the value in the help; a flag without one is a switch. */
   readonly value?: string
   readonly short?: string
   /** The only values it takes. */
@@ -23,7 +23,7 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>
 
-/** What was typed after the command. */
+/** The words after the command. */
 export interface Arguments<N extends string> {
   /** By the flag's name; a switch has the value `''`. */
   readonly values: { readonly [K in N]?: string }
@@ -34,7 +34,7 @@ export interface Arguments<N extends string> {
 export const helpFlag = { short: 'h', help: 'show this help' } as const satisfies Flag
 
 /**
- * @param command - Whose flags they are, such as `graupel next`; for messages.
+ * @param command - The command with these flags, such as `graupel next`; for messages.
  * @throws UsageError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`
  */
 export function parseFlags<F extends Flags>(
@@ -87,15 +87,19 @@ export function wholeNumber(flag: string, text: string, code: ErrorCode = 'ERR_O
   }
   const number = Number(text)
   if (!Number.isSafeInteger(number)) {
-    const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number
-    throw new UsageError(code, `${flag} is ${text}; give ${number > 0 ? `at most ${most}` : `at least ${least}`}`)
+    const { MAX_SAFE_INTEGER: max, MIN_SAFE_INTEGER: min } = Number
+    throw new UsageError(code, `${flag} is ${text}; give ${number > 0 ? `at most ${max}` : `at least ${min}`}`)
   }
   return number
 }
 
-/** Text that somebody typed, as a message shows it. */
+/** A word of the command line, as a message shows it: without the credentials of a URL, which may stand at a wrong place. */
 export function quote(text: string): string {
-  return text.length > 40 ? `'${text.slice(0, 40)}…'` : `'${text}'`
+  return `'${shorten(text.replace(/\/\/.*@/s, '//***@'))}'`
+}
+
+export function shorten(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 
 function choose(rawName: string, value: string, choices: readonly string[] | undefined): string {

@@ -1,11 +1,10 @@
 import { printable } from './paint.js'
 
-/** Options of the library that have another form as flags. */
-const flagged = ['onRollback', 'onOverflow', 'maxAheadMs', 'maxWaitMs', 'sequenceStart', 'windowMs']
+/** Options of the library that are written differently as flags. */
+const flagged = ['onRollback', 'onOverflow', 'maxAheadMs', 'maxWaitMs', 'sequenceStart', 'windowMs', 'acquireTimeoutMs']
 
 /**
- * An error as one line for somebody who typed flags; `undefined` for one without a code: a defect, which should be
- * seen whole.
+ * An error as one line, in terms of flags; `undefined` for an error without a code: a defect, which has to be seen whole.
  */
 export function failureLine(error: unknown): string | undefined {
   const { code, message } = error as { code?: unknown; message?: unknown }
@@ -24,7 +23,7 @@ function inFlags(message: string): string {
     .replace(/\b(state|engine): '(\w+)'/g, '--$1 $2')
     .replace(/\b(state|engine) is (?=')/g, '--$1 is ')
     .replace(new RegExp(`\\b(${flagged.join('|')})\\b`, 'g'), (name) => `--${kebab(name)}`)
-    .replace(/^(namespace|state|engine)\b/, '--$1')
+    .replace(/^(namespace|state|engine|prefix|table)\b/, '--$1')
 }
 
 function kebab(name: string): string {

@@ -3,6 +3,7 @@ import type { Flags } from './arguments.js'
 /** What the help of a command says. */
 export interface Manual {
   readonly name: string
+  /** One line, or several. */
   readonly usage: string
   readonly summary: string
   readonly flags: Flags
@@ -20,7 +21,18 @@ export function commandHelp({ usage, summary, flags, notes }: Manual): string {
   const lines = rows.flatMap(([head, text]) =>
     wrap(text, 78 - width).map((line, i) => `  ${(i === 0 ? head : '').padEnd(width)}${line}`),
   )
-  return ['Usage', `  ${usage}`, '', summary, '', 'Flags', ...lines, '', ...notes, ''].join('\n')
+  return [
+    'Usage',
+    ...usage.split('\n').map((line) => `  ${line}`),
+    '',
+    summary,
+    '',
+    'Flags',
+    ...lines,
+    '',
+    ...notes,
+    '',
+  ].join('\n')
 }
 
 /** `graupel --help`. */

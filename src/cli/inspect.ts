@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline'
 import { encodeId, encodings, type Layout, parseId, type TextEncoding } from '../index.js'
+import { picture } from '../inspect/picture.js'
+import { plausibleReadings, type Reading, read } from '../inspect/reading.js'
 import { type Arguments, helpFlag, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
 import { type Paint, paintFor, table } from './paint.js'
-import { picture } from './picture.js'
-import { plausibleReadings, type Reading, read } from './reading.js'
-import { howLongAgo, localTime } from './time.js'
+import { nodeRows, timeRows, withRange } from './rows.js'
 import { layoutFlags, layoutsOf } from './values.js'
 
 const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
@@ -114,7 +114,7 @@ function show(id: bigint, readings: [Reading, ...Reading[]], paint: Paint): stri
     .join('\n')
 }
 
-/** Every layout that may have made the id. */
+/** The readings of all layouts that may have made the id. */
 function comparison(readings: readonly Reading[], paint: Paint): string[] {
   const rows = readings.map(({ layout, timestamp, fields, sequence }) => {
     const node = Object.entries(fields).map(([name, part]) => `${name} ${part}`)
@@ -130,16 +130,12 @@ function comparison(readings: readonly Reading[], paint: Paint): string[] {
   ]
 }
 
-/** Everything that one layout finds in the id. */
-function parts({ layout, timestamp, timestampMs, node, fields, sequence }: Reading, paint: Paint): string[] {
-  const upTo = (bits: number) => paint('dim', `(0 to ${(2 ** bits - 1).toLocaleString('en')})`)
-  const names = layout.nodeFields.map(({ name, bits }) => [`  ${name}`, `${fields[name]} ${upTo(bits)}`])
+/** All parts of one reading. */
+function parts({ layout, timestampMs, node, fields, sequence }: Reading, paint: Paint): string[] {
   return table([
     ['layout', `${paint('bold', layout.name)} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()})`)}`],
-    ['time', `${timestamp.toISOString()}, ${howLongAgo(timestampMs, Date.now())}`],
-    ['local time', localTime(timestamp)],
-    ['node', `${node} ${upTo(layout.nodeBits)}`],
-    ...(names.length > 1 ? names : []),
-    ['sequence', `${sequence} ${upTo(layout.sequence.bits)}`],
+    ...timeRows(timestampMs),
+    ...nodeRows(layout, node, fields, paint),
+    ['sequence', withRange(sequence, layout.sequence.bits, paint)],
   ])
 }

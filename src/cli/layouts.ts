@@ -1,4 +1,5 @@
 import { type Layout, layouts as presets } from '../index.js'
+import { fieldsText } from '../layout/index.js'
 import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
@@ -31,7 +32,7 @@ export async function layouts({ values, positionals }: Arguments<keyof typeof fl
   )
   const shown = all.flatMap((layout, i) => {
     const line = lines[i] as string
-    return [isExpired(layout) ? paint('red', line) : line, paint('dim', `  ${fieldsOf(layout)}`)]
+    return [isExpired(layout) ? paint('red', line) : line, paint('dim', `  ${fieldsText(layout)}`)]
   })
   await output.write([paint('dim', head as string), ...shown].map((line) => `${line}\n`).join(''))
 }
@@ -49,10 +50,6 @@ function row(layout: Layout): string[] {
     day(expiresAt),
     isExpired(layout) ? 'expired' : '',
   ]
-}
-
-function fieldsOf({ fields }: Layout): string {
-  return fields.map(([name, bits]) => `${name} ${bits}`).join(', ')
 }
 
 function isExpired({ expiresAt }: Layout): boolean {

@@ -5,6 +5,7 @@ import { failureLine, warningLine } from './failure.js'
 import { commandHelp, type Manual, overview } from './help.js'
 import { inspect, inspectManual } from './inspect.js'
 import { layouts, layoutsManual } from './layouts.js'
+import { lease, leaseManual } from './lease.js'
 import { next, nextManual } from './next.js'
 import { Output } from './output.js'
 import { state, stateManual } from './state.js'
@@ -12,7 +13,8 @@ import { state, stateManual } from './state.js'
 type Values = Parameters<typeof next>[0] &
   Parameters<typeof inspect>[0] &
   Parameters<typeof layouts>[0] &
-  Parameters<typeof state>[0]
+  Parameters<typeof state>[0] &
+  Parameters<typeof lease>[0]
 
 interface Command {
   readonly manual: Manual
@@ -24,6 +26,7 @@ const commands: readonly Command[] = [
   { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },
+  { manual: leaseManual, run: lease },
 ]
 const manuals = commands.map(({ manual }) => manual)
 const ownFlags = { help: helpFlag, version: { short: 'v', help: 'show the version' } } satisfies Flags
@@ -63,9 +66,9 @@ function version(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }
 
-// The listener that Node puts there prints two lines and a process id.
+// Node's own listener prints two lines and a process id.
 process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(`${warningLine(warning)}\n`))
-// Nobody is left to tell.
+// Where stderr is closed, its errors cannot be reported.
 process.stderr.on('error', () => {})
 
 try {
@@ -76,3 +79,5 @@ try {
   process.stderr.write(`${line}\n`)
   process.exitCode = 2
 }
+// What a client of a store has left open would keep the process. Without that it ends before.
+setTimeout(() => process.exit(), 1000).unref()

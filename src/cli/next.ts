@@ -1,32 +1,32 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { engineOptions } from '../engine/choose.js'
+import { startModes } from '../engine/engine.js'
 import {
   createGenerator,
-  type EngineOption,
   type ErrorCode,
   type Field,
   type GeneratorOptions,
   type IdGenerator,
   type Layout,
-  type OverflowAction,
-  type RollbackAction,
-  type SequenceStartMode,
 } from '../index.js'
+import { overflowActions, rollbackActions } from '../policy/policy.js'
 import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './arguments.js'
 import { type Format, formats, formatter } from './format.js'
 import type { Manual } from './help.js'
+import { unlessAborted } from './interrupt.js'
+import { withLease } from './next/leased.js'
 import type { Output } from './output.js'
 import { isDumb } from './paint.js'
 import { Progress } from './progress.js'
+import { storeFlags } from './store/open.js'
 import { layoutFlags, layoutsOf, nodeOf } from './values.js'
-
-const rollbackActions = ['throw', 'wait', 'advance', 'reuse'] satisfies RollbackAction[]
-const overflowActions = ['wait', 'advance', 'throw'] satisfies OverflowAction[]
-const sequenceStarts = ['zero', 'random', 'rotate'] satisfies SequenceStartMode[]
-const engines = ['auto', 'native', 'js'] satisfies EngineOption[]
 
 const flags = {
   count: { short: 'n', value: 'N', help: 'how many ids (1)' },
-  node: { value: 'NODE', help: 'which node this is: 7, or datacenter=1,worker=7; else the variable GRAUPEL_NODE' },
+  node: {
+    value: 'NODE',
+    help: 'which node this is: 7, or datacenter=1,worker=7; else the variable GRAUPEL_NODE. Of a store: which one to lease, all fields of it or some (any)',
+  },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
   format: { value: 'FORMAT', choices: formats, help: 'how ids are written (decimal)' },
@@ -39,36 +39,40 @@ const flags = {
   },
   'max-wait-ms': {
     value: 'MS',
-    help: 'how long one wait for the next tick may take (here 50, or two ticks if that is more)',
+    help: 'how long one wait for the next tick may take (here 50, or two ticks if that is more; with --store, where it may be for the store, 10000)',
   },
-  'sequence-start': { value: 'START', choices: sequenceStarts, help: 'first sequence of a new tick (zero)' },
+  'sequence-start': { value: 'START', choices: Object.keys(startModes), help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
   state: {
     value: 'STATE',
     help: 'where the last id is remembered: host, process, thread, or the path of a file (host)',
   },
-  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file says (900)' },
-  engine: { value: 'ENGINE', choices: engines, help: 'which engine (auto)' },
+  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file (900) or the store (6000) says' },
+  ...storeFlags,
+  store: { ...storeFlags.store, help: `lease a node from ${storeFlags.store.help}` },
+  'acquire-timeout-ms': { value: 'MS', help: 'how long to wait for a free node of the store (30000)' },
+  engine: { value: 'ENGINE', choices: engineOptions, help: 'which engine (auto)' },
   help: helpFlag,
 } as const
 
 export const nextManual: Manual = {
   name: 'next',
-  usage: 'graupel next [-n N] --node NODE [flags]',
+  usage: 'graupel next [-n N] --node NODE [flags]\ngraupel next [-n N] --store URL [flags]',
   summary: 'Make ids and print them, one a line.',
   flags,
   notes: [
     'bytes are written without line ends, 8 for each id. json is one object a line.',
     'Commands that run at the same time may use one node. With --engine js the second',
     'one is refused there, and with --state process it may make equal ids: then each',
-    'needs a node of its own.',
+    'needs a node of its own. With --store each has one, leased for as long as the',
+    'command runs: see graupel lease --help.',
   ],
 }
 
 type NextArguments = Arguments<keyof typeof flags>
 
 /** The most ids made before they are written: text of some 300 KB. */
-const mostInChunk = 16_384
+const maxInChunk = 16_384
 
 /** `graupel next`. */
 export async function next({ values, positionals }: NextArguments, output: Output): Promise<void> {
@@ -87,30 +91,58 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
     )
   }
   const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
-  using generator = open(values, layout)
-  const write = formatter(format, generator)
-  // Not more than a tick holds, so that the ids of one tick are written while the next one comes.
-  const array = new BigUint64Array(Math.min(count, mostInChunk, 2 ** layout.sequence.bits))
-  // On one and the same terminal, ids that scroll by are progress enough.
-  const progress = new Progress(output.isTerminal || isDumb() ? undefined : process.stderr, count)
-  try {
-    for (let done = 0; done < count; ) {
-      const chunk = generator.fill(array.subarray(0, Math.min(array.length, count - done)))
-      if (!(await output.write(write(chunk)))) break
-      done += chunk.length
-      progress.update(done)
-      // A file is written without a turn of the event loop, and Ctrl-C needs one.
-      await turn()
+  const print = (generator: IdGenerator, signal?: AbortSignal) =>
+    printIds(generator, layout, count, format, output, signal)
+  if (values.store !== undefined) {
+    if (values.state !== undefined) {
+      throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave it out, or --store')
     }
+    return withLease({ ...values, store: values.store }, leaseOf(values, layout), generatorOf(values, layout), print)
+  }
+  for (const name of ['prefix', 'table', 'acquire-timeout-ms'] as const) {
+    if (values[name] !== undefined) throw new UsageError('ERR_OPTION_INVALID', `--${name} is for --store; leave it out`)
+  }
+  using generator = open(values, layout)
+  try {
+    await print(generator)
   } finally {
-    progress.erase()
     await untilPast(generator, layout)
   }
 }
 
+/** @param signal - Ends it early. */
+async function printIds(
+  generator: IdGenerator,
+  layout: Layout,
+  count: number,
+  format: Format,
+  output: Output,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const write = formatter(format, generator)
+  // At most one tick's ids, so that they are written while the next tick comes.
+  const array = new BigUint64Array(Math.min(count, maxInChunk, 2 ** layout.sequence.bits))
+  // Ids that scroll by on the same terminal are progress enough.
+  const progress = new Progress(output.isTerminal || isDumb() ? undefined : process.stderr, count)
+  try {
+    for (let done = 0; done < count && !signal?.aborted; ) {
+      const part = array.subarray(0, Math.min(array.length, count - done))
+      // A lease is renewed by this thread, so it must not be blocked while it waits for that.
+      const chunk = signal === undefined ? generator.fill(part) : await unlessAborted(generator.fillAsync(part), signal)
+      if (chunk === undefined || !(await unlessAborted(output.write(write(chunk)), signal))) break
+      done += chunk.length
+      progress.update(done)
+      // A file is written without a turn of the event loop, and a signal needs one.
+      await turn()
+    }
+  } finally {
+    progress.erase()
+  }
+}
+
 /**
- * Waits until the last tick is over where nothing remembers what this process issued: the same command, run again within
- * the same tick, would begin with the same id.
+ * Waits for the end of the last tick where no other process knows what this one issued: the same command, run again within
+ * that tick, would begin with the same id.
  */
 async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
   const { issued, aheadMs, state } = generator.stats()
@@ -125,34 +157,54 @@ function countOf(text = '1'): number {
   return count
 }
 
-function open(values: NextArguments['values'], layout: Layout): IdGenerator {
-  const milliseconds = (name: 'max-ahead-ms' | 'max-wait-ms' | 'window-ms') => {
-    const text = values[name]
-    return text === undefined ? undefined : wholeNumber(`--${name}`, text)
+type Values = NextArguments['values']
+
+function millisecondsOf(values: Values, name: 'max-ahead-ms' | 'max-wait-ms' | 'window-ms' | 'acquire-timeout-ms') {
+  const text = values[name]
+  return text === undefined ? undefined : wholeNumber(`--${name}`, text)
+}
+
+/** What of the flags is for every generator. */
+function generatorOf(values: Values, { tickMs }: Layout) {
+  return {
+    onRollback: values['on-rollback'],
+    onOverflow: values['on-overflow'],
+    maxAheadMs: millisecondsOf(values, 'max-ahead-ms'),
+    // A tick may be longer than the library's 50 ms, and a command may wait for it, and for a store that is slow.
+    maxWaitMs: millisecondsOf(values, 'max-wait-ms') ?? Math.max(values.store === undefined ? 50 : 10_000, 2 * tickMs),
+    sequenceStart: values['sequence-start'],
+    clock: values.clock,
+    engine: values.engine,
   }
+}
+
+function leaseOf(values: Values, layout: Layout) {
+  return {
+    layout,
+    namespace: values.namespace,
+    node: values.node === undefined ? undefined : nodeOf(values.node),
+    windowMs: millisecondsOf(values, 'window-ms'),
+    acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms'),
+  }
+}
+
+function open(values: Values, layout: Layout): IdGenerator {
   const options = {
+    ...generatorOf(values, layout),
     node: values.node === undefined ? undefined : nodeOf(values.node),
     layout,
     namespace: values.namespace,
-    onRollback: values['on-rollback'],
-    onOverflow: values['on-overflow'],
-    maxAheadMs: milliseconds('max-ahead-ms'),
-    // Nothing else waits for this process, and a tick may be longer than the library's 50 ms.
-    maxWaitMs: milliseconds('max-wait-ms') ?? Math.max(50, 2 * layout.tickMs),
-    sequenceStart: values['sequence-start'],
-    clock: values.clock,
     state: values.state,
-    windowMs: milliseconds('window-ms'),
-    engine: values.engine,
+    windowMs: millisecondsOf(values, 'window-ms'),
   }
   try {
-    // Flags are text; whether they are what the types say is for the library to check.
+    // The library checks whether the text of the flags is what the types say.
     return createGenerator(options as GeneratorOptions<readonly Field[]>)
   } catch (error) {
     if ((error as { code?: ErrorCode }).code !== 'ERR_NODE_REQUIRED') throw error
     throw new UsageError(
       'ERR_NODE_REQUIRED',
-      `no node was given, and two hosts with the same node make the same ids; give --node with a number from 0 to ${layout.nodes - 1} that no other host uses, or set GRAUPEL_NODE`,
+      `no node was given, and two hosts with the same node make the same ids; give --node with a number from 0 to ${layout.nodes - 1} that no other host uses, or --store to lease one, or set GRAUPEL_NODE`,
     )
   }
 }

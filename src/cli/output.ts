@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-/** Where the results go: one chunk at a time, so that memory stays flat however slowly they are read. */
+/** Writes the results one chunk at a time, so that memory stays flat however slowly they are read. */
 export class Output {
   readonly isTerminal: boolean
   readonly #stream: Writable
@@ -8,13 +8,13 @@ export class Output {
   constructor(stream: Writable & { isTTY?: boolean }) {
     this.#stream = stream
     this.isTerminal = stream.isTTY === true
-    // The callback of the write reports it too; without a listener it would end the process.
+    // The callback of write() reports the error, too; without a listener it would end the process.
     stream.on('error', () => {})
   }
 
   /**
-   * Resolves when the stream has passed the chunk on: to `false` if nobody reads any more (`| head`), which is the
-   * reader's right and no error.
+   * Resolves when the stream has passed the chunk on: to `false` if the reader has closed the pipe (`| head`), which is no
+   * error.
    *
    * @throws the stream's error, such as `ENOSPC`
    */

@@ -1,20 +1,28 @@
-const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const
+import type { Paint, Style } from '../inspect/picture.js'
 
-export type Style = keyof typeof codes
+export type { Paint }
 
-/** Styles a text, or leaves it as it is. */
-export type Paint = (style: Style, text: string) => string
+const codes: Record<Style, number> = {
+  bold: 1,
+  dim: 2,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  magenta: 35,
+  cyan: 36,
+}
 
 export const plain: Paint = (_style, text) => text
 
 const coloured: Paint = (style, text) => `\x1b[${codes[style]}m${text}\x1b[0m`
 
-/** Whether the terminal shows control sequences as text, as editors' often do. */
+/** Whether the terminal shows control sequences as text, as terminals in editors often do. */
 export function isDumb(): boolean {
   return process.env['TERM'] === 'dumb'
 }
 
-/** Colours only for people, and only for those who want them (https://no-color.org). */
+/** Colours for terminals only, and not where `NO_COLOR` is set (https://no-color.org). */
 export function paintFor(isTerminal: boolean): Paint {
   return isTerminal && !isDumb() && !process.env['NO_COLOR'] ? coloured : plain
 }
@@ -34,11 +42,11 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
 }
 
 /**
- * Text that somebody else has chosen: no control character of it reaches the terminal, nothing changes the direction of
- * what stands beside it, and a line stays one.
+ * Text from outside, made safe to print: control characters, line ends, and characters that change the direction of text
+ * are escaped.
  */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it replaces them
   return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, (c) => {
     return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
   })

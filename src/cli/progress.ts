@@ -1,26 +1,33 @@
-/** Ids from which on it is worth while. */
-const manyIds = 1_000_000
+/** Fewer are made, or listed, too fast to show progress. */
+const many = { ids: 1_000_000, nodes: 10_000 } as const
 const intervalMs = 100
 
-/** What it needs of stderr. */
+/** The part of stderr that it uses. */
 export interface Terminal {
   readonly isTTY?: boolean
   write(text: string): unknown
 }
 
-/** A line on a terminal that says how far a long run has got, and is gone when the run is over. */
+/** A line on a terminal that shows the progress of a long run, and is erased at its end. */
 export class Progress {
   readonly #terminal: Terminal | undefined
   readonly #total: number
+  readonly #things: keyof typeof many
   readonly #now: () => number
   readonly #startMs: number
   #shownMs: number
   #isShown = false
 
   /** @param now - Milliseconds of a monotonic clock. */
-  constructor(terminal: Terminal | undefined, total: number, now = () => performance.now()) {
-    this.#terminal = terminal?.isTTY && total >= manyIds ? terminal : undefined
+  constructor(
+    terminal: Terminal | undefined,
+    total: number,
+    now = () => performance.now(),
+    things: keyof typeof many = 'ids',
+  ) {
+    this.#terminal = terminal?.isTTY && total >= many[things] ? terminal : undefined
     this.#total = total
+    this.#things = things
     this.#now = now
     this.#startMs = now()
     this.#shownMs = this.#startMs
@@ -35,7 +42,9 @@ export class Progress {
     this.#isShown = true
     const rate = (done / (nowMs - this.#startMs)) * 1000
     const percent = Math.floor((done / this.#total) * 100)
-    this.#terminal.write(`\r\x1b[K${count(done)} of ${count(this.#total)} ids, ${percent} %, ${count(rate)} a second`)
+    this.#terminal.write(
+      `\r\x1b[K${count(done)} of ${count(this.#total)} ${this.#things}, ${percent} %, ${count(rate)} a second`,
+    )
   }
 
   erase(): void {
@@ -45,11 +54,12 @@ export class Progress {
     process.removeListener('SIGINT', this.#interrupt)
   }
 
-  // Without a listener the signal ends the process at once, even while a write blocks, and the shell says 130. With
-  // this one it does so after the line is gone; the listener is off by then, so the signal has its usual effect.
+  // Without a listener the signal ends the process at once, even while a write blocks, with the status 130. This listener
+  // erases the line, and with it itself, and sends the signal again, which then has that effect. Another listener is told of
+  // the signal anyhow, and ends the process when it has given back what it holds.
   readonly #interrupt = (): void => {
     this.erase()
-    process.kill(process.pid, 'SIGINT')
+    if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT')
   }
 }
 

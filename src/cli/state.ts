@@ -1,17 +1,16 @@
 import { resolve } from 'node:path'
+import { claimAt, isClaimAt } from '../host/claims.js'
 import { pagesFolder } from '../host/folder.js'
+import { accountOf } from '../host/pages.js'
+import { readState } from '../host/read.js'
 import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
 import type { Output } from './output.js'
 import { type Paint, paintFor } from './paint.js'
-import { claimAt, claimLines, isClaimAt, plainClaim } from './state-claim.js'
-import { cleanedFolder, cleanedPage } from './state-clean.js'
-import { cleanedClaim } from './state-clean-claims.js'
-import { jsonLine, listed } from './state-list.js'
-import { memoryOf } from './state-memory.js'
-import { readState } from './state-read.js'
-import { accountOf, plainState, stateLines } from './state-show.js'
-import { usersOf } from './state-users.js'
+import { claimLines, plainClaim } from './state/claim.js'
+import { cleanedClaim, cleanedFolder, cleanedPage } from './state/clean.js'
+import { jsonLine, listed } from './state/list.js'
+import { accountLines, plainAccount } from './state/show.js'
 
 const flags = {
   json: { help: 'print one JSON object a line' },
@@ -60,12 +59,8 @@ async function shown(path: string, isJson: boolean, paint: Paint): Promise<strin
     const claim = claimAt(path)
     return isJson ? jsonLine(plainClaim(claim)) : indented(claimLines(claim, paint))
   }
-  const found = await readState(path)
-  const { stored, stats } = found
-  const memory = stored.kind === 'file' ? await memoryOf(found) : undefined
-  const account = accountOf(found, memory, usersOf(stored.kind, stats))
-  if (isJson) return jsonLine(plainState(account))
-  return indented(stateLines(account, paint))
+  const account = await accountOf(await readState(path))
+  return isJson ? jsonLine(plainAccount(account)) : indented(accountLines(account, paint))
 }
 
 function indented(lines: readonly string[]): string {

@@ -10,7 +10,7 @@ export const layoutFlags = {
 type Name = keyof typeof layouts
 type LayoutValues = { readonly layout?: string; readonly epoch?: string }
 
-/** The preset that was asked for; all of them where none was. @throws UsageError, RangeError `ERR_EPOCH_INVALID` */
+/** The preset that the flags name; all of them where they name none. @throws UsageError, RangeError `ERR_EPOCH_INVALID` */
 export function layoutsOf({ layout, epoch }: LayoutValues): readonly Layout[] {
   const names = layout === undefined ? (Object.keys(layouts) as Name[]) : [layout as Name]
   if (epoch === undefined) return names.map((name) => layouts[name])
@@ -19,7 +19,7 @@ export function layoutsOf({ layout, epoch }: LayoutValues): readonly Layout[] {
 }
 
 /**
- * A node as typed: `7`, or `datacenter=1,worker=7`. Whether it fits the layout is for the library to say.
+ * A node as typed: `7`, or `datacenter=1,worker=7`. The library checks whether it fits the layout.
  *
  * @throws UsageError `ERR_NODE_INVALID`
  */

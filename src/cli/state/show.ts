@@ -1,36 +1,19 @@
-import { type Paint, printable, table } from './paint.js'
-import { format, type Page, type StateFile } from './state-format.js'
-import type { Ids } from './state-ids.js'
-import type { Memory } from './state-memory.js'
-import type { State } from './state-read.js'
-import type { User } from './state-users.js'
-import { howLongAgo, localTime } from './time.js'
+import { format, type Page, type StateFile } from '../../host/format.js'
+import type { Ids } from '../../host/identity.js'
+import { type Account, lastSlotOf, type Memory } from '../../host/pages.js'
+import type { State } from '../../host/read.js'
+import type { User } from '../../host/users.js'
+import { fieldsText } from '../../layout/index.js'
+import { type Paint, printable, table } from '../paint.js'
+import { ago, nodeRows, timeRows } from '../rows.js'
 
-/** All that is known of a page or a state file. */
-export interface Account {
-  readonly state: State
-  /** Of a state file. */
-  readonly memory: Memory | undefined
-  /** Whose word is the truth: the page, or the one that a state file speaks of. */
-  readonly page: State | undefined
-  /** The last slot that was given out; `undefined` if there is none, or it is not known. */
-  readonly lastSlot: bigint | undefined
-  readonly users: readonly User[] | undefined
+/** A page or a state file with all that is known of it, as an object for `--json`. */
+export function plainAccount({ state, memory, lastSlot, users }: Account) {
+  return { ...plainState(state, lastSlot, memory), openBy: users ?? null }
 }
 
-export function accountOf(state: State, memory: Memory | undefined, users: readonly User[] | undefined): Account {
-  const page = state.stored.kind === 'page' ? state : memory?.page
-  return { state, memory, page, lastSlot: lastSlotOf(state, page, memory), users }
-}
-
-function lastSlotOf({ stored }: State, page: State | undefined, memory: Memory | undefined): bigint | undefined {
-  const source = page?.stored ?? stored
-  if (source.kind === 'page' ? source.isSealed : memory?.isLive === undefined || !source.isClean) return undefined
-  return source.word === 0n ? undefined : source.word - 1n
-}
-
-/** As an object for `--json`. */
-export function plainState({ state, memory, lastSlot, users }: Account) {
+/** What a page or a state file says, as an object for `--json`. */
+export function plainState(state: State, lastSlot = lastSlotOf(state), memory?: Memory) {
   const { path, stored, ids } = state
   const moment = (slot: bigint | undefined) => plainMoment(slot === undefined ? undefined : ids.timeMs(slot))
   return {
@@ -52,11 +35,10 @@ export function plainState({ state, memory, lastSlot, users }: Account) {
         }),
     lineage: stored.lineage,
     bootId: stored.bootId,
-    openBy: users ?? null,
   }
 }
 
-/** Which ids they are, as properties for `--json`. */
+/** The ids of a state, as properties for `--json`. */
 export function plainIds({ layout, layoutName, node, fields, namespace }: Ids) {
   const { tickMs, epochMs, unsigned } = layout
   return {
@@ -80,8 +62,8 @@ export function plainMoment(timeMs: number | undefined) {
   return { timestamp: new Date(timeMs), timestampMs: timeMs }
 }
 
-/** As lines for people. Layouts and namespaces have the names that somebody gave them, and commands all kinds of words. */
-export function stateLines(account: Account, paint: Paint): string[] {
+/** As lines for people. Names of layouts, namespaces and commands may have control characters. */
+export function accountLines(account: Account, paint: Paint): string[] {
   const { state, memory, users } = account
   const { path, stored, ids } = state
   return table([
@@ -94,20 +76,17 @@ export function stateLines(account: Account, paint: Paint): string[] {
   ])
 }
 
-/** Which ids they are. */
+/** The ids of a state. */
 export function idsRows(ids: Ids, paint: Paint): string[][] {
-  const { layout, layoutName, namespace } = ids
+  const { layout, layoutName, node, fields, namespace } = ids
   const tick = layout.tickMs === 1 ? '' : `, tick ${layout.tickMs} ms`
-  const upTo = (bits: number) => paint('dim', `(0 to ${(2 ** bits - 1).toLocaleString('en')})`)
-  const names = layout.nodeFields.map(({ name, bits }) => [`  ${name}`, `${ids.fields[name]} ${upTo(bits)}`])
   return [
     [
       'layout',
       `${paint('bold', layoutName === '' ? 'of a very long name' : printable(layoutName))} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()}${tick})`)}`,
     ],
-    ['fields', layout.fields.map(([name, bits]) => `${name} ${bits}`).join(', ')],
-    ['node', `${ids.node} ${upTo(layout.nodeBits)}`],
-    ...(names.length > 1 ? names : []),
+    ['fields', fieldsText(layout)],
+    ...nodeRows(layout, node, fields, paint),
     ['namespace', printable(namespace)],
   ]
 }
@@ -122,17 +101,17 @@ function lastIdRows({ state, memory, lastSlot }: Account): string[][] {
 
 /** The last id, and when it was made. */
 export function idRows(ids: Ids, lastSlot: bigint): string[][] {
-  const timeMs = ids.timeMs(lastSlot)
-  return [
-    ['last id', String(ids.at(lastSlot))],
-    ['time', ago(timeMs)],
-    ['local time', localTime(new Date(timeMs))],
-  ]
+  return [['last id', String(ids.at(lastSlot))], ...timeRows(ids.timeMs(lastSlot))]
+}
+
+/** By which clock the ids are made. */
+export function clockText({ clock }: Ids): string {
+  return clock === 'real' ? 'real' : 'injected, by a test or a simulation'
 }
 
 function pageRows({ isSealed, hasHistory }: Page, { ids }: State): string[][] {
   return [
-    ['clock', ids.clock === 'real' ? 'real' : 'injected, by a test or a simulation'],
+    ['clock', clockText(ids)],
     ['history', hasHistory ? "yes, for onRollback 'reuse'" : 'no'],
     ...(isSealed ? [['sealed', 'yes: its ids are counted in another page, or in the page that is made next']] : []),
   ]
@@ -173,9 +152,4 @@ function userRows(users: readonly User[] | undefined): string[][] {
   if (users === undefined) return [['open by', 'unknown: this system does not tell']]
   if (users.length === 0) return [['open by', 'nobody']]
   return users.map(({ pid, command }, i) => [i === 0 ? 'open by' : '', `${pid} ${printable(command)}`])
-}
-
-/** A time, and how far it is from now. */
-export function ago(timeMs: number): string {
-  return `${new Date(timeMs).toISOString()}, ${howLongAgo(timeMs, Date.now())}`
 }

@@ -1,0 +1,53 @@
+import type { Store } from '../../stores/store.js'
+import type { StoreUrl } from './url.js'
+
+/** A store that is open, by a client that the command line has made. */
+export interface Opened {
+  readonly store: Store & { setup?(): Promise<void> }
+  close(): unknown
+}
+
+/** What may be set beside the URL. */
+export interface Names {
+  readonly prefix?: string
+  readonly table?: string
+}
+
+export interface OpenOptions {
+  readonly names: Names
+  /** A file that is not there is made. */
+  readonly mayMake: boolean
+}
+
+/** A package that can talk to a store. */
+export interface Client {
+  /** What is loaded, by the name that `npm install` takes. */
+  readonly name: string
+  /**
+   * Connects, once: where that fails, nothing goes on trying. Later it connects again by itself. Errors that the client tells by
+   * events are heard, because they would end the process.
+   *
+   * @param loaded - What `require` of the package returns.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the packages are the user's, and their types are not here
+  open(loaded: any, url: StoreUrl, options: OpenOptions): Promise<Opened>
+}
+
+/** A kind of store, by the schemes of its URLs. */
+export interface StoreKind {
+  readonly schemes: readonly string[]
+  /** What its names begin with is set by this option. */
+  readonly named: keyof Names
+  /** Whether an error of its clients says that the table is not there; for databases that have one. */
+  readonly isTableMissing?: (error: { readonly code?: unknown; readonly message?: unknown }) => boolean
+  /** In the order in which they are tried; the first is recommended. */
+  readonly clients: readonly [Client, ...Client[]]
+}
+
+/** How long a client may take to connect. */
+export const connectMs = 3000
+/** Between two attempts of a client that was connected. */
+export const reconnectMs = 200
+
+/** For events that are told as errors of calls, too. */
+export const ignore = (): void => {}

@@ -1,0 +1,38 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { GraupelError } from '../../errors.js'
+import type { Client, StoreKind } from './kind.js'
+
+/**
+ * The first client of a kind of store that is installed: in the current folder, because the clients are the user's, and else where
+ * graupel itself is.
+ *
+ * @throws GraupelError `ERR_STORE_UNAVAILABLE` where there is none that can be loaded.
+ */
+export function loadClient({ schemes, clients }: StoreKind): { client: Client; loaded: unknown } {
+  const places = [join(process.cwd(), 'package.json'), import.meta.url].map((place) => createRequire(place))
+  const broken: string[] = []
+  for (const require of places) {
+    for (const client of clients) {
+      try {
+        return { client, loaded: require(client.name) }
+      } catch (error) {
+        if (!isAbsent(error as NodeJS.ErrnoException, client.name)) {
+          broken.push(`${client.name} is installed, but cannot be loaded: ${(error as Error).message.split('\n')[0]}; `)
+        }
+      }
+    }
+  }
+  const [first, ...others] = clients.map(({ name }) => name).filter((name) => !name.startsWith('node:'))
+  const or = others.length === 0 ? '' : ` (${others.join(' or ')} will do, too)`
+  throw new GraupelError(
+    'ERR_STORE_UNAVAILABLE',
+    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${process.cwd()}; run: npm install ${first}${or}`,
+  )
+}
+
+/** Whether the package is not there; and not one that it needs. */
+function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boolean {
+  if (code === 'ERR_UNKNOWN_BUILTIN_MODULE') return true
+  return code === 'MODULE_NOT_FOUND' && message.startsWith(`Cannot find module '${name}'`)
+}

@@ -1,0 +1,42 @@
+import { postgresStore } from '../../stores/postgres.js'
+import { type Client, connectMs, ignore, type StoreKind } from './kind.js'
+
+const pg: Client = {
+  name: 'pg',
+  async open({ Pool }, url, { names }) {
+    const pool = new Pool({ connectionString: url.text, connectionTimeoutMillis: connectMs, max: 2 })
+    // A connection that breaks while it is idle.
+    pool.on('error', ignore)
+    const close = () => pool.end()
+    try {
+      await pool.query('SELECT 1')
+    } catch (error) {
+      close()
+      throw error
+    }
+    return { store: postgresStore(pool, names), close }
+  },
+}
+
+const postgresJs: Client = {
+  name: 'postgres',
+  async open(loaded, url, { names }) {
+    const sql = (loaded.default ?? loaded)(url.text, { connect_timeout: connectMs / 1000, max: 2, onnotice: ignore })
+    const close = () => sql.end({ timeout: 1 })
+    try {
+      await sql.unsafe('SELECT 1')
+    } catch (error) {
+      close()
+      throw error
+    }
+    return { store: postgresStore(sql, names), close }
+  },
+}
+
+export const postgresKind: StoreKind = {
+  schemes: ['postgres:', 'postgresql:'],
+  named: 'table',
+  // Undefined table (PostgreSQL, appendix A).
+  isTableMissing: ({ code }) => code === '42P01',
+  clients: [pg, postgresJs],
+}

@@ -1,0 +1,125 @@
+import { type RedisClient, redisStore } from '../../stores/redis.js'
+import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
+
+// Whether a server is one of a cluster is asked there, because URLs do not say it. The client of one server would not find the
+// keys that others have.
+
+const ioredis: Client = {
+  name: 'ioredis',
+  async open({ Redis, Cluster }, url, { names }) {
+    let isConnected = false
+    const retry = () => (isConnected ? reconnectMs : null)
+    const connect = async (client: IoredisClient) => {
+      const failed = new Promise<never>((_, reject) => client.on('error', reject))
+      failed.catch(ignore)
+      // connect() itself rejects with 'Connection is closed', and the event has the reason.
+      await Promise.race([client.connect().catch(() => failed), failed])
+      return client
+    }
+    const client = await connect(
+      new Redis(url.text, {
+        lazyConnect: true,
+        connectTimeout: connectMs,
+        retryStrategy: retry,
+        // A command that was sent twice would find its own write.
+        autoResendUnfulfilledCommands: false,
+        maxRetriesPerRequest: 0,
+      }),
+    )
+    const isCluster = await inCluster(() => client.call('INFO', 'cluster'))
+    if (isCluster) client.disconnect()
+    const { username, password, tls } = client.options
+    const redisOptions = { username, password, tls, connectTimeout: connectMs }
+    const used = isCluster
+      ? await connect(new Cluster([url.text], { lazyConnect: true, clusterRetryStrategy: retry, redisOptions }))
+      : client
+    isConnected = true
+    return opened(used, names, () => used.disconnect())
+  },
+}
+
+/** What is used of a client of ioredis. */
+interface IoredisClient {
+  readonly options: { readonly username?: string; readonly password?: string; readonly tls?: object }
+  on(event: 'error', listener: (error: Error) => void): unknown
+  connect(): Promise<unknown>
+  call(command: string, ...words: string[]): Promise<unknown>
+  disconnect(): void
+}
+
+const nodeRedis: Client = {
+  name: 'redis',
+  async open({ createClient, createCluster }, url, { names }) {
+    let isConnected = false
+    const socket = { connectTimeout: connectMs, reconnectStrategy: () => (isConnected ? reconnectMs : false) }
+    const client = createClient({ url: url.text, socket })
+    client.on('error', ignore)
+    await client.connect()
+    if (!(await inCluster(() => client.sendCommand(['INFO', 'cluster'])))) {
+      isConnected = true
+      return opened(client, names, () => client.destroy())
+    }
+    client.destroy()
+    const { tls, credentials } = partsOf(url)
+    const defaults = { ...credentials, socket: { ...socket, ...(tls && { tls }) } }
+    const cluster = createCluster({ rootNodes: [{ url: url.text }], defaults })
+    cluster.on('error', ignore)
+    await cluster.connect()
+    isConnected = true
+    return opened(cluster, names, () => cluster.destroy())
+  },
+}
+
+const glide: Client = {
+  name: '@valkey/valkey-glide',
+  async open({ GlideClient, GlideClusterClient, Logger }, url, { names }) {
+    // It writes to stdout, where ids are.
+    Logger.init('off')
+    const { host, port, database, tls, credentials } = partsOf(url)
+    const options = {
+      addresses: [{ host, port }],
+      useTLS: tls,
+      ...(credentials.password !== undefined && { credentials: { username: 'default', ...credentials } }),
+      requestTimeout: connectMs,
+      advancedConfiguration: { connectionTimeout: connectMs },
+    }
+    const client = await GlideClient.createClient({ ...options, databaseId: database })
+    if (!(await inCluster(() => client.customCommand(['INFO', 'cluster'])))) {
+      return opened(client, names, () => client.close())
+    }
+    client.close()
+    const cluster = await GlideClusterClient.createClient(options)
+    return opened(cluster, names, () => cluster.close())
+  },
+}
+
+function opened(client: RedisClient, names: Names, close: () => void): Opened {
+  return { store: redisStore(client, names), close }
+}
+
+/** Of a user who may not ask, it is taken for one server. */
+async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
+  return /^cluster_enabled:1/m.test(String(await info().catch(ignore)))
+}
+
+/** For clients that take no URL. */
+function partsOf(url: StoreUrl) {
+  const { hostname, port, username, password, pathname } = new URL(url.text)
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 6379),
+    database: Number(pathname.slice(1) || 0),
+    tls: url.scheme === 'rediss:',
+    credentials: {
+      ...(username !== '' && { username: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+    },
+  }
+}
+
+export const redisKind: StoreKind = {
+  schemes: ['redis:', 'rediss:'],
+  named: 'prefix',
+  clients: [ioredis, nodeRedis, glide],
+}

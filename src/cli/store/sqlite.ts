@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type SqliteDatabase, sqliteStore } from '../../stores/sqlite.js'
+import { UsageError } from '../arguments.js'
+import { type Client, connectMs, type Opened, type OpenOptions, type StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
+
+type Database = new (path: string) => SqliteDatabase & { close(): void }
+
+const libsql: Client = {
+  name: 'libsql',
+  open: async (loaded, url, options) => open(loaded.default ?? loaded, url, options),
+}
+
+const betterSqlite: Client = {
+  name: 'better-sqlite3',
+  open: async (loaded, url, options) => open(loaded.default ?? loaded, url, options),
+}
+
+const nodeSqlite: Client = {
+  name: 'node:sqlite',
+  open: async ({ DatabaseSync }, url, options) => open(DatabaseSync, url, options),
+}
+
+function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions): Opened {
+  const path = pathOf(url)
+  if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
+  const database = new Database(path)
+  // The second one reads the file, which another process may have locked. What is written has to outlast a loss of power, whatever
+  // the client's default is.
+  database.exec(`PRAGMA busy_timeout = ${connectMs}; PRAGMA synchronous = FULL`)
+  return { store: sqliteStore(database, names), close: () => database.close() }
+}
+
+/** @throws UsageError `ERR_OPTION_INVALID` */
+function pathOf({ rest }: StoreUrl): string {
+  const path = rest.startsWith('///') ? rest.slice(2) : rest
+  // No path, and :memory:, are a database that no other process sees. A path with a scheme would be a server, for libsql.
+  if (path === '' || path === ':memory:' || path.startsWith('//')) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      '--store has no path of a file; write sqlite: and the path, such as sqlite:fleet.db or sqlite:/var/lib/app/fleet.db',
+    )
+  }
+  return resolve(path)
+}
+
+export const sqliteKind: StoreKind = {
+  schemes: ['sqlite:'],
+  named: 'table',
+  isTableMissing: ({ message }) => `${message}`.includes('no such table'),
+  clients: [libsql, betterSqlite, nodeSqlite],
+}

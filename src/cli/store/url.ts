@@ -1,0 +1,59 @@
+import { UsageError } from '../arguments.js'
+
+/** The value of `--store`: where a store is, often with a password. */
+export class StoreUrl {
+  /** As given. */
+  readonly text: string
+  /** In small letters, with its colon: `redis:` */
+  readonly scheme: string
+  /** What follows the scheme. */
+  readonly rest: string
+  /** For messages: without credentials, and without what follows a question mark. */
+  readonly shown: string
+  readonly #secrets: readonly string[] = []
+
+  /** @throws UsageError `ERR_OPTION_INVALID` */
+  constructor(text: string) {
+    const colon = text.indexOf(':') + 1
+    this.text = text
+    this.scheme = text.slice(0, colon).toLowerCase()
+    this.rest = text.slice(colon)
+    // What the text is instead is not known, and so not shown.
+    if (!/^[a-z][a-z0-9+.-]*:$/.test(this.scheme)) {
+      throw new UsageError(
+        'ERR_OPTION_INVALID',
+        '--store is no URL; give one such as redis://127.0.0.1:6379 or sqlite:fleet.db',
+      )
+    }
+    this.shown = text
+    if (!this.rest.startsWith('//')) return
+    // A password should have no '@', '/' or '?', and may have each: all up to the last '@' is taken for credentials.
+    const at = this.rest.lastIndexOf('@')
+    const credentials = this.rest.slice(2, Math.max(2, at))
+    const [place = '', query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')
+    this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${place}`
+    const [user = '', password = user] = cut(credentials, ':')
+    const values = query.split('&').map((pair) => cut(pair, '='))
+    const named = values.filter(([name = '']) => /pass|secret|token|key/i.test(name)).map(([, value = '']) => value)
+    this.#secrets = [credentials, password, ...named].flatMap((secret) => [secret, decoded(secret)]).filter(Boolean)
+  }
+
+  /** A client's message without the credentials of the URL. */
+  hide(message: string): string {
+    return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
+  }
+}
+
+/** A text before and after a mark; the second is `undefined` where there is none. */
+function cut(text: string, mark: string): [string, string?] {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
