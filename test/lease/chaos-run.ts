@@ -1,0 +1,222 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { idFilesIn, Slot } from './chaos-crew.ts'
+import { type Happening, type Proof, prove } from './chaos-proof.ts'
+import { weathers } from './chaos-proxy.ts'
+import type { OpenSite, Site } from './chaos-sites.ts'
+
+const slotCount = 12
+/** Between two faults of the server: what a store that may forget makes its users wait, and as long again in which they work. */
+const serverFaultMs = 20_000
+/** How long after the last fault every process has a node again: a server has to have lived for 10 s, and windows end. */
+const recoveryMs = 60_000
+
+export interface Run extends Proof {
+  /** How often each fault was made. */
+  readonly faults: Record<string, number>
+  readonly seconds: number
+}
+
+export interface Extent {
+  /** Faults go on for so long, and until there are so many ids, and each fault of the server has come. */
+  readonly ms: number
+  readonly ids: number
+  /** Of each caller, between two calls. */
+  readonly pauseMs: number
+}
+
+/** One store, twelve processes, faults by a seeded schedule; then the proof of what the processes have written. */
+export async function runChaos(open: OpenSite, extent: Extent, random: () => number): Promise<Run> {
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-chaos-'))
+  const site = await open(slotCount, folder, random)
+  const chaos = new Chaos(site, folder, extent.pauseMs, random)
+  try {
+    await chaos.rage(extent)
+    const findings = await chaos.settle()
+    await chaos.end()
+    const proof = await prove(folder, chaos.happenings, chaos.clockOffsetMs)
+    return {
+      ...proof,
+      findings: [...chaos.deaths(), ...findings, ...proof.findings],
+      faults: chaos.faults(),
+      seconds: Math.round(chaos.elapsedMs() / 1000),
+    }
+  } finally {
+    await chaos.kill()
+    await site.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+class Chaos {
+  readonly happenings: Happening[] = []
+  readonly clockOffsetMs = Date.now() - monotonicMs()
+  readonly #site: Site
+  readonly #folder: string
+  readonly #random: () => number
+  readonly #slots: Slot[]
+  readonly #startMs = monotonicMs()
+  /** Slots that a fault of their process is under way in. */
+  readonly #busy = new Set<Slot>()
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #kinds: Record<string, (slot: Slot) => Promise<void>>
+
+  constructor(site: Site, folder: string, pauseMs: number, random: () => number) {
+    this.#site = site
+    this.#folder = folder
+    this.#random = random
+    this.#slots = Array.from({ length: slotCount }, (_, number) => new Slot(number, site, folder, random, pauseMs))
+    this.#kinds = {
+      stopped: (slot) => this.#stopped(slot),
+      killed: (slot) => this.#killed(slot),
+      released: (slot) => this.#released(slot),
+      'clock stepped': (slot) => this.#clockStepped(slot),
+      ...(site.proxies.length > 0 && {
+        cut: (slot) => this.#cut(slot),
+        ...Object.fromEntries(weathers.map((weather) => [weather, (slot: Slot) => this.#weather(slot, weather)])),
+      }),
+    }
+  }
+
+  elapsedMs = () => monotonicMs() - this.#startMs
+  deaths = () => this.#slots.flatMap(({ deaths }) => deaths)
+
+  faults(): Record<string, number> {
+    const counts: Record<string, number> = {}
+    for (const { what } of this.happenings) {
+      if (!what.startsWith('well again')) counts[what] = (counts[what] ?? 0) + 1
+    }
+    return counts
+  }
+
+  async rage({ ms, ids }: Extent): Promise<void> {
+    const serverFaults = this.#raging()
+    let nextServerMs = serverFaultMs
+    let isEachMade = false
+    while (this.elapsedMs() < ms || !isEachMade || idsIn(this.#folder) < ids) {
+      if (this.deaths().length > 0) break
+      await sleep(300 + this.#random() * 1200)
+      this.#strike()
+      if (this.elapsedMs() < nextServerMs) continue
+      isEachMade = (await serverFaults.next()).value
+      nextServerMs = this.elapsedMs() + serverFaultMs * (0.8 + this.#random() / 2)
+    }
+    await Promise.all(this.#underWay)
+  }
+
+  /** The faults of the server one by one, in another order each time. Says whether each has been made. */
+  async *#raging(): AsyncGenerator<boolean, never> {
+    for (let round = 0; ; round++) {
+      const left = Object.keys(this.#site.faults)
+      while (left.length > 0) {
+        // Some seconds old when it is brought back.
+        await this.#site.copy()
+        await sleep(1000 + this.#random() * 2000)
+        const [name] = left.splice(Math.floor(this.#random() * left.length), 1) as [string]
+        this.#happens(name)
+        await this.#site.faults[name]?.()
+        this.#happens(`well again: ${name}`)
+        yield round > 0 || left.length === 0
+      }
+    }
+  }
+
+  /** Lets one fault befall one process. */
+  #strike(): void {
+    const kinds = Object.keys(this.#kinds)
+    const kind = kinds[Math.floor(this.#random() * kinds.length)] as string
+    const free = this.#slots.filter((slot) => !this.#busy.has(slot) && (kind !== 'clock stepped' || slot.hasClock))
+    const slot = free[Math.floor(this.#random() * free.length)]
+    if (slot === undefined) return
+    this.#happens(kind, this.#slots.indexOf(slot))
+    this.#busy.add(slot)
+    const work = (this.#kinds[kind] as (slot: Slot) => Promise<void>)(slot).then(() => {
+      this.#busy.delete(slot)
+      this.#underWay.delete(work)
+    })
+    this.#underWay.add(work)
+  }
+
+  async #stopped(slot: Slot): Promise<void> {
+    slot.stop()
+    await sleep(200 + this.#random() * 4000)
+    slot.go()
+  }
+
+  async #killed(slot: Slot): Promise<void> {
+    await slot.kill()
+    await sleep(this.#random() * 1000)
+    slot.start()
+  }
+
+  async #released(slot: Slot): Promise<void> {
+    await slot.leave()
+    slot.start()
+  }
+
+  async #clockStepped(slot: Slot): Promise<void> {
+    // What SQLite calls its clock is that of the process, and a ceiling that is an hour ahead takes the node away for an hour.
+    const isFar = this.#site.proxies.length > 0 && this.#random() < 0.2
+    slot.clock = isFar ? (this.#random() < 0.5 ? 3600 : -3600) : Math.round((this.#random() - 0.5) * 60) / 10
+    await sleep(1500 + this.#random() * 4000)
+    slot.clock = 0
+    await sleep(1000)
+  }
+
+  async #cut(slot: Slot): Promise<void> {
+    this.#site.proxies[this.#slots.indexOf(slot)]?.cut()
+  }
+
+  async #weather(slot: Slot, weather: (typeof weathers)[number]): Promise<void> {
+    const proxy = this.#site.proxies[this.#slots.indexOf(slot)]
+    if (proxy === undefined) return
+    proxy.weather = weather
+    await sleep(300 + this.#random() * 4000)
+    proxy.weather = 'fair'
+  }
+
+  #happens(what: string, slot?: number): void {
+    this.happenings.push({ monotonicMs: monotonicMs(), what, ...(slot !== undefined && { slot }) })
+  }
+
+  /** The faults have ended: each thread of each process makes ids again. Says which do not. */
+  async settle(): Promise<string[]> {
+    const watched = this.#slots.map((slot) => ({ slot, sizes: new Map<string, Set<number>>() }))
+    const startMs = monotonicMs()
+    while (this.deaths().length === 0) {
+      for (const { slot, sizes } of watched) {
+        for (const [thread, ids] of slot.written()) sizes.set(thread, (sizes.get(thread) ?? new Set()).add(ids))
+      }
+      // The first growth may be of a call that began before the end of the faults; the second is not.
+      const isGoing = (seen: Set<number>) => seen.size > 2
+      const late = watched.filter(({ slot, sizes }) => [...sizes.values()].filter(isGoing).length < slot.threads)
+      if (late.length === 0) break
+      if (monotonicMs() - startMs > recoveryMs) {
+        await this.end()
+        return late.map(({ slot, sizes }) => {
+          const growths = [...sizes].map(([thread, seen]) => `${thread}: ${[...seen].slice(0, 3).join(' ')}`)
+          return `no ids ${recoveryMs} ms after the last fault: ids by threads ${growths.join(', ')}; ${slot.story()}`
+        })
+      }
+      await sleep(100)
+    }
+    return []
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#slots.map((slot) => slot.leave()))
+  }
+
+  kill = () => Promise.all(this.#slots.map((slot) => slot.kill()))
+}
+
+function idsIn(folder: string): number {
+  return idFilesIn(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size / 8, 0)
+}
+
+/** The same clock in all processes of this machine. */
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

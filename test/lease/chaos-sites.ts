@@ -1,0 +1,182 @@
+import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { postgresStore } from '../../src/stores/postgres.js'
+import { sqliteStore } from '../../src/stores/sqlite.js'
+import { load } from '../stores/clients.ts'
+import { eventually } from '../stores/eventually.ts'
+import { type Server, startPostgres, startRedis } from '../stores/servers.ts'
+import { TcpProxy } from './chaos-proxy.ts'
+import type { StorePlan } from './programs/chaos-store.js'
+
+/** A store that many processes use, and what can befall it. */
+export interface Site {
+  /** How a process opens it. */
+  plan(slot: number): StorePlan
+  /** Between each process and the server. */
+  readonly proxies: readonly TcpProxy[]
+  /** What can befall the server; each ends when the server is well again. */
+  readonly faults: Readonly<Record<string, () => Promise<void>>>
+  /** Keeps a copy of what is stored, for a fault that brings it back. */
+  copy(): Promise<void>
+  stop(): Promise<void>
+}
+
+export type OpenSite = (slots: number, folder: string, random: () => number) => Promise<Site>
+
+/** @param durable - The operator's word that nothing is ever forgotten; then nothing is. */
+export function redisSite(durable?: true): OpenSite {
+  return async (slots, _folder, random) => {
+    const server = await startRedis()
+    const { Redis } = load('ioredis')
+    const control = new Redis({ port: server.port, host: '127.0.0.1' })
+    control.on('error', () => {})
+    const folder: string = (await control.config('GET', 'dir'))[1]
+    const live = join(folder, 'appendonlydir')
+    const older = join(folder, 'older')
+    let lives = 0
+    // The server goes on writing to the files that it has open, and reads only when it starts.
+    const setAside = () => renameSync(live, join(folder, `gone-${lives++}`))
+    const clients = ['ioredis', 'node-redis', 'glide'] as const
+    const proxies = await proxiesTo(server, slots, random)
+    return {
+      plan: (slot) => ({
+        client: clients[slot % 3] as (typeof clients)[number],
+        port: (proxies[slot] as TcpProxy).port,
+        ...(durable && { durable }),
+      }),
+      proxies,
+      async copy() {
+        rmSync(older, { recursive: true, force: true })
+        cpSync(live, older, { recursive: true })
+      },
+      faults: {
+        'server killed': () => server.restart('SIGKILL'),
+        ...(!durable && {
+          async 'server killed, its data lost'() {
+            setAside()
+            await server.restart('SIGKILL')
+          },
+          async 'restored from an older copy'() {
+            setAside()
+            cpSync(older, live, { recursive: true })
+            await server.restart('SIGKILL')
+          },
+          FLUSHALL: () => control.flushall(),
+        }),
+      },
+      async stop() {
+        control.disconnect()
+        for (const proxy of proxies) proxy.stop()
+        await server.stop()
+      },
+    }
+  }
+}
+
+export const postgresSite: OpenSite = async (slots, _folder, random) => {
+  const server = await startPostgres()
+  const proxies = await proxiesTo(server, slots, random)
+  const clients = ['pg', 'postgres.js'] as const
+  const { Client } = load('pg')
+  /** As an operator, beside the proxies. */
+  const operate = async <T>(
+    work: (query: (text: string, values?: string[]) => Promise<{ rows: T[] }>) => Promise<void>,
+  ) => {
+    const client = new Client({ port: server.port, host: '127.0.0.1', user: 'postgres' })
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      await work((text, values) => client.query(text, values))
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+  const setUp = () => operate<never>(async (query) => postgresStore({ query }).setup())
+  const restart = async () => {
+    // The processes that served connections may outlive the one that was killed by a moment, and keep the next one from starting.
+    await eventually(() => server.restart('SIGKILL'))
+    // It listens before it is ready.
+    await eventually(() => operate(async (query) => void (await query('SELECT 1'))))
+  }
+  /** Changes what is stored while no client sees it, and nothing that a client has asked for is under way. */
+  const behindTheirBacks = async (work: Parameters<typeof operate>[0]) => {
+    for (const proxy of proxies) proxy.shut()
+    await operate<{ others: string }>(async (query) => {
+      const others = "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+      while ((await query(`SELECT pid, pg_terminate_backend(pid) ${others}`)).rows.length > 0) await sleep(20)
+    })
+    await operate(work)
+    await restart()
+  }
+  const open = () => {
+    for (const proxy of proxies) proxy.open()
+  }
+  let older: { key: string; value: string; version: string }[] = []
+  await setUp()
+  return {
+    plan: (slot) => ({ client: clients[slot % 2] as (typeof clients)[number], port: (proxies[slot] as TcpProxy).port }),
+    proxies,
+    copy: () =>
+      operate<(typeof older)[number]>(async (query) => {
+        older = (await query('SELECT key, value, version FROM graupel_store')).rows
+      }),
+    faults: {
+      'server killed': restart,
+      async 'server killed, its data lost'() {
+        await behindTheirBacks(async (query) => void (await query('DROP TABLE graupel_store')))
+        open()
+        // The processes meet a server without the table, until the operator makes it.
+        await sleep(300)
+        await setUp()
+      },
+      async 'restored from an older copy'() {
+        await behindTheirBacks(async (query) => {
+          await query('BEGIN')
+          await query('DELETE FROM graupel_store')
+          for (const { key, value, version } of older) {
+            await query('INSERT INTO graupel_store VALUES ($1, $2, $3)', [key, value, version])
+          }
+          await query('COMMIT')
+        })
+        open()
+      },
+      'table emptied': () => operate(async (query) => void (await query('TRUNCATE graupel_store'))),
+    },
+    async stop() {
+      for (const proxy of proxies) proxy.stop()
+      await server.stop()
+    },
+  }
+}
+
+/** Its processes are its servers, so its faults are theirs; it never forgets, which is why none of them takes anything back. */
+export const sqliteSite: OpenSite = async (_slots, folder, random) => {
+  const own = join(folder, 'database')
+  mkdirSync(own)
+  const file = join(own, 'fleet.db')
+  const Database = load('libsql')
+  // It never waits for a lock: a process that was stopped may have it, and this thread is to let that go on.
+  const database = new Database(file, { timeout: 0 })
+  database.exec('PRAGMA journal_mode = WAL')
+  await sqliteStore(database).setup()
+  return {
+    plan: (slot) => ({ client: 'libsql', file, busyMs: slot % 2 === 0 ? 100 : 1000 }),
+    proxies: [],
+    copy: async () => {},
+    faults: {
+      async 'database locked'() {
+        await eventually(async () => void database.exec('BEGIN IMMEDIATE'))
+        await sleep(500 + random() * 3000)
+        await eventually(async () => void database.exec('COMMIT'))
+      },
+    },
+    async stop() {
+      database.close()
+    },
+  }
+}
+
+function proxiesTo(server: Server, count: number, random: () => number): Promise<TcpProxy[]> {
+  return Promise.all(Array.from({ length: count }, () => TcpProxy.start(() => server.port, random)))
+}

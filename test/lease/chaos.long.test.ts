@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { describeWith } from '../support/needs.ts'
+import { seededRandom } from '../support/random.ts'
+import { type Extent, runChaos } from './chaos-run.ts'
+import { type OpenSite, postgresSite, redisSite, sqliteSite } from './chaos-sites.ts'
+
+// Leases on real servers, used by real processes, with real faults: processes stopped, killed, released, their clocks stepped;
+// servers killed, with their data and without, emptied, restored from an older copy; connections cut, replies lost after the write,
+// requests that arrive late, servers that never answer. No two processes may make one id, each caller's ids ascend, and when the
+// faults end, every thread of every process makes ids again.
+//
+// `npm run test:long` makes more than ten million ids. For as long as one likes, and as many ids in proportion to 10^8 in half an
+// hour for each store, which takes as long twice:
+//
+//   GRAUPEL_CHAOS_MINUTES=30 npx vitest run --mode long test/lease/chaos.long.test.ts
+//
+// GRAUPEL_SEED repeats the choices, but not what processes and servers do at the same time.
+
+const minutes = Number(process.env['GRAUPEL_CHAOS_MINUTES'] ?? 1)
+const extent: Extent = { ms: minutes * 60_000, ids: Math.max(3.5e6, (minutes / 30) * 1e8), pauseMs: 20 }
+const timeout = extent.ms * 6 + 900_000
+
+/** Two at a time, for the sake of two processors. */
+const pairs: Record<string, OpenSite>[] = [
+  { Redis: redisSite(), PostgreSQL: postgresSite },
+  { SQLite: sqliteSite, 'Redis that never forgets': redisSite(true) },
+]
+
+describeWith(['native', 'linux', 'faketime'], 'processes that lease nodes from a store', () => {
+  describe.each(pairs)('and make ids', (sites) => {
+    it.concurrent.each(Object.entries(sites))(
+      'make distinct ones in order on %s, through faults of all kinds, and go on afterwards',
+      async (name, open) => {
+        const { findings, ids, ...run } = await runChaos(open, extent, seededRandom(`chaos on ${name}`))
+        console.info(`${name}: ${ids} ids`, run)
+        expect(findings.slice(0, 6).join('\n')).toBe('')
+        expect(ids).toBeGreaterThanOrEqual(extent.ids)
+        expect(run.moves).toBeGreaterThan(0)
+      },
+      timeout,
+    )
+  })
+})

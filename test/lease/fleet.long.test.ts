@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { acquireLease } from 'graupel/lease'
+import type { Store } from 'graupel/stores'
+import { redisStore } from 'graupel/stores/redis'
+import { afterEach, describe, expect, it } from 'vitest'
+import { postgresStore } from '../../src/stores/postgres.js'
+import { load } from '../stores/clients.ts'
+import { eventually } from '../stores/eventually.ts'
+import { type Server, startPostgres, startRedis } from '../stores/servers.ts'
+import { until } from '../support/until.ts'
+import type { StorePlan } from './programs/chaos-store.js'
+
+// What a fleet asks of its store: how many writes. How long they take is measured by the benchmarks.
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+async function started(start: () => Promise<Server>): Promise<Server> {
+  const server = await start()
+  ends.push(() => server.stop())
+  return server
+}
+
+const stores: Record<string, () => Promise<StorePlan>> = {
+  async Redis() {
+    const { port } = await started(startRedis)
+    return { client: 'ioredis', port }
+  },
+  async PostgreSQL() {
+    const { port } = await started(startPostgres)
+    const pool = new (load('pg').Pool)({ port, host: '127.0.0.1', user: 'postgres' })
+    await eventually(() => postgresStore(pool).setup())
+    await pool.end()
+    return { client: 'pg', port }
+  },
+}
+
+describe.each(Object.keys(stores))('processes that start together, on %s', (name) => {
+  it('all have a node of their own, after few writes', async () => {
+    const plan = await (stores[name] as () => Promise<StorePlan>)()
+    const children = await Promise.all(Array.from({ length: 64 }, () => startProcess(plan)))
+    const answers = children.map((child) => messageOf(child))
+    for (const child of children) child.send('go')
+    const got = (await Promise.all(answers)) as { node: number; writes: number }[]
+    expect(new Set(got.map(({ node }) => node)).size).toBe(64)
+    const writes = got.reduce((sum, one) => sum + one.writes, 0)
+    console.info(
+      `${name}: 64 processes that started together took ${writes / 64} writes each, ${Math.max(...got.map((one) => one.writes))} at most`,
+    )
+    expect(writes / 64).toBeLessThanOrEqual(4)
+  }, 600_000)
+})
+
+async function startProcess(plan: StorePlan): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('./programs/chaos-start.js', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify(plan)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  ends.push(() => child.kill('SIGKILL'))
+  await messageOf(child)
+  return child
+}
+
+/** The next message of a process; an error where it ends instead. */
+async function messageOf(child: ChildProcess): Promise<unknown> {
+  const over = new AbortController()
+  const { signal } = over
+  const early = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a process ended with ${code}`)
+  })
+  try {
+    return await Promise.race([once(child, 'message', { signal }).then(([message]) => message), early])
+  } finally {
+    early.catch(() => {})
+    over.abort()
+  }
+}
+
+describe('a thousand leases on one store', () => {
+  it('write five hundred times a second at most, all together', async () => {
+    const { port } = await started(startRedis)
+    const client = new (load('ioredis').Redis)({ port, host: '127.0.0.1' })
+    ends.push(() => client.disconnect())
+    const inner = redisStore(client, { durable: true })
+    let writes = 0
+    const store: Store = {
+      ...inner,
+      write(...words) {
+        writes++
+        return inner.write(...words)
+      },
+    }
+    const startMs = performance.now()
+    const leases: { stats(): { renewals: number }; release(): Promise<void> }[] = []
+    for (let node = 0; node < 1000; node++) leases.push(await acquireLease({ store, node }))
+    await until(() => leases.every((lease) => lease.stats().renewals >= 2), 60_000)
+    // Each renews in thirds of a window, two seconds, after it was acquired; one write each acquired it.
+    const renewals = writes - leases.length
+    const seconds = (performance.now() - startMs) / 1000
+    console.info(`a thousand leases: ${renewals} writes to renew them, within ${seconds} s`)
+    expect(renewals).toBeGreaterThanOrEqual(2 * leases.length)
+    expect(renewals / seconds).toBeLessThanOrEqual(500)
+    await Promise.all(leases.map((lease) => lease.release()))
+  })
+})

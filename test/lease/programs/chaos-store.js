@@ -1,0 +1,71 @@
+// Opens a store as a program that uses the package would: with a client that connects again by itself.
+import { createRequire } from 'node:module'
+import { postgresStore } from 'graupel/stores/postgres'
+import { redisStore } from 'graupel/stores/redis'
+import { sqliteStore } from 'graupel/stores/sqlite'
+
+const load = createRequire(new URL('../../stores/clients/', import.meta.url))
+const host = '127.0.0.1'
+
+/**
+ * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js', port: number, durable?: boolean }
+ *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
+ */
+
+/**
+ * @param {StorePlan} plan
+ * @returns {Promise<import('graupel/stores').Store>}
+ */
+export async function openStore(plan) {
+  if (plan.client === 'libsql') {
+    const Database = load('libsql')
+    return sqliteStore(new Database(plan.file, { timeout: plan.busyMs }))
+  }
+  const { port } = plan
+  const options = plan.durable === undefined ? {} : { durable: plan.durable }
+  switch (plan.client) {
+    case 'ioredis': {
+      const { Redis } = load('ioredis')
+      const client = new Redis({ port, host })
+      client.on('error', () => {})
+      return redisStore(client, options)
+    }
+    case 'node-redis': {
+      const client = load('redis').createClient({ url: `redis://${host}:${port}` })
+      client.on('error', () => {})
+      insist(() => client.connect())
+      return redisStore(client, options)
+    }
+    case 'glide': {
+      const { GlideClient } = load('@valkey/valkey-glide')
+      const open = () => GlideClient.createClient({ addresses: [{ host, port }], requestTimeout: 1000 })
+      return redisStore(await insist(open), options)
+    }
+    case 'pg': {
+      const { Pool } = load('pg')
+      const client = new Pool({ port, host, user: 'postgres', max: 4 })
+      client.on('error', () => {})
+      return postgresStore(client, options)
+    }
+    case 'postgres.js': {
+      // Else an error while it fetches types ends the process, and nothing can catch it (postgres.js, issues 1192 and 1223).
+      const own = { fetch_types: false, onnotice: () => {} }
+      const client = load('postgres')({ port, host, user: 'postgres', max: 4, ...own })
+      return postgresStore(client, options)
+    }
+  }
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} call
+ */
+async function insist(call) {
+  for (;;) {
+    try {
+      return await call()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+}

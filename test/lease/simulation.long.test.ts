@@ -1,0 +1,9 @@
+import { it } from 'vitest'
+import { expectNoViolation } from './simulation/runs.ts'
+
+// The half of the worlds in which there is most to find; simulation-durable.long.test.ts is the other one, for the other core.
+const name = 'no id is issued twice on a store that may lose writes'
+
+it(name, { timeout: 0 }, () =>
+  expectNoViolation('--mode long test/lease/simulation.long.test.ts', name, 115_000, { durable: false }),
+)

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { Judge } from './simulation/judge.ts'
+import { loadWorld } from './simulation/load.ts'
+import { reportOf } from './simulation/report.ts'
+import { expectNoViolation } from './simulation/runs.ts'
+
+const file = 'test/lease/simulation.test.ts'
+
+describe('no id is issued twice, and each process has a node in the end', () => {
+  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 1000, { durable: true }))
+
+  it('on a store that may lose writes', () =>
+    expectNoViolation(file, 'on a store that may lose writes', 1000, { durable: false }))
+})
+
+describe('a world', () => {
+  it('is the same again for its seed, recorded or not', async () => {
+    const runWorld = await loadWorld()
+    for (let seed = 1; seed <= 20; seed++) {
+      const first = await runWorld(seed, { durable: false })
+      const recorded = await runWorld(seed, { durable: false }, true)
+      expect({ ...recorded, moments: [] }).toEqual(first)
+      expect(await runWorld(seed, { durable: false }, true)).toEqual(recorded)
+    }
+  })
+
+  it('that goes wrong is told on one screen', async () => {
+    const runWorld = await loadWorld({
+      defect: 'the floor is low',
+      file: 'lease/protocol.ts',
+      from: 'const floor = Math.max(',
+      to: 'const floor = Math.min(0,',
+    })
+    let seed = 1
+    while ((await runWorld(seed, { durable: true })).violation === undefined) seed++
+    const lines = reportOf(seed, 'npx vitest run FILE', await runWorld(seed, { durable: true }, true)).split('\n')
+    expect(lines[0]).toMatch(/^seed \d+: .*process \d/)
+    expect(lines[1]).toBe(`again: GRAUPEL_SEED=${seed} GRAUPEL_RUNS=1 npx vitest run FILE`)
+    expect(lines.at(-1)).toMatch(/^ +\d+\.\d{3} s {2}(the server|process \d) /)
+    expect(lines.length).toBeLessThan(50)
+  })
+})
+
+describe('the judge', () => {
+  const judge = () => new Judge(() => {})
+
+  it('has nothing against rectangles and ids that are apart', () => {
+    const of = judge()
+    const first = of.holds(1, 0, 10, 20)
+    of.holds(2, 1, 10, 20)
+    of.issues({ process: 1, lastId: -1 }, first, 20)
+    of.ended(first, 15)
+    of.raised(of.holds(2, 0, 15, 20), 30)
+    expect(of.violation).toBeUndefined()
+  })
+
+  it('sees two holders of a tick', () => {
+    const of = judge()
+    of.holds(1, 3, 10, 20)
+    of.holds(2, 3, 20, 30)
+    of.holds(4, 3, 29, 40)
+    expect(of.violation).toEqual({
+      node: 3,
+      processes: [2, 4],
+      text: "node 3: the ticks [29, 30) are process 2 and process 4's at once: the one has [20, 30), the other [29, 40)",
+    })
+  })
+
+  it('sees a ceiling that rises into the rectangle of another', () => {
+    const of = judge()
+    const own = of.holds(1, 0, 10, 20)
+    of.holds(2, 0, 20, 30)
+    of.raised(own, 21)
+    expect(of.violation?.text).toContain('the ticks [20, 21)')
+  })
+
+  it('sees an id that was issued before, and one that does not ascend', () => {
+    const twice = judge()
+    const own = twice.holds(1, 0, 10, 20)
+    twice.issues({ process: 1, lastId: -1 }, own, 22)
+    twice.issues({ process: 1, lastId: -1 }, own, 22)
+    expect(twice.violation?.text).toContain('tick 11 is issued twice')
+
+    const back = judge()
+    const caller = { process: 1, lastId: -1 }
+    back.issues(caller, back.holds(1, 1, 10, 20), 23)
+    back.issues(caller, back.holds(1, 0, 10, 20), 23)
+    expect(back.violation?.text).toContain('is not above the one before')
+  })
+
+  it('sees writes below a floor', () => {
+    const record = { owner: '', token: 'a', attempt: '', floor: 10, ceiling: 20, isReleased: false, windowMs: 1 }
+    const low = judge()
+    low.applied(1, 'x', 0, 0, record, { ...record, ceiling: 9 })
+    expect(low.violation?.text).toContain('writes the ceiling 9 below the floor 10')
+    const early = judge()
+    early.applied(1, 'x', 0, 0, record, { ...record, token: 'b', floor: 19, ceiling: 30 })
+    expect(early.violation?.text).toContain('writes the floor 19 below the ceiling 20')
+  })
+
+  it('sees a process that is told that it has lost its own node', () => {
+    const of = judge()
+    const own = of.holds(1, 0, 10, 20)
+    of.toldLost(own, false)
+    expect(of.violation).toBeUndefined()
+    of.toldLost(own, true)
+    expect(of.violation?.text).toContain('has lost what it has')
+  })
+
+  it('sees what is said of a write and is not so', () => {
+    const never = judge()
+    never.told(1, 'x', true, false, 0)
+    expect(never.violation?.text).toContain('told that a write has landed that has not')
+    const there = judge()
+    there.told(1, 'x', false, true, 0)
+    expect(there.violation?.text).toContain('told that a write has not landed that has')
+    const late = judge()
+    late.told(1, 'x', false, false, 0)
+    late.applied(1, 'x', 0)
+    expect(late.violation?.text).toContain('lands after it was told that it had not')
+  })
+})

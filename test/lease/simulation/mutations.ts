@@ -1,0 +1,211 @@
+import type { Mutation } from './load.ts'
+import type { Faults, Setting } from './shape.ts'
+
+/** A defect, and the worlds that show it best. */
+export type Shown = Mutation & Setting
+
+const protocol = 'lease/protocol.ts'
+const serverLife = 'lease/server-life.ts'
+const nodeSearch = 'lease/node-search.ts'
+const calls = 'stores/calls.ts'
+const forgetful = { durable: false }
+const durable = { durable: true }
+/** The longest windows that a store may have that forgets, and clocks as far apart as they may be. */
+const edge = { windowMs: 10_000, maxClockSkewMs: 2000, clockMs: 1, tickMs: 10 }
+
+/** Two processes and one node, for which they wait. */
+const duel = { processes: 2, nodes: 1, clockMs: 1, tickMs: 10, steps: 8, stepMs: 8000, beginsWell: true }
+/** Hardly anything but processes that are stopped in the middle of a call, and a server that fails over. */
+const stopped: Partial<Faults> = {
+  lostRequest: 0,
+  lostReply: 0,
+  slow: 0,
+  pauseInCall: 0.03,
+  lossInCall: 0.005,
+  failover: 1,
+  flush: 0,
+  restart: 0,
+  cut: 0,
+  pause: 1,
+  crash: 0.2,
+  clockStep: 0,
+  release: 0,
+}
+
+const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
+const groupAgain = `    const entry = await this.#calls.read(this.#group.key, signal)
+    if (entry?.version !== proof.version) return false
+`
+const lifeAgain = 'return (await this.#calls.incarnation(signal)) === proof.incarnation'
+
+export const mutations: Shown[] = [
+  {
+    defect: 'there is no floor',
+    file: protocol,
+    from: 'const floor = Math.max(',
+    to: 'const floor = 0 * Math.max(',
+    ...durable,
+  },
+  {
+    defect: "the floor is the store's time, instead of the ceiling that was granted",
+    file: protocol,
+    from: 'record?.ceiling ?? this.#group.tickAt(nowMs)',
+    to: 'this.#group.tickAt(nowMs)',
+    ...durable,
+  },
+  {
+    defect: "the floor is the local clock's time",
+    file: protocol,
+    from: 'record?.ceiling ?? this.#group.tickAt(nowMs)',
+    to: 'this.#group.tickAt(this.#clock.wallMs())',
+    ...durable,
+  },
+  {
+    defect: 'what may have been forgotten does not raise the floor',
+    file: protocol,
+    from: 'proof === undefined ? 0 : this.#group.tickAt(this.#life.provenMs(proof.sinceMs))',
+    to: '0',
+    ...forgetful,
+  },
+  {
+    defect: 'the ceiling is raised before the acknowledgement',
+    file: protocol,
+    from: 'this.#write(holding, { ...record, ceiling }, signal)',
+    to: 'this.#write(holding, { ...record, ceiling }, signal).catch(() => ({ ...holding, record: { ...record, ceiling } }))',
+    ...durable,
+  },
+  {
+    defect: 'a node that another has gets a new window',
+    file: protocol,
+    from: "if (written === undefined) return 'lost'",
+    to: 'if (written === undefined) return { ...holding, record: { ...record, ceiling } }',
+    ...durable,
+  },
+  {
+    defect: 'a lapsed lease is renewed',
+    file: protocol,
+    from: 'const endMs = this.#group.timeOf(record.ceiling)\n    const',
+    to: 'const endMs = Number.POSITIVE_INFINITY\n    const',
+    ...forgetful,
+    faults: stopped,
+    shape: { ...duel, windowMs: 6000, maxClockSkewMs: 100 },
+  },
+  {
+    defect: 'a renewal counts that is told after the old ceiling',
+    file: protocol,
+    from: "if ((await this.#storeClock.nowMs(signal)) >= endMs) return 'lapsed'",
+    to: '',
+    ...forgetful,
+    faults: stopped,
+    shape: { ...duel, windowMs: 6000, maxClockSkewMs: 100 },
+  },
+  {
+    defect: 'a renewal lowers the ceiling',
+    file: protocol,
+    from: 'Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))',
+    to: 'this.#group.tickAt(nowMs + this.#rules.windowMs)',
+    ...durable,
+    faults: { failover: 4 },
+  },
+  {
+    defect: 'a node is given back below the floor',
+    file: protocol,
+    from: 'Math.max(record.floor, Math.min(record.ceiling, nextTick))',
+    to: 'Math.min(record.ceiling, nextTick)',
+    ...durable,
+  },
+  {
+    defect: 'the incarnation is ignored',
+    file: serverLife,
+    from: 'entry === undefined || seen?.incarnation !== incarnation',
+    to: 'entry === undefined || seen === undefined',
+    ...forgetful,
+  },
+  {
+    defect: 'the incarnation is not read again',
+    file: serverLife,
+    from: lifeAgain,
+    to: 'return true',
+    ...forgetful,
+    faults: { lossInCall: 0.04, flush: 0 },
+  },
+  {
+    defect: "the group's record is not read again",
+    file: serverLife,
+    from: groupAgain,
+    to: '',
+    ...forgetful,
+    faults: { lossInCall: 0.04 },
+  },
+  {
+    defect: "the group's record is read after the incarnation",
+    file: serverLife,
+    from: `${groupAgain}    ${lifeAgain}`,
+    to: `    if ((await this.#calls.incarnation(signal)) !== proof.incarnation) return false
+    const entry = await this.#calls.read(this.#group.key, signal)
+    return entry?.version === proof.version`,
+    ...forgetful,
+    faults: { lossInCall: 0.06, flush: 2 },
+  },
+  {
+    defect: 'a server is believed too early by the skew of the clocks',
+    file: serverLife,
+    from: 'return sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs',
+    to: 'return sinceMs + maxForgottenMs',
+    ...forgetful,
+    shape: edge,
+  },
+  {
+    defect: 'a lease is expired too early by the skew of the clocks',
+    file: nodeSearch,
+    from: ': endMs + this.#rules.maxClockSkewMs',
+    to: ': endMs',
+    ...forgetful,
+    faults: stopped,
+    shape: { ...duel, windowMs: 4000, maxClockSkewMs: 4000 },
+  },
+  {
+    defect: "a write of its own that lands late is taken for another's",
+    file: protocol,
+    from: '!this.#unknown.has(found.attempt)',
+    to: 'found.attempt !== record.attempt',
+    ...durable,
+    faults: { slow: 0.3, lostRequest: 0.3, pauseInCall: 0, pause: 0, crash: 0 },
+    shape: { windowMs: 10_000 },
+  },
+  {
+    defect: 'a lease never expires',
+    file: nodeSearch,
+    from: 'if (this.freeAtMs(record) >= nowMs) return undefined',
+    to: 'if (!record.isReleased || this.freeAtMs(record) >= nowMs) return undefined',
+    ...durable,
+  },
+  {
+    defect: 'an old version is taken for a failure',
+    file: calls,
+    from: oldVersion,
+    to: 'return { landed: false, found }',
+    ...durable,
+  },
+  {
+    defect: 'a conflict is taken at its word',
+    file: calls,
+    from: "if (version !== undefined) throw this.#invalid('write', version, 'the new version, or undefined')",
+    to: 'if (version === undefined) return { landed: false, found: undefined }',
+    ...durable,
+  },
+  {
+    defect: 'an attempt expects what the one before has found',
+    file: calls,
+    from: oldVersion,
+    to: 'expected = found?.version',
+    ...durable,
+  },
+  {
+    defect: 'whatever came after the expected version is taken for our own',
+    file: calls,
+    from: 'if (found?.value === value) return',
+    to: 'if (found !== undefined && found.version !== expected) return',
+    ...durable,
+  },
+]

@@ -1,0 +1,207 @@
+import { type Holding, LeaseProtocol } from '../../../src/lease/protocol.js'
+import type { Timing } from '../../../src/stores/calls.js'
+import { type Caller, type Rectangle, sequences } from './judge.ts'
+import { WatchedCalls } from './network.ts'
+import type { World } from './world.ts'
+
+/** How long attempts at one write go on. */
+const writeMs = 5000
+
+/** One life of a process: from its start to its crash. It acquires a node, issues ids, renews, moves and gives back. */
+export class Process implements Timing {
+  readonly number: number
+  isCut = false
+  #isDead = false
+  #pausedUntilMs = 0
+  #skewMs = 0
+  readonly #world: World
+  readonly #protocol: LeaseProtocol
+  readonly #caller: Caller
+  #own: Rectangle | undefined
+  /** The first slot that may be issued, as the word of an engine. */
+  #nextSlot = 0
+  /** After the last tick that was used; `undefined` before there was one. */
+  #nextTick: number | undefined
+
+  constructor(number: number, world: World) {
+    this.number = number
+    this.#world = world
+    this.#caller = { process: number, lastId: -1 }
+    this.setClock()
+    const { durable, windowMs, maxClockSkewMs } = world.shape
+    const rules = { windowMs, maxClockSkewMs, durable, owner: `process ${number}`, writeMs }
+    const clock = {
+      wallMs: () => this.#wallMs(),
+      monotonicMs: () => this.monotonicMs(),
+      random: world.random,
+      newToken: () => world.newToken(),
+    }
+    this.#protocol = new LeaseProtocol(new WatchedCalls(this, world, this), world.group, rules, clock)
+  }
+
+  monotonicMs(): number {
+    return this.#world.time.monotonicMs()
+  }
+
+  /** No timer of a process that is stopped goes off before it goes on, and none of a dead one ever. */
+  later(callback: () => void, ms: number): () => void {
+    const fire = () => {
+      if (this.#isDead) return
+      const leftMs = this.#pausedUntilMs - this.monotonicMs()
+      if (leftMs <= 0) callback()
+      // In any order, as a system wakes it up; and soon after the faults have ended.
+      else cancel = this.#world.time.later(fire, Math.min(leftMs, 5000) + this.#world.random())
+    }
+    let cancel = this.#world.time.later(fire, ms)
+    return () => cancel()
+  }
+
+  /** When it is not stopped; never, when it is dead. */
+  async awake(): Promise<void> {
+    if (this.#isDead) return new Promise(() => {})
+    if (this.#pausedUntilMs > this.monotonicMs()) await this.#sleep(0)
+  }
+
+  pause(when: string): void {
+    const ms = this.#world.random() < 0.5 ? this.#world.random() * 2 * this.#world.shape.windowMs : 25_000
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.monotonicMs() + ms)
+    this.#world.note(this.number, undefined, () => `is stopped ${when} for ${Math.round(ms)} ms`)
+  }
+
+  /** No fault of its own is left. */
+  recover(): void {
+    this.isCut = false
+    this.#pausedUntilMs = 0
+    this.setClock()
+  }
+
+  crash(): void {
+    this.#isDead = true
+    this.#world.note(this.number, this.#own?.node, () => 'crashes')
+  }
+
+  /** Its clock goes as it should: within the skew that is allowed. */
+  setClock(): void {
+    this.#skewMs = (this.#world.random() - 0.5) * this.#world.shape.maxClockSkewMs * 0.5
+  }
+
+  stepClock(): void {
+    this.#skewMs += (this.#world.random() - 0.6) * 30_000
+    this.#world.note(this.number, undefined, () => `its clock is now ${ahead(this.#skewMs)}`)
+  }
+
+  /** Some ids by its clock, above the last one: it runs ahead of a clock that has stepped back. */
+  issue(): void {
+    const own = this.#own
+    if (own === undefined || this.#isDead || this.#pausedUntilMs > this.monotonicMs()) return
+    const { random, judge, group } = this.#world
+    const first = Math.max(this.#nextSlot, group.tickAt(this.#wallMs()) * sequences)
+    const count = random() < 0.1 ? 20 : 1 + Math.floor(random() * 3)
+    const end = Math.min(own.ceiling * sequences, first + count)
+    if (first >= end) return
+    for (let slot = first; slot < end; slot++) judge.issues(this.#caller, own, slot)
+    this.#nextSlot = end
+    this.#nextTick = Math.ceil(end / sequences)
+    this.#world.note(this.number, own.node, () => `issues ids of ${ticks(first, end - 1)}`)
+  }
+
+  async live(): Promise<void> {
+    let token = this.#world.newToken()
+    for (;;) {
+      const holding = await this.#acquire(token)
+      const end = await this.#hold(holding)
+      // What is lost is used up to its ceiling, until there is another node.
+      if (end === 'settled') return this.#world.settles(this.number)
+      if (end === 'lost') continue
+      token = this.#world.newToken()
+      await this.#sleep(this.#world.random() * 2000)
+    }
+  }
+
+  async #acquire(token: string): Promise<Holding> {
+    for (;;) {
+      let why: string
+      try {
+        const got = await this.#protocol.acquire(token)
+        if (!('held' in got)) return got
+        why = `there are ${got.held} nodes held`
+      } catch (error) {
+        why = (error as Error).message
+        // Its clock may be what is wrong, and an operator sets it.
+        this.setClock()
+      }
+      this.#world.note(this.number, undefined, () => `cannot acquire: ${why.slice(0, 70)}`)
+      await this.#sleep(300 + this.#world.random() * 700)
+    }
+  }
+
+  /** Until the node is lost, or given back; `settled` where the process had the use of it after the faults had ended. */
+  async #hold(first: Holding): Promise<'lost' | 'released' | 'settled'> {
+    const { random, judge, server, shape } = this.#world
+    let holding = first
+    const { node, record } = first
+    this.#own = judge.holds(this.number, node, record.floor, record.ceiling)
+    const own = this.#own
+    this.#world.note(this.number, node, () => `acquires the node: [${own.floor}, ${own.ceiling})`)
+    this.#world.begins()
+    // At the floor, and above what the caller has had from the node before.
+    this.#nextSlot = Math.max(this.#nextTick ?? 0, own.floor) * sequences
+    for (;;) {
+      this.issue()
+      await this.#sleep((shape.windowMs / 3) * (0.5 + random() / 2))
+      this.issue()
+      const isFine = this.#isFine(own)
+      if (isFine || this.#world.happens(shape.faults.release)) {
+        await this.#release(holding, own)
+        return isFine ? 'settled' : 'released'
+      }
+      try {
+        const renewed = await this.#protocol.renew(holding)
+        if (renewed === 'lost' && server.losses === 0) judge.toldLost(own, server.holderOf(node) === record.token)
+        if (typeof renewed === 'string') {
+          this.#world.note(this.number, node, () => `is told that the node is ${renewed}`)
+          return 'lost'
+        }
+        holding = renewed
+        judge.raised(own, renewed.record.ceiling)
+        this.#world.note(this.number, node, () => `has renewed: [${own.floor}, ${own.ceiling})`)
+      } catch (error) {
+        this.#world.note(this.number, node, () => `cannot renew: ${(error as Error).message.slice(0, 70)}`)
+      }
+    }
+  }
+
+  async #release(holding: Holding, own: Rectangle): Promise<void> {
+    // The engine stops first. What was used last may be of another node, or nothing at all: then its clock is all it knows.
+    this.#own = undefined
+    const next = this.#nextTick ?? this.#world.group.tickAt(this.#wallMs())
+    this.#world.judge.ended(own, Math.max(own.floor, next))
+    this.#world.note(this.number, own.node, () => `gives the node back from tick ${next} on`)
+    // Where that fails, the node is free when its ceiling has passed.
+    await this.#protocol.release(holding, next).catch(() => {})
+  }
+
+  /** Without faults, it can issue an id of its clock's tick. */
+  #isFine({ floor, ceiling }: Rectangle): boolean {
+    const tick = this.#world.group.tickAt(this.#wallMs())
+    return this.#world.isCalm && tick >= floor && tick < ceiling
+  }
+
+  #wallMs(): number {
+    return this.#world.trueMs() + this.#skewMs
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.later(resolve, ms))
+  }
+}
+
+function ticks(firstSlot: number, lastSlot: number): string {
+  const first = Math.floor(firstSlot / sequences)
+  const last = Math.floor(lastSlot / sequences)
+  return first === last ? `tick ${first}` : `the ticks ${first} to ${last}`
+}
+
+function ahead(ms: number): string {
+  return `${Math.abs(Math.round(ms))} ms ${ms < 0 ? 'behind' : 'ahead'}`
+}

@@ -1,0 +1,109 @@
+import type { StoreEntry } from '../../../src/stores/store.js'
+import type { Random, Shape } from './shape.ts'
+
+/** A server of the store. One that is not durable loses what it has acknowledged; once it was replaced, it answers no more. */
+export class Server {
+  entries = new Map<string, StoreEntry>()
+  life = 1
+  /** How often it has lost what it held. */
+  losses = 0
+  isCut = false
+  /** By how much its clock is ahead; two lives are within the skew that is allowed. */
+  #aheadMs: number
+  #writes = 0
+  /** What it held after each write and each loss. */
+  readonly #past: Map<string, StoreEntry>[] = [new Map()]
+  readonly #random: Random
+  readonly #shape: Shape
+  readonly #trueMs: () => number
+
+  /** @param trueMs - The true time, in milliseconds since 1970. */
+  constructor(random: Random, shape: Shape, trueMs: () => number) {
+    this.#random = random
+    this.#shape = shape
+    this.#trueMs = trueMs
+    this.#aheadMs = this.#newAheadMs()
+  }
+
+  nowMs(): number {
+    const { clockMs } = this.#shape
+    return Math.floor((this.#trueMs() + this.#aheadMs) / clockMs) * clockMs
+  }
+
+  read(key: string): StoreEntry | undefined {
+    return this.entries.get(key)
+  }
+
+  /** The token in the record of a node. */
+  holderOf(node: number): string | undefined {
+    const entry = [...this.entries.values()].find(({ key }) => key.startsWith('leases/') && key.endsWith(`/${node}`))
+    return entry && JSON.parse(entry.value).token
+  }
+
+  /** @param isStale - As it was some writes ago. */
+  list(folder: string, isStale: boolean): StoreEntry[] {
+    const entries = isStale ? this.#earlier() : this.entries
+    return [...entries.values()].filter(({ key }) => key.startsWith(folder))
+  }
+
+  write(key: string, value: string, expected: string | undefined): string | undefined {
+    if (this.entries.get(key)?.version !== expected) return undefined
+    const version = `v${++this.#writes}`
+    this.#set(new Map(this.entries).set(key, { key, value, version }))
+    return version
+  }
+
+  /** Another server takes over, with another clock; where it is not durable, it has not heard of the last writes. */
+  failOver(): void {
+    this.#begin()
+    this.#lose(this.#earlier())
+  }
+
+  /** It starts again, with what it had, or with nothing. */
+  restart(): void {
+    this.#begin()
+    if (this.#random() < 0.5) this.#lose(new Map())
+  }
+
+  /** Everything is deleted, and the server goes on. */
+  flush(): void {
+    this.#lose(new Map())
+  }
+
+  /** For people. */
+  toString(): string {
+    const records = [...this.entries.values()].map(({ key, version }) => {
+      const [folder, ...names] = key.split('/')
+      return `${folder === 'leases' ? `node ${names.at(-1)}` : 'the group'} as ${version}`
+    })
+    return `life ${this.life}, with ${records.join(', ') || 'nothing'}`
+  }
+
+  #begin(): void {
+    this.life++
+    this.#aheadMs = this.#newAheadMs()
+  }
+
+  #lose(left: Map<string, StoreEntry>): void {
+    if (this.#shape.durable) return
+    this.losses++
+    this.#set(left)
+  }
+
+  #set(entries: Map<string, StoreEntry>): void {
+    this.entries = entries
+    this.#past.push(entries)
+  }
+
+  /** Of the last ones for the most part; seldom a copy of long ago, or of a server that was replaced before. */
+  #earlier(): Map<string, StoreEntry> {
+    const { length } = this.#past
+    const back = this.#random() < 0.85 ? 1 + Math.floor(this.#random() * 4) : Math.floor(this.#random() * length)
+    return this.#past[Math.max(0, length - 1 - back)] as Map<string, StoreEntry>
+  }
+
+  #newAheadMs(): number {
+    const { maxClockSkewMs, clockMs } = this.#shape
+    return (this.#random() - 0.5) * (maxClockSkewMs - (clockMs > 1 ? clockMs : 0))
+  }
+}

@@ -1,0 +1,195 @@
+import { Group } from '../../../src/lease/group.js'
+import type { NodeChoice } from '../../../src/lease/nodes.js'
+import { VirtualTime } from '../../support/virtual-time.ts'
+import { Judge, type Violation } from './judge.ts'
+import { Process } from './process.ts'
+import { Server } from './server.ts'
+import { type Random, randomFrom, type Setting, type Shape, shapeFrom } from './shape.ts'
+
+/** When the world begins, by the true time; and the epoch of its ids, so that it begins at tick 100 or later. */
+const startMs = 1_000_000_000_000
+const epochMs = startMs - 100_000
+/**
+ * Within this time after the faults have ended, each process has a node: it may wait for a proof that holds no more, and then for
+ * another, each for ten seconds and a skew, and then for others to expire.
+ */
+const settledAfterMs = 60_000
+
+/** The faults that come by themselves. */
+const natural = ['failover', 'flush', 'restart', 'cut', 'pause', 'crash', 'clockStep'] as const
+
+/** Something that happened, for people. */
+export interface Moment {
+  readonly atMs: number
+  /** `undefined` for the server. */
+  readonly process: number | undefined
+  readonly node: number | undefined
+  readonly text: string
+}
+
+export interface Outcome {
+  readonly violation: Violation | undefined
+  readonly shape: Shape
+  readonly acquired: number
+  readonly issued: number
+  /** Empty unless it was asked for. */
+  readonly moments: readonly Moment[]
+}
+
+/** Some processes and one server for a while, with faults; then without, until each process has had a node. */
+export class World {
+  readonly random: Random
+  readonly shape: Shape
+  readonly time = new VirtualTime()
+  readonly judge: Judge
+  readonly server: Server
+  readonly group: Group
+  isCalm: boolean
+  readonly moments: Moment[] = []
+  readonly #isRecorded: boolean
+  readonly #processes: Process[] = []
+  readonly #settled = new Set<number>()
+  readonly #end: Promise<void>
+  #finish: () => void = () => {}
+  #begin: () => void = () => {}
+  #tokens = 0
+
+  constructor(seed: number, setting: Setting, isRecorded: boolean) {
+    this.random = randomFrom(seed)
+    this.shape = shapeFrom(this.random, setting)
+    this.#isRecorded = isRecorded
+    this.#end = new Promise((resolve) => {
+      this.#finish = resolve
+    })
+    this.judge = new Judge(({ text, node }) => {
+      this.note(undefined, node, () => `VIOLATION: ${text}`)
+      this.#finish()
+    })
+    this.server = new Server(this.random, this.shape, () => this.trueMs())
+    const { nodes, tickMs, beginsWell } = this.shape
+    const choice: NodeChoice = { count: nodes, at: (index) => index, has: (node) => node < nodes }
+    this.group = new Group('simulated', 'simulated ids', { epochMs, tickMs, maxTick: 2 ** 41 - 1, nodes }, choice)
+    this.isCalm = beginsWell
+  }
+
+  trueMs(): number {
+    return startMs + this.time.monotonicMs()
+  }
+
+  newToken(): string {
+    return `t${++this.#tokens}`
+  }
+
+  happens(chance: number): boolean {
+    return !this.isCalm && this.random() < chance
+  }
+
+  note(process: number | undefined, node: number | undefined, text: () => string): void {
+    if (this.#isRecorded) this.moments.push({ atMs: this.time.monotonicMs(), process, node, text: text() })
+  }
+
+  /** A process has a node. */
+  begins(): void {
+    this.#begin()
+  }
+
+  /** A process has had a node after the faults had ended. */
+  settles(process: number): void {
+    this.#settled.add(process)
+    if (this.#settled.size === this.shape.processes) this.#finish()
+  }
+
+  loseWrites(): void {
+    if (this.random() < 0.7) this.server.failOver()
+    else this.server.flush()
+    this.note(undefined, undefined, () => `loses writes: ${this.server}`)
+  }
+
+  async run(): Promise<void> {
+    const { processes, beginsWell } = this.shape
+    this.#start(0)
+    const first = new Promise<void>((resolve) => {
+      this.#begin = resolve
+    })
+    if (beginsWell) await this.time.until(first)
+    this.isCalm = false
+    for (let number = 1; number < processes; number++) this.#start(number)
+    this.#nature()
+    await this.time.until(this.#end)
+  }
+
+  #start(number: number): void {
+    const process = new Process(number, this)
+    this.#processes[number] = process
+    process.live().catch((error) => this.judge.fails(number, error))
+  }
+
+  async #nature(): Promise<void> {
+    const { steps, stepMs, faults } = this.shape
+    for (let step = 0; step < steps; step++) {
+      await this.time.sleep(this.random() * stepMs)
+      let at = this.random() * natural.reduce((sum, kind) => sum + faults[kind], 0)
+      for (const kind of natural) {
+        if (at < faults[kind]) {
+          this.#faults[kind]()
+          break
+        }
+        at -= faults[kind]
+      }
+    }
+    this.isCalm = true
+    this.server.isCut = false
+    for (const process of this.#processes) process.recover()
+    this.note(undefined, undefined, () => 'the faults end')
+    await this.time.sleep(settledAfterMs)
+    const missing = this.#processes.find(({ number }) => !this.#settled.has(number))
+    if (missing !== undefined) this.judge.hasNoNode(missing.number, settledAfterMs)
+  }
+
+  readonly #faults: Record<(typeof natural)[number], () => void> = {
+    failover: () => {
+      this.server.failOver()
+      this.note(undefined, undefined, () => `fails over: ${this.server}`)
+    },
+    flush: () => {
+      this.server.flush()
+      this.note(undefined, undefined, () => `is flushed: ${this.server}`)
+    },
+    restart: () => {
+      this.server.restart()
+      this.note(undefined, undefined, () => `starts again: ${this.server}`)
+    },
+    cut: () => {
+      // The server from all, or one process from it; or a cut ends.
+      const one = this.random() < 0.3 ? this.server : this.#anyProcess()
+      one.isCut = !one.isCut
+      const whose = one === this.server ? undefined : (one as Process).number
+      this.note(whose, undefined, () => (one.isCut ? 'is cut off' : 'is cut off no more'))
+    },
+    pause: () => this.#anyProcess().pause('between two steps'),
+    crash: () => {
+      const process = this.#anyProcess()
+      process.crash()
+      this.#start(process.number)
+    },
+    clockStep: () => this.#anyProcess().stepClock(),
+  }
+
+  #anyProcess(): Process {
+    return this.#processes[Math.floor(this.random() * this.#processes.length)] as Process
+  }
+}
+
+export async function runWorld(seed: number, setting: Setting, isRecorded = false): Promise<Outcome> {
+  const world = new World(seed, setting, isRecorded)
+  // A lost answer is an error, and its stack costs as much as all the rest of a call.
+  const { stackTraceLimit } = Error
+  if (!isRecorded) Error.stackTraceLimit = 0
+  try {
+    await world.run()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+  const { shape, judge, moments } = world
+  return { violation: judge.violation, shape, acquired: judge.acquired, issued: judge.issued, moments }
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type Open, type Opened, postgresClients, redisClients, sqliteClients } from '../stores/clients.js'
+import { eventually } from '../stores/eventually.js'
+import { type Server, startPostgres, startRedis } from '../stores/servers.js'
+import { freshNamespace } from '../support/engines.js'
+import { describeWith, type Tool } from '../support/needs.js'
+import { proveLeases } from './suite.js'
+
+// Leases on real servers, by each client that the documents name.
+
+const servers: [string, Tool, () => Promise<Server>, Record<string, Open>][] = [
+  ['Redis', 'redis', startRedis, redisClients],
+  ['PostgreSQL', 'postgres', startPostgres, postgresClients],
+]
+for (const [name, tool, start, clients] of servers) {
+  describeWith([tool], `leases on ${name}`, () => {
+    const namespace = freshNamespace()
+    let server: Server
+    beforeAll(async () => {
+      server = await start()
+    })
+    afterAll(() => server?.stop())
+    describe.each(Object.entries(clients))('by %s', (_, open) => proveOn(() => open(server.port), namespace))
+  })
+}
+
+describe('leases on SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-leases-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const { 'node:sqlite': _, ...clients } = sqliteClients
+  describe.each(Object.entries(clients))('by %s', (name, open) => proveOn(() => open(join(folder, `${name}.db`))))
+})
+
+function proveOn(open: () => Promise<Opened>, namespace?: string): void {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await open()
+    await eventually<unknown>(() => (opened.store.setup ?? opened.store.nowMs)?.())
+  })
+  afterAll(() => opened?.close())
+  proveLeases(() => opened.store, namespace)
+}

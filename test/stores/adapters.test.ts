@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { postgresStore } from '../../src/stores/postgres.js'
+import { redisStore } from '../../src/stores/redis.js'
+import { sqliteStore } from '../../src/stores/sqlite.js'
+
+// What stores do with what they are given, without a database.
+
+const makers: [string, (client: unknown, options?: object) => unknown, unknown][] = [
+  ['redisStore', (client, options) => redisStore(client as never, options), { call() {} }],
+  ['postgresStore', (client, options) => postgresStore(client as never, options), { query() {} }],
+  ['sqliteStore', (client, options) => sqliteStore(client as never, options), { exec() {}, prepare() {} }],
+]
+
+describe.each(makers)('%s', (name, make, client) => {
+  const nameOption = name === 'redisStore' ? 'prefix' : 'table'
+
+  it.each([undefined, null, 7, 'redis://127.0.0.1', {}, class Client {}, { connect() {} }])(
+    'refuses %o for a client',
+    (value) => {
+      const refused = expect(() => make(value))
+      refused.toThrow(TypeError)
+      refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+    },
+  )
+
+  it('does not repeat a URL that is given for a client, because it may have a password', () => {
+    expect(() => make('redis://user:hush@host')).toThrow(/ is a text; pass /)
+  })
+
+  it.each<[object | null, string]>([
+    [{ durabel: true }, 'ERR_OPTION_UNKNOWN'],
+    [{ durable: 'yes' }, 'ERR_OPTION_INVALID'],
+    [{ [nameOption]: 7 }, 'ERR_OPTION_INVALID'],
+    [{ [nameOption]: '' }, 'ERR_OPTION_INVALID'],
+    [{ [nameOption]: 'a"b' }, 'ERR_OPTION_INVALID'],
+    [{ [nameOption]: '{a}' }, 'ERR_OPTION_INVALID'],
+    [{ [nameOption]: 'x'.repeat(49) }, 'ERR_OPTION_INVALID'],
+    [null, 'ERR_OPTION_INVALID'],
+  ])('refuses %j for options', (options, code) => {
+    expect(() => make(client, options as object)).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('takes options that are undefined for none', () => {
+    expect(() => make(client, { durable: undefined, [nameOption]: undefined })).not.toThrow()
+  })
+})
+
+describe('redisStore', () => {
+  const version = crypto.randomUUID()
+
+  it.each(['run_id', 'master_replid', 'maxmemory', 'maxmemory_policy'])(
+    'refuses a server whose INFO lacks %s, which would have one life for ever',
+    async (field) => {
+      const lines = ['run_id:1', 'master_replid:2', 'maxmemory:0', 'maxmemory_policy:noeviction']
+      const info = lines.filter((line) => !line.startsWith(`${field}:`)).join('\r\n')
+      const store = redisStore({ call: async () => info })
+      // The policy is of no interest where memory is not limited.
+      if (field === 'maxmemory_policy') return expect(await store.incarnation?.()).toBe('1 2')
+      await expect(store.incarnation?.()).rejects.toThrow(`INFO of the server has no ${field}`)
+    },
+  )
+
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  it.each<[string, unknown]>([
+    ['a list', ['1', `${version}x`, '2', `${version}y`]],
+    ['a list of bytes', [bytes('1'), bytes(`${version}x`), bytes('2'), bytes(`${version}y`)]],
+    [
+      'a Map',
+      new Map([
+        ['1', `${version}x`],
+        ['2', `${version}y`],
+      ]),
+    ],
+    ['an object', { 1: `${version}x`, 2: `${version}y` }],
+    [
+      'pairs',
+      [
+        { key: '1', value: `${version}x` },
+        { key: '2', value: bytes(`${version}y`) },
+      ],
+    ],
+  ])('takes %s for what a folder has', async (_name, answer) => {
+    const store = redisStore({ customCommand: async () => answer })
+    expect(await store.list('folder/')).toEqual([
+      { key: 'folder/1', value: 'x', version },
+      { key: 'folder/2', value: 'y', version },
+    ])
+  })
+
+  it('puts every key of a prefix into the slot of the prefix', async () => {
+    const hashes: string[] = []
+    const call = async (_command: string, _script: string, _count: string, hash: string) => {
+      hashes.push(hash)
+      return '1'
+    }
+    const store = redisStore({ call: call as never }, { prefix: 'mine' })
+    await store.read('a/b/1')
+    await store.write('a/1', 'x', undefined)
+    await store.add?.('a/1', 1n)
+    expect(hashes).toEqual(['{mine}:a/b/', '{mine}:a/', '{mine}.sums:a/'])
+  })
+})

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/stores/memory.js'
+import type { Store } from '../../src/stores/store.js'
+import { storeContract } from '../../src/stores/testing.js'
+
+describe('the store in memory', () => {
+  const store = memoryStore()
+  for (const { name, run } of storeContract(async () => store)) it(name, run)
+})
+
+describe('the contract of stores', () => {
+  /** Ways in which a store of a user's can be wrong, and how many rules each breaks at least. */
+  const defects: [string, (store: Store) => Partial<Store>][] = [
+    ['writes over any version', (store) => ({ write: async (key, value) => overwrite(store, key, value) })],
+    [
+      'creates over what is there',
+      (store) => ({
+        write: async (key, value, expected) =>
+          expected === undefined ? overwrite(store, key, value) : store.write(key, value, expected),
+      }),
+    ],
+    [
+      'answers a version where it has not written',
+      (store) => ({ write: async (...words) => (await store.write(...words)) ?? 'none' }),
+    ],
+    [
+      'keeps the version of an equal value',
+      (store) => ({
+        write: async (key, value, expected) => {
+          const found = await store.read(key)
+          return found !== undefined && found.value === value && found.version === expected
+            ? expected
+            : store.write(key, value, expected)
+        },
+      }),
+    ],
+    [
+      'reads before it writes, in two steps',
+      (store) => ({
+        write: async (key, value, expected) => {
+          const found = await store.read(key)
+          await null
+          return found?.version === expected ? overwrite(store, key, value) : undefined
+        },
+      }),
+    ],
+    [
+      'lists by prefix',
+      (store) => ({
+        list: async (folder) => [...(await store.list(folder)), ...(await store.list(`${folder}below/`))],
+      }),
+    ],
+    ['trims values', (store) => ({ write: async (key, value, ...rest) => store.write(key, value.trim(), ...rest) })],
+    [
+      'takes keys of another case for equal',
+      (store) => ({
+        read: (key) => store.read(key.toLowerCase()),
+        write: (key, ...rest) => store.write(key.toLowerCase(), ...rest),
+      }),
+    ],
+    [
+      'goes on though it was aborted',
+      (store) => ({
+        read: (key) => store.read(key),
+        list: (folder) => store.list(folder),
+        write: (key, value, expected) => store.write(key, value, expected),
+      }),
+    ],
+    ['has a clock in seconds', (store) => ({ nowMs: async () => ((await store.nowMs?.()) ?? 0) / 1000 })],
+    ['has another life at each call', () => ({ incarnation: async () => crypto.randomUUID() })],
+    ['is not durable and has no name for its life', () => ({ durable: false })],
+    [
+      'adds in two steps',
+      () => {
+        const sums = new Map<string, bigint>()
+        return {
+          add: async (key, count) => {
+            const sum = sums.get(key) ?? 0n
+            await null
+            sums.set(key, sum + count)
+            return sum + count
+          },
+        }
+      },
+    ],
+    [
+      'adds as numbers',
+      () => {
+        const sums = new Map<string, number>()
+        return {
+          add: async (key, count) => {
+            sums.set(key, (sums.get(key) ?? 0) + Number(count))
+            return BigInt(sums.get(key) as number)
+          },
+        }
+      },
+    ],
+  ]
+
+  it.each(defects)('notices a store that %s', async (_name, defect) => {
+    const store = memoryStore()
+    const defective = { ...store, ...defect(store) }
+    const results = await Promise.allSettled(storeContract(async () => defective).map(({ run }) => run()))
+    expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+  })
+})
+
+async function overwrite(store: Store, key: string, value: string): Promise<string | undefined> {
+  for (;;) {
+    const found = await store.read(key)
+    const version = await store.write(key, value, found?.version)
+    if (version !== undefined) return version
+  }
+}

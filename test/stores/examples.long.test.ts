@@ -1,0 +1,127 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { decode, layouts, parseId } from 'graupel'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { repository } from '../package/consumer.ts'
+import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
+import { describeWith, type Tool } from '../support/needs.ts'
+import { load } from './clients.ts'
+import { type Server, startPostgres, startRedis } from './servers.ts'
+
+// The programs of examples/ and the examples in the docstrings of stores, on real servers.
+
+let folder: string
+beforeAll(() => {
+  // Inside the package, so that they can import it by its name, beside the clients.
+  folder = mkdtempSync(join(repository, 'dist', 'examples-'))
+  mkdirSync(join(folder, 'node_modules'))
+  for (const [name, place] of [
+    ['ioredis', 'clients'],
+    ['pg', 'clients'],
+    ['libsql', 'clients'],
+    ['better-sqlite3', 'better-sqlite3'],
+  ] as const) {
+    load(name, place)
+    symlinkSync(join(repository, 'test/stores', place, 'node_modules', name), join(folder, 'node_modules', name))
+  }
+  for (const name of programs) copyFileSync(join(repository, 'examples', name), join(folder, name))
+  // better-sqlite3 may have to be compiled.
+}, 600_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const programs = readdirSync(join(repository, 'examples')).filter((name) => name.endsWith('.mjs'))
+
+const started: ChildProcess[] = []
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL')
+})
+
+/** Runs a program until it has made some ids, and ends it by SIGTERM. */
+async function runUntilTerminated(name: string, variables: Record<string, string>) {
+  const child = spawn(process.execPath, [name], { cwd: folder, env: { ...process.env, ...variables } })
+  started.push(child)
+  const ended = once(child, 'exit')
+  let told = ''
+  child.stderr.on('data', (data) => (told += data))
+  const ids: bigint[] = []
+  for await (const line of createInterface(child.stdout)) {
+    ids.push(parseId(line, 'decimal'))
+    if (ids.length === 4) child.kill('SIGTERM')
+  }
+  const [code] = await ended
+  return { code, told, ids }
+}
+
+/** How an example reaches its server, or its file. */
+function describeExamples(
+  names: string[],
+  docstring: string,
+  imports: string,
+  needed: readonly Tool[],
+  start: () => Promise<{ server?: Server; variables: Record<string, string> }>,
+): void {
+  describeWith(needed, `with ${docstring}`, () => {
+    let server: Server | undefined
+    let variables: Record<string, string>
+    beforeAll(async () => {
+      ;({ server, variables } = await start())
+    })
+    afterAll(() => server?.stop())
+
+    it.each(names)('%s makes ids on its node, and gives it back', async (name) => {
+      const { code, told, ids } = await runUntilTerminated(name, variables)
+      const [, node] = /^acquired, node (\d+)$/m.exec(told) ?? []
+      expect(told).toMatch(new RegExp(`^released, node ${node}$`, 'm'))
+      expect(new Set(ids.map((id) => decode(id, layouts.twitter).node))).toEqual(new Set([Number(node)]))
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(told).not.toMatch(/Error|ERR_/)
+      expect(code).toBe(0)
+    })
+
+    it(`the example in the docstring of ${docstring} runs`, () => {
+      const file = join(folder, `${docstring}.mjs`)
+      writeFileSync(file, program(`${imports}\n${docstringExamples().get(docstring)}`))
+      execFileSync(process.execPath, [file], { cwd: folder, env: { ...process.env, ...variables } })
+    })
+  })
+}
+
+describeExamples(
+  ['redis.mjs', 'worker-threads.mjs'],
+  'redisStore',
+  `import { redisStore } from 'graupel/stores/redis'\nimport { Redis } from 'ioredis'`,
+  ['redis'],
+  async () => {
+    const server = await startRedis()
+    return { server, variables: { REDIS_URL: `redis://127.0.0.1:${server.port}` } }
+  },
+)
+
+describeExamples(
+  ['postgres.mjs'],
+  'postgresStore',
+  `import { postgresStore } from 'graupel/stores/postgres'\nimport pg from 'pg'`,
+  ['postgres'],
+  async () => {
+    const server = await startPostgres()
+    const user = 'postgres'
+    const DATABASE_URL = `postgres://${user}@127.0.0.1:${server.port}/postgres`
+    return { server, variables: { DATABASE_URL, PGHOST: '127.0.0.1', PGPORT: `${server.port}`, PGUSER: user } }
+  },
+)
+
+describeExamples(
+  ['sqlite.mjs'],
+  'sqliteStore',
+  `import { sqliteStore } from 'graupel/stores/sqlite'\nimport Database from 'better-sqlite3'`,
+  [],
+  async () => ({ variables: { SQLITE_FILE: 'fleet.db' } }),
+)
+
+it('every program and every store has its test here', () => {
+  expect(programs.toSorted()).toEqual(['postgres.mjs', 'redis.mjs', 'sqlite.mjs', 'worker-threads.mjs'])
+  expect(examplesWithDatabase).toEqual(['postgresStore', 'redisStore', 'sqliteStore'])
+})

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresStore } from '../../src/stores/postgres.js'
+import { storeContract } from '../../src/stores/testing.js'
+import { describeWith } from '../support/needs.ts'
+import { load } from './clients.ts'
+import { eventually } from './eventually.ts'
+import { type Server, startPostgres } from './servers.ts'
+
+interface Pool {
+  query(text: string, values?: string[]): Promise<{ rows: Record<string, unknown>[] }>
+  on(event: 'error', listener: () => void): void
+  connect(): Promise<Pool & { release(destroy?: boolean): void }>
+  end(): Promise<void>
+}
+
+let server: Server
+const pools: Pool[] = []
+
+function poolOf(options: object = {}): Pool {
+  const pg = load('pg')
+  const pool: Pool = new pg.Pool({ port: server.port, host: '127.0.0.1', user: 'postgres', ...options })
+  pool.on('error', () => {})
+  pools.push(pool)
+  return pool
+}
+
+function describeServer(name: string, words: readonly string[], body: () => void): void {
+  describe(name, () => {
+    beforeAll(async () => {
+      server = await startPostgres(...words)
+    })
+    afterAll(async () => {
+      for (const pool of pools.splice(0)) await pool.end()
+      await server?.stop()
+    })
+    body()
+  })
+}
+
+describeWith(['postgres'], 'PostgreSQL', () => {
+  describe.each(['read committed', 'repeatable read', 'serializable'])('whose transactions are %s', (level) => {
+    const words = ['-c', `default_transaction_isolation=${level}`]
+    describeServer('', words, () => {
+      beforeAll(() => postgresStore(poolOf()).setup())
+      it.each(storeContract(async () => postgresStore(poolOf())))('$name', ({ run }) => run())
+
+      it('calls the loser of two transactions a conflict', async () => {
+        const pool = poolOf()
+        const store = postgresStore(pool)
+        const version = (await store.write('folder/1', 'first', undefined)) as string
+        const other = await pool.connect()
+        await other.query('BEGIN')
+        await other.query(`UPDATE graupel_store SET value = 'theirs', version = 'theirs' WHERE key = 'folder/1'`)
+        const writing = store.write('folder/1', 'ours', version)
+        await eventually(async () => {
+          const { rows } = await pool.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)
+          if (rows.length === 0) throw new Error('it does not wait for the other one yet')
+        })
+        await other.query('COMMIT')
+        other.release()
+        expect(await writing).toBeUndefined()
+        expect((await store.read('folder/1'))?.value).toBe('theirs')
+      })
+    })
+  })
+
+  describeServer(
+    'with synchronous_commit = off',
+    ['-c', 'synchronous_commit=off', '-c', 'wal_writer_delay=10s'],
+    () => {
+      it('keeps what it has acknowledged when one of its processes is killed', async () => {
+        const pool = poolOf()
+        const store = postgresStore(pool)
+        await store.setup()
+        const created = (await store.write('folder/1', 'first', undefined)) as string
+        const lives: unknown[] = [await store.incarnation?.()]
+        for (const write of [
+          () => store.write('folder/1', 'second', created),
+          () => store.write('folder/2', 'first', undefined),
+          async () => await store.add?.('sums/1', 7n),
+        ]) {
+          const [victim, neighbour] = [await pool.connect(), await pool.connect()]
+          victim.on('error', () => {})
+          // The server ends all of its processes when one was killed.
+          const crash = new Promise<void>((resolve) => neighbour.on('error', resolve))
+          const { rows } = await victim.query('SELECT pg_backend_pid() AS pid')
+          await write()
+          process.kill(rows[0]?.['pid'] as number, 'SIGKILL')
+          await crash
+          for (const client of [victim, neighbour]) client.release(true)
+          await eventually(() => store.read('folder/1'))
+          lives.push(await store.incarnation?.())
+        }
+        expect((await store.read('folder/1'))?.value).toBe('second')
+        expect((await store.read('folder/2'))?.value).toBe('first')
+        expect(await store.add?.('sums/1', 0n)).toBe(7n)
+        // Why this matters: nothing else tells.
+        expect(new Set(lives).size).toBe(1)
+      })
+    },
+  )
+
+  describeServer('with roles', [], () => {
+    it('shows a role that may not create tables what has to be run, and needs it no more then', async () => {
+      const admin = poolOf()
+      await admin.query('CREATE ROLE weak LOGIN')
+      const store = postgresStore(poolOf({ user: 'weak', database: 'postgres' }), { table: 'Order' })
+      await expect(store.read('folder/1')).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('await its setup() once'),
+      })
+      await expect(store.setup()).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining(store.ddl),
+      })
+      for (const statement of store.ddl.split('\n')) await admin.query(statement)
+      await admin.query('GRANT SELECT, INSERT, UPDATE ON "Order", "Order_sums" TO weak')
+      await store.setup()
+      for (const { run } of storeContract(async () => store)) await run()
+    })
+
+    it('lets many make the tables at once', async () => {
+      const stores = Array.from({ length: 8 }, () => postgresStore(poolOf({ max: 1 }), { table: 'many' }))
+      await Promise.all(stores.map((store) => store.nowMs?.()))
+      await Promise.all(stores.map((store) => store.setup()))
+      expect(await stores[0]?.read('folder/1')).toBeUndefined()
+    })
+  })
+})

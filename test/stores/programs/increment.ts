@@ -1,0 +1,31 @@
+// Adds to the number under one key by compare-and-swap, beside other processes that do the same. Begins when it is told to.
+import { once } from 'node:events'
+import { postgresClients, redisClients, sqliteClients } from '../clients.ts'
+import { eventually } from '../eventually.ts'
+import { callsOf, inSeconds } from '../real-time.ts'
+
+const [kind = '', client = '', at = '', key = '', count = ''] = process.argv.slice(2)
+const opened =
+  kind === 'sqlite'
+    ? await sqliteClients[client]?.(at)
+    : await { redis: redisClients, postgres: postgresClients }[kind]?.[client]?.(Number(at))
+if (opened === undefined) throw new Error(`there is no client ${client} of ${kind}`)
+const { store, close } = opened
+
+console.log('ready')
+await once(process.stdin, 'data')
+// All at once, as the processes of a fleet do.
+await store.setup?.()
+const calls = callsOf(store, 10_000)
+let conflicts = 0
+for (let done = 0; done < Number(count); ) {
+  const found = await eventually(() => calls.read(key))
+  // Another text for each write, as StoreCalls wants it.
+  const value = `${Number.parseInt(found?.value ?? '0', 10) + 1} ${crypto.randomUUID()}`
+  const { landed } = await calls.write(key, value, found?.version, inSeconds(100))
+  if (landed) done++
+  else conflicts++
+}
+console.log(conflicts)
+await close()
+process.stdin.destroy()

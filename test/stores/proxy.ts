@@ -1,0 +1,79 @@
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A server between a client and a server, which loses replies when it is told to. */
+export interface LossyProxy {
+  readonly port: number
+  /** How many replies were lost. */
+  readonly cuts: number
+  /** Passes on the next message with this text, and then closes the connection in place of the reply. */
+  cutReplyTo(text: string): void
+  /** Passes nothing on, in either direction, until the result is called; what came meanwhile is passed on then. */
+  hold(): () => void
+  close(): void
+}
+
+export async function startProxy(serverPort: number): Promise<LossyProxy> {
+  const sockets = new Set<Socket>()
+  let marker: string | undefined
+  let cuts = 0
+  let held: (() => void)[] | undefined
+  const pass = (action: () => void) => {
+    if (held === undefined) action()
+    else held.push(action)
+  }
+  const server = createServer((near) => {
+    const far = connect(serverPort, '127.0.0.1')
+    let isCutting = false
+    const end = () => {
+      near.destroy()
+      far.destroy()
+    }
+    near.on('data', (data) =>
+      pass(() => {
+        if (marker !== undefined && data.includes(marker)) {
+          marker = undefined
+          isCutting = true
+        }
+        far.write(data)
+      }),
+    )
+    far.on('data', (data) =>
+      pass(() => {
+        if (!isCutting) return near.write(data)
+        cuts++
+        end()
+      }),
+    )
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        // Behind the data that is held.
+        pass(end)
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as { port: number }).port,
+    get cuts() {
+      return cuts
+    },
+    cutReplyTo(text) {
+      marker = text
+    },
+    hold() {
+      held ??= []
+      return () => {
+        const actions = held ?? []
+        held = undefined
+        for (const action of actions) action()
+      }
+    },
+    close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { storeContract } from '../../src/stores/testing.js'
+import { describeWith, type Tool } from '../support/needs.ts'
+import { clusterClients, type Open, type Opened, postgresClients, redisClients, sentinelClients } from './clients.ts'
+import { eventually } from './eventually.ts'
+import { startCluster, startWatched, tell } from './redis-servers.ts'
+import { type Server, startPostgres, startRedis } from './servers.ts'
+
+// The contract of stores on real servers, by each client that the documents name.
+
+/** Calls a block of tests for each client, with what it has opened on a server. */
+function describeClients(
+  clients: Record<string, Open>,
+  port: () => number,
+  body: (opened: () => Opened) => void,
+): void {
+  describe.each(Object.entries(clients))('by %s', (_name, open) => {
+    let opened: Opened
+    beforeAll(async () => {
+      opened = await open(port())
+      await eventually<unknown>(() => (opened.store.setup ?? opened.store.nowMs)?.())
+    })
+    afterAll(() => opened?.close())
+
+    for (const { name, run } of storeContract(async () => opened.store)) it(name, run)
+    body(() => opened)
+  })
+}
+
+const servers: [string, Tool, () => Promise<Server>, Record<string, Open>][] = [
+  ['Redis', 'redis', () => startRedis(), redisClients],
+  ['PostgreSQL', 'postgres', () => startPostgres(), postgresClients],
+]
+for (const [name, tool, start, clients] of servers) {
+  describeWith([tool], name, () => {
+    let server: Server
+    beforeAll(async () => {
+      server = await start()
+    })
+    afterAll(() => server?.stop())
+
+    describeClients(
+      clients,
+      () => server.port,
+      (opened) => {
+        it('has another name for its life after a restart', async () => {
+          const { store } = opened()
+          const before = await store.incarnation?.()
+          await server.restart('SIGKILL')
+          const after = await eventually(() => store.incarnation?.())
+          expect(after).toMatch(/\S/)
+          expect(after).not.toBe(before)
+        })
+      },
+    )
+  })
+}
+
+describeWith(['redis'], 'Redis Cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>
+  beforeAll(async () => {
+    cluster = await startCluster()
+  })
+  afterAll(() => cluster?.stop())
+
+  describeClients(
+    clusterClients,
+    () => (cluster.servers[0] as Server).port,
+    (opened) => {
+      it('keeps everything of a prefix on one primary, by whose life it goes', async () => {
+        const { store } = opened()
+        for (let i = 0; i < 20; i++) await store.write(`folder-${i}/1`, 'x', undefined)
+        await store.add?.('folder/sum', 1n)
+        const about = await Promise.all(cluster.servers.map(({ port }) => tell(port, ['DBSIZE'], ['INFO', 'server'])))
+        const used = about.filter(([size]) => (size as number) > 0)
+        expect(used.length).toBe(1)
+        const life = /run_id:(\w+)/.exec(`${used[0]?.[1]}`)?.[1]
+        expect(await store.incarnation?.()).toContain(life)
+      })
+    },
+  )
+})
+
+describe('after a failover', () => {
+  describeWith(['redis'], 'by Sentinel', () => {
+    describe.each(Object.entries(sentinelClients))('%s', (_name, open) => {
+      it('goes on with what the replica has, and says that it is another life', async () => {
+        const servers = await startWatched()
+        try {
+          const { store, close } = await open(servers.sentinel.port)
+          const version = await eventually(() => store.write('folder/1', 'before', undefined))
+          const before = await store.incarnation?.()
+          await tell(servers.primary.port, ['WAIT', '1', '0'])
+          await servers.primary.signal('SIGKILL')
+          const after = await eventually(async () => {
+            const life = await store.incarnation?.(AbortSignal.timeout(5000))
+            if (life === before) throw new Error('it is the former primary')
+            return life
+          })
+          expect(after).toMatch(/\S/)
+          expect(await store.read('folder/1')).toEqual({ key: 'folder/1', value: 'before', version })
+          expect(await store.write('folder/1', 'after', version)).toBeDefined()
+          expect((await store.read('folder/1'))?.value).toBe('after')
+          await close()
+        } finally {
+          await servers.stop()
+        }
+      })
+    })
+  })
+})

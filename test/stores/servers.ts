@@ -1,0 +1,180 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A server on a free port of this machine, in a folder of its own. */
+export interface Server {
+  readonly port: number
+  /** Ends it by its process id, by SIGKILL if asked, and starts it again on what it left in its folder. */
+  restart(signal?: NodeJS.Signals): Promise<void>
+  /** Sends it a signal; waits for its end where that is one. */
+  signal(name: NodeJS.Signals): Promise<void>
+  /** Ends it, and removes its folder. */
+  stop(): Promise<void>
+}
+
+interface Launch {
+  readonly program: string
+  readonly words: (port: number, folder: string) => string[]
+  /** Makes the folder what the server needs. */
+  readonly prepare?: (folder: string) => void
+  /** What it says when it can be used, if that is later than when it listens. */
+  readonly ready?: string
+  /** Who runs it, where root may not. */
+  readonly user?: string
+}
+
+export function startRedis(...more: string[]): Promise<Server> {
+  const words = (port: number, folder: string) => [
+    ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes'],
+    ...more,
+  ]
+  return start({ program: 'redis-server', words })
+}
+
+/** A sentinel that knows a primary as `fleet`, and fails over by itself. */
+export function startSentinel(primary: Server): Promise<Server> {
+  const configuration = `sentinel monitor fleet 127.0.0.1 ${primary.port} 1
+sentinel down-after-milliseconds fleet 500
+sentinel failover-timeout fleet 2000
+`
+  // It writes to its file what it finds out.
+  return start({
+    program: 'redis-server',
+    words: (port, folder) => [join(folder, 'sentinel.conf'), '--sentinel', '--port', `${port}`, '--bind', '127.0.0.1'],
+    prepare: (folder) => writeFileSync(join(folder, 'sentinel.conf'), configuration),
+  })
+}
+
+/** @param more - Words for the server, such as `-c`, `synchronous_commit=off`. */
+export function startPostgres(...more: string[]): Promise<Server> {
+  const bin = postgresBin()
+  const user = process.getuid?.() === 0 ? 'postgres' : undefined
+  return start({
+    program: join(bin, 'postgres'),
+    words: (port, folder) => [
+      '-D',
+      folder,
+      '-h',
+      '127.0.0.1',
+      '-p',
+      `${port}`,
+      '-k',
+      folder,
+      '-c',
+      'fsync=off',
+      ...more,
+    ],
+    prepare(folder) {
+      const words = ['-D', folder, '-A', 'trust', '-U', 'postgres', '-N', '--no-locale', '-E', 'UTF8']
+      const [program, all] = asUser(user, join(bin, 'initdb'), words)
+      execFileSync(program, all, { stdio: 'ignore', cwd: folder })
+    },
+    ready: 'ready to accept connections',
+    ...(user !== undefined && { user }),
+  })
+}
+
+/** Where Debian keeps PostgreSQL's programs, which are not on PATH. */
+export function postgresBin(): string {
+  const root = '/usr/lib/postgresql'
+  const [version = 'none'] = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
+  return join(root, version, 'bin')
+}
+
+// For tests that fail before they can stop their servers.
+const living = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
+async function start({ program, words, prepare, ready = '', user }: Launch): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
+  if (user !== undefined) {
+    const [uid, gid] = ['-u', '-g'].map((which) => Number(execFileSync('id', [which, user], { encoding: 'utf8' })))
+    chownSync(folder, uid as number, gid as number)
+  }
+  prepare?.(folder)
+  const port = await freePort()
+  let child: ChildProcess
+  const launch = async () => {
+    const [first, rest] = asUser(user, program, words(port, folder))
+    const started = spawn(first, rest, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    child = started
+    living.add(started)
+    started.on('exit', () => living.delete(started))
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (said += data))
+    const failed = new Promise<never>((_, reject) => {
+      child.on('error', reject)
+      child.on('exit', (code) => reject(new Error(`${program} ended with ${code} before it listened: ${said}`)))
+    })
+    failed.catch(() => {})
+    const usable = async () => {
+      await listens(port)
+      while (!said.includes(ready)) await sleep(20)
+    }
+    await Promise.race([usable(), failed])
+  }
+  const end = (signal: NodeJS.Signals) =>
+    new Promise<void>((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve()
+      child.on('exit', () => resolve())
+      child.kill(signal)
+    })
+  await launch()
+  return {
+    port,
+    async signal(name) {
+      if (name === 'SIGKILL' || name === 'SIGTERM') await end(name)
+      else child.kill(name)
+    },
+    async restart(signal = 'SIGTERM') {
+      await end(signal)
+      await launch()
+    },
+    async stop() {
+      await end('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** By setpriv, which replaces itself by the program, so that the child's process id is the server's. */
+function asUser(user: string | undefined, program: string, words: string[]): [string, string[]] {
+  if (user === undefined) return [program, words]
+  return ['setpriv', ['--reuid', user, '--regid', user, '--init-groups', program, ...words]]
+}
+
+const handedOut = new Set<number>()
+
+/** Below those that Linux gives to outgoing connections, one of which could otherwise have it when the server starts. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 17_000)
+    if (handedOut.has(port)) continue
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+      server.on('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (!isFree) continue
+    handedOut.add(port)
+    return port
+  }
+}
+
+async function listens(port: number): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true))
+      socket.on('error', () => resolve(false))
+      socket.on('connect', () => socket.destroy())
+    })
+    if (isOpen) return
+    await sleep(20)
+  }
+}

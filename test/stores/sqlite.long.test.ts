@@ -1,0 +1,119 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { npmNode } from '../../scripts/npm-binary.ts'
+import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.js'
+import { storeContract } from '../../src/stores/testing.js'
+import { repository } from '../package/consumer.ts'
+import { load, type Open, type Opened, sqliteClients } from './clients.ts'
+import { expectNothingLost } from './increment.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'graupel-sqlite-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
+  let opened: Opened
+  let Database: new (file: string, options?: object) => SqliteDatabase & { close(): void }
+  beforeAll(async () => {
+    opened = await (sqliteClients[client] as Open<string>)(join(folder, `${client}.db`))
+    Database = load(client, client === 'libsql' ? 'clients' : client)
+    await opened.store.setup?.()
+    // That of better-sqlite3 may have to compile it.
+  }, 600_000)
+  afterAll(() => opened?.close())
+
+  for (const { name, run } of storeContract(async () => opened.store)) it(name, run)
+
+  it('is refused where a loss of power would take writes back', async () => {
+    const careless = new Database(join(folder, `${client}-careless.db`))
+    careless.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    await expect(sqliteStore(careless).setup()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    await sqliteStore(careless, { durable: true }).setup()
+    careless.close()
+  })
+
+  it('is refused while a rollback could take writes back', async () => {
+    const database = new Database(join(folder, `${client}.db`))
+    const store = sqliteStore(database)
+    database.exec('BEGIN')
+    await expect(store.write('open/1', 'x', undefined)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    database.exec('ROLLBACK')
+    expect(await store.write('open/1', 'x', undefined)).toBeDefined()
+    database.close()
+  })
+
+  it('waits for another process that writes, also where the connection would not', async () => {
+    const database = new Database(join(folder, `${client}.db`), { timeout: 0 })
+    await sqliteStore(database).read('folder/1')
+    expect(database.prepare('PRAGMA busy_timeout').all()).toMatchObject([{ timeout: 5000 }])
+    database.close()
+  })
+
+  it('says what to run where the table is missing, and takes any name for it', async () => {
+    const database = new Database(join(folder, `${client}-other.db`))
+    const store = sqliteStore(database, { table: 'order' })
+    await expect(store.read('folder/1')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringContaining('CREATE TABLE IF NOT EXISTS "order"'),
+    })
+    database.exec(store.ddl)
+    expect(await store.write('folder/1', 'x', undefined)).toBeDefined()
+    database.close()
+  })
+
+  it('acknowledges no write that another process keeps from being committed', async () => {
+    const file = join(folder, `${client}-busy.db`)
+    const database = new Database(file)
+    database.exec('PRAGMA busy_timeout = 100')
+    const store = sqliteStore(database)
+    await store.setup()
+    const version = await store.write('folder/1', 'first', undefined)
+    const program = `const Database = require(${JSON.stringify(join(repository, 'test/stores/clients/node_modules/libsql'))})
+      const database = new Database(${JSON.stringify(file)})
+      database.exec('BEGIN')
+      database.prepare('SELECT * FROM graupel_store').all()
+      console.log('reading')
+      process.stdin.on('data', () => process.exit())`
+    load('libsql')
+    const reader = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+    await once(reader.stdout, 'data')
+    await expect(store.write('folder/1', 'second', version)).rejects.toThrow('locked')
+    reader.stdin.write('enough')
+    await once(reader, 'exit')
+    expect(await store.read('folder/1')).toEqual({ key: 'folder/1', value: 'first', version })
+    expect(await store.write('folder/1', 'third', version)).toBeDefined()
+    database.close()
+  })
+
+  it('rejects where the database is closed', async () => {
+    const database = new Database(join(folder, `${client}.db`))
+    const store = sqliteStore(database)
+    database.close()
+    await expect(store.read('folder/1')).rejects.toThrow()
+  })
+})
+
+describe('SQLite by node:sqlite', () => {
+  it('keeps the contract', () => {
+    const program = join(repository, 'test/stores/programs/contract.ts')
+    const words = ['--import', 'tsx', program, 'node:sqlite', join(folder, 'node.db')]
+    const output = execFileSync(npmNode('22'), words, { cwd: repository, encoding: 'utf8' })
+    const results = JSON.parse(output)
+    const names = storeContract(() => Promise.reject(new Error('not run'))).map(({ name }) => name)
+    expect(results).toEqual(Object.fromEntries(names.map((name) => [name, 'kept'])))
+  })
+})
+
+describe('processes that count in one file lose nothing', () => {
+  it.each([
+    ['libsql', process.execPath],
+    ['better-sqlite3', process.execPath],
+    ['node:sqlite', npmNode('22')],
+  ])('by %s', (client, node) => {
+    const file = join(folder, `processes-${client.replace(':', '-')}.db`)
+    return expectNothingLost(['sqlite', client, file], () => (sqliteClients['libsql'] as Open<string>)(file), node)
+  })
+})
