@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,23 +6,21 @@ import { GraupelError } from '../../dist/errors.js'
 import { claimExists, forgetClaim, handOver, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
 import { latestStep } from '../../dist/host/claim-steps.js'
 import { nameOf } from '../../dist/host/name.js'
-import { caught } from '../engines.ts'
+import { caught } from '../support/engines.ts'
+import { sleeper } from '../support/sleeper.ts'
 
 // The steps of a claim, with another process between any two calls of this one: what it does is done in front of the call
 // to the system that comes next.
 
 const root = mkdtempSync(join(tmpdir(), 'graupel-claim-'))
 const pages = join(root, `graupel-${process.geteuid?.()}`)
-/** A process that runs for as long as the tests do, and does nothing. */
-let other: ChildProcess
+const other = sleeper()
 
 beforeAll(() => {
   vi.stubEnv('GRAUPEL_STATE_FOLDER', root)
-  other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
 })
 afterAll(() => {
   vi.unstubAllEnvs()
-  other.kill()
   rmSync(root, { recursive: true, force: true })
 })
 afterEach(() => {

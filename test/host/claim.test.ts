@@ -1,36 +1,36 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { claimsOf } from './clean-pages.ts'
-import { duplicatesAmong, recordsOf, seededRandom, total } from './ids.ts'
-import { describeWith, inMountsOf, libfaketime, withMounts } from './needs.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
+import { describeWith, libfaketime } from '../support/needs.ts'
+import { claimsOf } from '../support/pages.ts'
 import {
   cleanUp,
   failure,
+  js,
+  memoryOf,
+  native,
   Obedient,
   opened,
+  ownMemory,
   type Plan,
   type Surroundings,
-  said,
   sleep,
   start,
   stateFolder,
-} from './processes.ts'
+} from '../support/processes.ts'
+import { recordsOf } from '../support/records.ts'
+import { proveClaims } from './claim-rounds.ts'
 
 // Where there is no binary, a process counts a node alone, by a claim in the folder of the pages.
 
 afterEach(cleanUp)
 
-const js: Surroundings = { env: { GRAUPEL_ENGINE: 'js' } }
-const native: Surroundings = { env: { GRAUPEL_ENGINE: 'native' } }
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace() })
 const pidOf = (process: Obedient) => process.started.child.pid
 
-function expectAscending(...parts: readonly (readonly bigint[])[]): void {
-  const ids = parts.flat()
-  expect(ids.slice(1).every((id, i) => id > (ids[i] as bigint))).toBe(true)
-}
+proveClaims(2)
 
 describe('a node that the js engine counts', () => {
   it('is refused to a second process, which is told by whom it is counted and what to do', async () => {
@@ -49,6 +49,8 @@ describe('a node that the js engine counts', () => {
     const first = await opened(own, js)
     const before = await first.take(5000)
     await first.close()
+    // A call of the closed generator must not take the node again.
+    expect((await first.issue(0, 0)).error).toMatchObject({ code: 'ERR_CLOSED' })
     const second = await opened(own, js)
     const after = await second.take(5000)
     expectAscending(before, after)
@@ -82,50 +84,6 @@ describe('a node that the js engine counts', () => {
     await opened(own, js)
     const second = await opened({ ...own, state: 'process' }, js)
     expect(await second.take(10)).toHaveLength(10)
-  })
-
-  it('is claimed anew where its claim was deleted, by whichever process looks first', async () => {
-    for (let round = 0; round < 15; round++) {
-      const own = plan()
-      const first = await opened(own, js)
-      const second = new Obedient(js)
-      const before = await first.take(100)
-      for (const claim of claimsOf(own.namespace ?? '')) rmSync(claim, { recursive: true })
-      const attempts = await Promise.allSettled([first.take(100), second.open(own).then(() => second.take(100))])
-      const after = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []))
-      expect(after.length).toBeGreaterThan(0)
-      expect(duplicatesAmong([BigUint64Array.from([...before, ...after])])).toBe(0)
-      await Promise.all([first.kill(), second.kill()])
-    }
-  })
-
-  it('is given to one of many processes that start at once, each time, whatever ends them', async () => {
-    const random = seededRandom('claims under way')
-    const { folder } = stateFolder()
-    const file = join(folder, 'record')
-    const own = plan()
-    for (let round = 0; round < 8; round++) {
-      const alive = Array.from({ length: 4 }, () => start('record.js', { plan: own, file, batch: 256, pauseMs: 1 }, js))
-      await Promise.any(alive.map((one) => said(one, 'i')))
-      await sleep(100 * random())
-      await Promise.all(alive.map(({ kill }) => kill()))
-    }
-    const records = recordsOf(file)
-    expect(records.length).toBeGreaterThan(3)
-    expect(total(records)).toBeGreaterThan(1000)
-    expect(duplicatesAmong(records)).toBe(0)
-  })
-
-  it('stays near the clock, however often its process is killed', async () => {
-    const own = plan()
-    const parts: bigint[][] = []
-    for (let round = 0; round < 8; round++) {
-      const process = await opened(own, js)
-      parts.push(await process.take(1))
-      expect((await process.stats()).aheadMs).toBeLessThan(1000)
-      await process.kill()
-    }
-    expectAscending(...parts)
   })
 
   it('is shared by all threads of its process', async () => {
@@ -169,37 +127,6 @@ describeWith(['native'], 'a node that one engine counts', () => {
     const third = await opened(own, one)
     expectAscending(before, after, await third.take(5000))
   })
-
-  it('is opened by all native processes that start at once after one on the js engine was killed', async () => {
-    for (let round = 0; round < 3; round++) {
-      const own = plan()
-      const first = await opened(own, js)
-      await first.take(3)
-      await first.kill()
-      const others = Array.from({ length: 6 }, () => new Obedient(native))
-      const parts = await Promise.all(others.map((other) => other.open(own).then(() => other.take(100))))
-      expect(duplicatesAmong(parts.map((ids) => BigUint64Array.from(ids)))).toBe(0)
-      await Promise.all(others.map((other) => other.kill()))
-    }
-  })
-
-  it('is never counted by both, however often processes of both come and go', async () => {
-    const random = seededRandom('both engines')
-    const { folder } = stateFolder()
-    const file = join(folder, 'record')
-    const own = plan()
-    for (let round = 0; round < 8; round++) {
-      const alive = [js, native, js, native].map((engine) =>
-        start('record.js', { plan: own, file, batch: 256, pauseMs: 1 }, engine),
-      )
-      await Promise.any(alive.map((one) => said(one, 'i')))
-      await sleep(100 * random())
-      await Promise.all(alive.map(({ kill }) => kill()))
-    }
-    const records = recordsOf(file)
-    expect(total(records)).toBeGreaterThan(1000)
-    expect(duplicatesAmong(records)).toBe(0)
-  })
 })
 
 describeWith(['linux', 'faketime'], 'a node of the js engine whose process was killed', () => {
@@ -227,9 +154,10 @@ describeWith(['linux', 'mounts', 'root'], 'a node of the js engine in another co
       ...js,
       within: (command) => ['unshare', '--pid', '--fork', '--kill-child', ...command],
     }
+    const second = new Obedient(js)
+    await second.shell('true')
     const first = await opened(own, elsewhere)
     const before = await first.take(10)
-    const second = new Obedient(js)
     expect(await failure(second.open(own))).toMatchObject({
       code: 'ERR_STATE_UNREACHABLE',
       message: expect.stringMatching(/in another container \(delete .*\.claim/),
@@ -243,8 +171,8 @@ describeWith(['linux', 'mounts', 'root'], 'a node of the js engine in another co
 })
 
 describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
-  const inMemory = (script: string) =>
-    new Obedient({ ...js, within: (command) => withMounts(`mount -t tmpfs none /dev/shm\n${script}`, command) })
+  const onJs = ({ env, ...rest }: Surroundings) => new Obedient({ ...rest, env: { ...env, ...js.env } })
+  const inMemory = (script: string) => onJs(ownMemory(script))
 
   it('as it is read-only, the js engine opens nothing but state process, and says so', async () => {
     const process = inMemory('mount -o remount,ro /dev/shm')
@@ -283,7 +211,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     const first = inMemory('')
     await first.open(own)
     await first.shell('cd /dev/shm/graupel-*/*.claim; echo nonsense > 99')
-    const second = new Obedient({ ...js, within: (command) => inMountsOf(first.started.child.pid ?? 0, command) })
+    const second = onJs(memoryOf(first))
     expect(await failure(second.open(own))).toMatchObject({ code: 'ERR_STATE_CORRUPT' })
   })
 })

@@ -2,11 +2,20 @@ import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { deletePages } from './clean-pages.ts'
-import { descentsIn } from './ids.ts'
-import { describeWith, withMounts, withoutRootsRights } from './needs.ts'
-import { cleanUp, type Failure, failure, type Issued, Obedient, opened, type Plan, stateFolder } from './processes.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { descentsIn } from '../support/ids.ts'
+import { describeWith, withMounts, withoutRootsRights } from '../support/needs.ts'
+import { deletePages } from '../support/pages.ts'
+import {
+  cleanUp,
+  type Failure,
+  failure,
+  type Issued,
+  Obedient,
+  opened,
+  type Plan,
+  stateFolder,
+} from '../support/processes.ts'
 
 // What happens to a generator whose state file cannot be written any more: it goes on to the ceiling, says why it stops
 // there, and goes on by itself when the file can be written again.
@@ -125,7 +134,7 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
   it('was overwritten by that of another memory goes on to its ceiling, and not beyond', async () => {
     const { state, copy } = file()
     const own = plan(state)
-    // Of the same ids, but of a page that is gone.
+    // A state file of the same ids, whose page is gone.
     const former = await opened(own)
     await former.take(1)
     await former.kill()

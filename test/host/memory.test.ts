@@ -1,20 +1,29 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { deletePages, pagesOf } from './clean-pages.ts'
-import { descentsIn, duplicatesAmong, recordsOf, total } from './ids.ts'
-import { describeWith, inMountsOf, withMounts } from './needs.ts'
-import { cleanUp, failure, Obedient, opened, type Plan, said, sleep, start, stateFolder } from './processes.ts'
+import { pagesFolder } from '../../dist/host/folder.js'
+import { freshNamespace } from '../support/engines.ts'
+import { describeWith, withMounts } from '../support/needs.ts'
+import { deletePages, pagesOf } from '../support/pages.ts'
+import {
+  cleanUp,
+  defaultFolder,
+  failure,
+  memoryOf,
+  Obedient,
+  opened,
+  ownMemory,
+  type Plan,
+  stateFolder,
+} from '../support/processes.ts'
+import { proveReplacements } from './replaced-page.ts'
 
-// The memory that processes share: what happens where there is none, and when somebody meddles with it.
+// The memory that processes share: where there is none, and where its files are damaged, replaced or deleted.
 
 afterEach(cleanUp)
 
 /** A process with its own /dev/shm. */
-const inMemory = (script: string) =>
-  new Obedient({ within: (command) => withMounts(`mount -t tmpfs none /dev/shm\n${script}`, command) })
+const inMemory = (script: string) => new Obedient(ownMemory(script))
 const pages = '/dev/shm/graupel-$(id -u)'
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
@@ -47,7 +56,7 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     const keep = own === undefined ? '' : `mkdir -p ${own}; mount --bind ${repository} ${own};`
     const within = (command: readonly string[]) =>
       withMounts(`${script}; ${keep} mount --rbind ${folder} /tmp`, command)
-    const process = new Obedient({ within })
+    const process = new Obedient({ env: defaultFolder, within })
     await process.open(plan())
     expect(await process.take(3)).toHaveLength(3)
     expect((await process.stats()).state).toBe('host')
@@ -64,7 +73,7 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     expect((await process.stats()).state).toBe('host')
   })
 
-  it('as /dev/shm has no room for the marks of reuse, that is refused, and nobody is ended by it', async () => {
+  it('as /dev/shm has no room for the marks of reuse, that is refused, and no process is ended by it', async () => {
     const process = inMemory('mount -o remount,size=8k /dev/shm')
     const own = plan()
     await process.open(own)
@@ -150,64 +159,23 @@ describeWith(['native', 'linux', 'mounts'], 'a page', () => {
     const own = plan()
     await first.open(own)
     await first.shell(`cd ${pages}; ${script}`)
-    const second = new Obedient({
-      within: (command) => inMountsOf(first.started.child.pid ?? 0, command),
-    })
+    const second = new Obedient(memoryOf(first))
     expect(await failure(second.open(own))).toMatchObject({ code, message: expect.stringMatching(message) })
   })
 })
 
-describeWith(['native', 'linux'], 'while processes issue', () => {
-  it.each(['is deleted', 'is deleted and put back by an older one'])(
-    'a page that %s leads to no duplicate, with processes that come and go meanwhile',
-    async (what) => {
-      const { folder } = stateFolder()
-      const file = join(folder, 'record')
-      const own = plan()
-      const startOne = () => start('record.js', { plan: own, file, batch: 128, pauseMs: 1 })
-      const alive = [startOne(), startOne(), startOne()]
-      await Promise.all(alive.map((one) => said(one, 'i')))
-      // Whoever makes it anew gives it the same name.
-      const [page = ''] = pagesOf(own.namespace ?? '')
-      for (let i = 0; i < 60; i++) {
-        const isTimeForOne = i % 4 === 0
-        const next = isTimeForOne ? startOne() : undefined
-        const isIssuing = next && said(next, 'i')
-        if (next !== undefined) alive.push(next)
-        if (what === 'is deleted') {
-          // Again and again while it opens the page: some of these are in the very tick in which it does.
-          if (next !== undefined) await said(next, 'o')
-          for (let n = 0; n < (isTimeForOne ? 60 : 1); n++) {
-            rmSync(page, { force: true })
-            if (isTimeForOne) await sleep(0)
-          }
-        } else if (existsSync(page)) {
-          // Not while it opens the page: an older word is taken for the latest one by those who have no other.
-          await isIssuing
-          // At once, or somebody would meet half of a page.
-          copyFileSync(page, `${page}.older`)
-          await sleep(3)
-          renameSync(`${page}.older`, page)
-        }
-        await isIssuing
-        if (next !== undefined) await alive.shift()?.kill()
-        await sleep(10)
-      }
-      await Promise.all(alive.map(({ kill }) => kill()))
-      for (const { ended } of alive) expect(await ended).toMatchObject({ signal: 'SIGKILL', errors: '' })
-      const records = recordsOf(file)
-      expect(total(records)).toBeGreaterThan(100_000)
-      expect(records.map(descentsIn)).toEqual(Array(records.length).fill(0))
-      expect(duplicatesAmong(records)).toBe(0)
-    },
-  )
+proveReplacements(12)
 
-  it('a deleted page is made anew with what was counted in it, so an order of ids goes on', async () => {
+describeWith(['native', 'linux'], 'a page that is deleted', () => {
+  it('is made anew with what was counted in it, so ids go on in order', async () => {
     const own = { ...plan(), layout: 'js53', onOverflow: 'advance', maxAheadMs: 60_000 }
     const one = await opened(own)
     const ahead = await one.take(200_000)
+    expect(await one.stats()).toMatchObject({ engine: 'native', state: 'host', aheadMs: expect.any(Number) })
     expect((await one.stats()).aheadMs).toBeGreaterThan(200)
-    expect(deletePages(own.namespace ?? '')).toBe(1)
+    const names = readdirSync(pagesFolder())
+    expect(pagesOf(own.namespace ?? ''), names.join()).toHaveLength(1)
+    deletePages(own.namespace ?? '')
     const [next = 0n] = await one.take(1)
     const two = await opened(own)
     const [last = 0n] = await two.take(1)

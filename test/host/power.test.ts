@@ -1,59 +1,17 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { decode, layouts } from 'graupel'
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { pagesOf } from './clean-pages.ts'
-import { readIds, seededRandom } from './ids.ts'
-import { describeWith, withMounts } from './needs.ts'
-import { cleanUp, failure, opened, type Plan, type Surroundings, start, stateFolder, wellEnded } from './processes.ts'
-
-// Loss of power: whatever was in memory is gone, and the disk has what the last sync that was complete had to write, and
-// perhaps some of what was written since. programs/shim.c records every state that the file was in; processes log what
-// they issue. A cut is an instant of that record: the file is put back as it may have been then, and the next process
-// must begin above all that had been issued. Its clock is an hour behind, so that nothing but the file keeps it away.
+import { freshNamespace } from '../support/engines.ts'
+import { describeWith } from '../support/needs.ts'
+import { cleanUp, failure, opened, ownMemory, type Plan, stateFolder } from '../support/processes.ts'
+import { proveCuts } from './power-cuts.ts'
 
 afterEach(cleanUp)
 
-const hourMs = 3_600_000
-const runMs = 1200
-const windowMs = 20
-const timeout = 300_000
+proveCuts(8, 5)
 
-describeWith(['native', 'linux', 'shim'], 'after a loss of power', () => {
-  it('at 200 random instants, nothing is issued again by those who find only the file', { timeout }, async () => {
-    const lane = async (purpose: string) => {
-      const run = await record(purpose)
-      return await begin(run, 100, () => {
-        rmSync(run.page, { force: true })
-        return {}
-      })
-    }
-    expectNothingAgain((await Promise.all([lane('lost memory, one'), lane('lost memory, two')])).flat())
-  })
-})
-
-describeWith(['native', 'linux', 'shim', 'mounts'], 'after a start of the system', () => {
-  it('at 60 random instants, nothing is issued again by those who find the file and an old page', {
-    timeout,
-  }, async () => {
-    // The page says nothing but that it is the one that the file is about; only the name of the start tells that it is
-    // older than the file.
-    const lane = async (purpose: string) => {
-      const run = await record(purpose)
-      return await begin(run, 30, (index) => {
-        copyFileSync(run.oldPage, run.page)
-        const bootId = join(run.folder, `boot-${index}`)
-        writeFileSync(bootId, `00000000-0000-4000-8000-${String(index).padStart(12, '0')}\n`)
-        return { within: (command) => withMounts(`mount --bind ${bootId} /proc/sys/kernel/random/boot_id`, command) }
-      })
-    }
-    expectNothingAgain((await Promise.all([lane('another start, one'), lane('another start, two')])).flat())
-  })
-
-  it('the page is what counts if the system was not started since, so no window is lost', async () => {
+describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () => {
+  it('goes by the page if the system was not started since, so no window is lost', async () => {
     const { state } = stateFolder()
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxAheadMs: hourMs, windowMs: 60_000 }
+    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxAheadMs: 3_600_000, windowMs: 60_000 }
     const one = await opened(plan)
     const [last = 0n] = await one.take(1)
     await one.kill()
@@ -63,11 +21,11 @@ describeWith(['native', 'linux', 'shim', 'mounts'], 'after a start of the system
     expect((await two.stats()).aheadMs).toBeLessThan(1000)
   })
 
-  it('a container that has the file and another memory is refused while the file is in use', async () => {
+  it('is refused in a container that has the file and another memory, while the file is in use', async () => {
     const { state } = stateFolder()
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state }
+    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxWaitMs: 10_000 }
     const one = await opened(plan)
-    const elsewhere = { within: (command: readonly string[]) => withMounts('mount -t tmpfs none /dev/shm', command) }
+    const elsewhere = ownMemory()
     expect(await failure(opened(plan, elsewhere))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
     const [last = 0n] = await one.take(1)
     await one.close()
@@ -76,109 +34,3 @@ describeWith(['native', 'linux', 'shim', 'mounts'], 'after a start of the system
     expect(next).toBeGreaterThan(last)
   })
 })
-
-interface Event {
-  readonly atNs: bigint
-  readonly isSync: boolean
-  /** The file as it was then. */
-  readonly copy: string
-}
-
-/** What happened in a run of processes, and the states that the file was in. */
-interface Run {
-  readonly folder: string
-  readonly state: string
-  /** Where the page is, and what it was before the run. */
-  readonly page: string
-  readonly oldPage: string
-  readonly plan: Plan
-  readonly events: readonly Event[]
-  /** Of each process, the highest id there was at each time. */
-  readonly logs: readonly { ids: BigUint64Array; timesNs: BigUint64Array }[]
-  readonly random: () => number
-  timeMsOf(ns: bigint): number
-}
-
-/** First one process, which opens and closes its generator again and again, then three of them at once. */
-async function record(purpose: string): Promise<Run> {
-  const { folder, state, watch, env, order } = stateFolder()
-  const namespace = freshNamespace()
-  const plan: Plan = {
-    node: 1,
-    namespace,
-    state,
-    windowMs: 20,
-    maxAheadMs: hourMs,
-    maxWaitMs: 10_000,
-    clockOffsetMs: 0,
-  }
-  mkdirSync(join(watch, 'copies'))
-  // So that there is time to do something wrong before a sync is complete.
-  order('slow 8')
-  const before = await opened(plan, { env })
-  await before.take(1)
-  await before.kill()
-  const [page = ''] = pagesOf(namespace)
-  const oldPage = join(folder, 'page')
-  copyFileSync(page, oldPage)
-  const go = (name: string, reopenMs: number) =>
-    wellEnded(start('stamp.js', { plan, file: join(folder, `log-${name}`), forMs: runMs, reopenMs }, { env }))
-  await go('alone', 60)
-  await Promise.all([go('one', runMs), go('two', runMs / 3), go('three', runMs / 7)])
-
-  const lines = readFileSync(join(watch, 'events'), 'utf8').trimEnd().split('\n')
-  // Who was killed in the middle of its last event has left no copy of that; nothing was issued by grace of it.
-  const events = lines
-    .map((line, i) => {
-      return { atNs: BigInt(line.slice(0, 20)), isSync: line.endsWith('s'), copy: join(watch, 'copies', String(i)) }
-    })
-    .filter(({ copy }) => existsSync(copy))
-  const names = readdirSync(folder).filter((name) => name.startsWith('log-'))
-  const logs = names.map((name) => {
-    const numbers = new BigUint64Array(Uint8Array.from(readFileSync(join(folder, name))).buffer)
-    return { ids: numbers.filter((_, i) => i % 2 === 0), timesNs: numbers.filter((_, i) => i % 2 === 1) }
-  })
-  const offsetMs = Date.now() - Number(process.hrtime.bigint()) / 1e6
-  const timeMsOf = (ns: bigint) => Number(ns) / 1e6 + offsetMs
-  return { folder, state, page, oldPage, plan, events, logs, random: seededRandom(purpose), timeMsOf }
-}
-
-/** At each of so many cuts, what a new process issues first, and the highest id that had been issued. */
-async function begin(run: Run, count: number, startSystem: (index: number) => Surroundings) {
-  const { events, random } = run
-  const startNs = events[0]?.atNs ?? 0n
-  const endNs = events.at(-1)?.atNs ?? 0n
-  const syncs = events.filter(({ isSync }) => isSync).length
-  // Or the cuts would all be the same few.
-  expect(syncs).toBeGreaterThan(50)
-  const plan = { ...run.plan, clockOffsetMs: -hourMs, maxAheadMs: 2 * hourMs }
-  const cuts = []
-  while (cuts.length < count) {
-    const atNs = startNs + BigInt(Math.floor(random() * Number(endNs - startNs)))
-    const synced = events.findLastIndex((event) => event.isSync && event.atNs <= atNs)
-    if (synced < 0) continue
-    const possible = events.filter((event, i) => i === synced || (i > synced && event.atNs <= atNs))
-    const chosen = possible[Math.floor(random() * possible.length)] as Event
-    copyFileSync(chosen.copy, run.state)
-    const file = join(run.folder, `first-${cuts.length}`)
-    await wellEnded(start('record.js', { plan, file, exact: true, count: 1, batch: 1 }, startSystem(cuts.length)))
-    cuts.push({ first: readIds(file)[0] ?? 0n, highest: highestAt(run, atNs), atMs: run.timeMsOf(atNs) })
-  }
-  return cuts
-}
-
-function expectNothingAgain(cuts: Awaited<ReturnType<typeof begin>>): void {
-  expect(cuts.filter(({ first, highest }) => first <= highest)).toEqual([])
-  // It is what the file says, and not a word that has been kept somewhere, or the clock.
-  const lateMs = cuts.map(({ first, atMs }) => decode(first, layouts.twitter).timestampMs - atMs)
-  expect(Math.max(...lateMs)).toBeLessThan(windowMs + 100)
-  expect(cuts.filter(({ highest }) => highest > 0n).length).toBeGreaterThan(cuts.length / 2)
-}
-
-function highestAt({ logs }: Run, atNs: bigint): bigint {
-  const highest = logs.map(({ ids, timesNs }) => {
-    const last = timesNs.findLastIndex((time) => time <= atNs)
-    return ids[last] ?? 0n
-  })
-  return highest.reduce((one, other) => (one > other ? one : other), 0n)
-}

@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { describeWith } from './needs.ts'
-import { cleanUp, failure, Obedient, type Plan, stateFolder } from './processes.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { describeWith } from '../support/needs.ts'
+import { cleanUp, failure, Obedient, type Plan, stateFolder } from '../support/processes.ts'
 
 // State files that are not opened, and what is said of them. None of them is changed, or made anew.
 

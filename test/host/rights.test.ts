@@ -1,15 +1,15 @@
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { deletePages, pagesOf } from './clean-pages.ts'
-import { describeWith } from './needs.ts'
-import { cleanUp, failure, opened, type Plan, sleep, stateFolder } from './processes.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { describeWith } from '../support/needs.ts'
+import { deletePages, pagesOf } from '../support/pages.ts'
+import { cleanUp, failure, opened, type Plan, sleep, stateFolder } from '../support/processes.ts'
 
 // Processes that give up root's rights, for good or for a moment, and can no longer look where their state is.
 
 afterEach(cleanUp)
 
 const stranger = 65_534
-/** Longer than a tick: whoever makes an id then looks where the page is. */
+/** Longer than a tick: a process that makes an id then looks where the page is. */
 const tick = () => sleep(5)
 
 describeWith(['native', 'linux', 'root'], 'after its process has given up its rights', () => {
@@ -37,7 +37,7 @@ describeWith(['native', 'linux', 'root'], 'after its process has given up its ri
     const third = await opened(own)
     ids.push(...(await third.take(2)))
     expect(new Set(ids).size).toBe(ids.length)
-    expect(ids.at(-1)).toBe(ids.reduce((most, id) => (id > most ? id : most)))
+    expect(ids.at(-1)).toBe(ids.reduce((max, id) => (id > max ? id : max)))
     expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
   })
 
@@ -67,7 +67,7 @@ describeWith(['native', 'linux', 'root'], 'after its process has given up its ri
     await first.actAs(stranger)
     deletePages(own.namespace ?? '')
     await tick()
-    // It cannot see that; who can makes the page anew, and seals the other one then.
+    // It cannot see that; a process that can makes the page anew, and seals the other one then.
     const second = await opened(own)
     const ids = await second.take(2)
     await tick()

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { duplicatesAmong, recordsOf } from './ids.ts'
-import { describeWith } from './needs.ts'
-import { cleanUp, failure, Obedient, type Plan, start, stateFolder, wellEnded } from './processes.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { duplicatesAmong } from '../support/ids.ts'
+import { describeWith } from '../support/needs.ts'
+import { cleanUp, failure, Obedient, type Plan, start, stateFolder, wellEnded } from '../support/processes.ts'
+import { recordsOf } from '../support/records.ts'
 
 // Programs that run several times beside each other, by node:cluster or a process manager such as pm2.
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../engines.ts'
-import { describeWith } from './needs.ts'
-import { cleanUp, opened, type Plan, sleep, stateFolder } from './processes.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { describeWith } from '../support/needs.ts'
+import { cleanUp, opened, type Plan, sleep, stateFolder } from '../support/processes.ts'
 
 // What a state file costs the disk.
 
@@ -12,13 +12,13 @@ afterEach(cleanUp)
 describeWith(['native', 'linux', 'shim'], 'a state file that three processes use', () => {
   const windowMs = 400
 
-  it('is synced once in half a window at the most while they issue, and never while they do not', async () => {
+  it('is synced at most once in half a window while they issue, and never while they do not', async () => {
     const disk = stateFolder()
     const syncs = () => readFileSync(join(disk.watch, 'events'), 'utf8').match(/ s$/gm)?.length ?? 0
     const plan: Plan = { node: 1, namespace: freshNamespace(), state: disk.state, windowMs, maxWaitMs: 2000 }
     const all = await Promise.all([opened(plan, disk), opened(plan, disk), opened(plan, disk)])
     const startMs = performance.now()
-    // Its first ceiling, once for each of them at the most.
+    // Its first ceiling, at most once for each of them.
     const atStart = syncs()
     expect(atStart).toBeGreaterThanOrEqual(1)
     expect(atStart).toBeLessThanOrEqual(all.length)
@@ -27,7 +27,7 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
     const whileIssuing = syncs() - atStart
     const halves = (performance.now() - startMs) / (windowMs / 2)
     expect(whileIssuing).toBeLessThanOrEqual(halves + 1)
-    // Or it would be none that is proven.
+    // Otherwise the upper bound would prove nothing.
     expect(whileIssuing).toBeGreaterThan(3)
     const before = syncs()
     await sleep(windowMs * 3)

@@ -1,10 +1,9 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { engineInfo } from 'graupel'
 import { afterAll, describe, expect, test } from 'vitest'
-import { oldestGlibc, ownTarget, targets } from '../../scripts/targets.js'
-import { node, npm, repository, temporaryFolder } from './consumer.ts'
+import { oldestGlibc, ownTarget, targets } from '../../scripts/targets.ts'
+import { node, repository, temporaryFolder } from './consumer.ts'
 
 const folder = temporaryFolder()
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -12,9 +11,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const { file: built } = engineInfo()
 if (built === undefined) throw new Error(`no binary: ${engineInfo().reason}`)
 
-// What stands between a release and a target without its binary.
-describe('scripts/check-binaries.js', () => {
-  const check = (place: string) => node(repository, ['scripts/check-binaries.js', place])
+// Keeps a release from lacking the binary of a target.
+describe('scripts/check-binaries.ts', () => {
+  const check = (place: string) => runScript('scripts/check-binaries.ts', [place])
 
   test('names every target that is missing', () => {
     const { status, stderr } = check(folder)
@@ -62,7 +61,7 @@ describe('scripts/check-binaries.js', () => {
   })
 
   test('says how it is called', () => {
-    expect(node(repository, ['scripts/check-binaries.js'])).toMatchObject({
+    expect(runScript('scripts/check-binaries.ts', [])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('usage: '),
     })
@@ -76,30 +75,14 @@ test('docs/platforms.md and the README know the targets', () => {
   expect(ownTarget()).toBeDefined()
 })
 
-test('npm takes prebuild for a hook of build, and then nothing is made', () => {
-  const project = join(folder, 'hook')
-  mkdirSync(project)
-  const hook = pathToFileURL(join(repository, 'scripts/npm-hook.js')).href
-  writeFileSync(
-    join(project, 'prebuild.mjs'),
-    `import { isHookOf } from ${JSON.stringify(hook)}; console.log('hook:', isHookOf('build'))`,
-  )
-  const scripts = { prebuild: 'node prebuild.mjs', build: 'node -p 1' }
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts }))
-  expect(npm(project, ['run', 'prebuild'])).toContain('hook: false')
-  // On Windows, it does not know.
-  if (process.platform !== 'win32') expect(npm(project, ['run', 'build'])).toContain('hook: true')
+test.each([
+  ['scripts/cross/build.ts', ['--only', 'plan9-x64'], /'plan9-x64' is no target; choose from linux-x64-glibc, /],
+  ['scripts/cross/build.ts', ['--nonsense'], /Unknown option '--nonsense'[\s\S]*--only/],
+  ['scripts/binaries.ts', ['--nonsense'], /Unknown option '--nonsense'[\s\S]*--out/],
+])('%s %j is refused', (script, args, message) => {
+  expect(runScript(script, args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(message) })
 })
 
-describe('what is refused', () => {
-  test.each([
-    [['scripts/cross/build.js', '--only', 'plan9-x64'], /'plan9-x64' is no target; choose from linux-x64-glibc, /],
-    [['scripts/cross/build.js', '--nonsense'], /Unknown option '--nonsense'[\s\S]*--only/],
-    [
-      ['node_modules/tsx/dist/cli.mjs', 'scripts/test-runtimes.ts', '--only', 'ie6'],
-      /no runtime 'ie6'; choose from this, /,
-    ],
-  ])('%j', (args, message) => {
-    expect(node(repository, args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(message) })
-  })
-})
+function runScript(script: string, args: string[]) {
+  return node(repository, ['--import', 'tsx', script, ...args])
+}

@@ -1,12 +1,13 @@
-import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -15,15 +16,15 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Somebody else's project that uses this package: made in a temporary folder, outside of this one, so that nothing is
-// found here that the tarball lacks.
+// Another project, which uses this package. It is in a temporary folder outside of this repository, so that nothing is found
+// that the tarball lacks.
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 // As root, who may write everywhere, only another user can show what a read-only folder does.
 export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
-type Variables = Record<string, string | undefined>
+export type Variables = Record<string, string | undefined>
 
 /** Without what the npm that runs these tests tells its scripts, except where its registry and its settings are. */
 function cleanEnvironment(): Variables {
@@ -67,43 +68,27 @@ export function npm(folder: string, args: string[], variables: Variables = {}): 
 
 /** A file of the compilers and test runners that consumers use; test/package/tools/package-lock.json has their versions. */
 export function tool(path: string): string {
-  const tools = join(repository, 'test/package/tools')
-  if (!existsSync(join(tools, 'node_modules/.package-lock.json'))) npm(tools, ['ci', '--ignore-scripts'])
-  return join(tools, 'node_modules', path)
+  return join(installOnce('test/package/tools', ['--ignore-scripts']), path)
 }
 
-/** Packs this repository as `npm publish` would, its scripts included, but without a binary, whichever lie here. */
-export function pack(folder: string): string {
-  const raw = join(folder, 'raw')
-  mkdirSync(raw)
-  return repack(packAll(raw), folder, (content) => rmSync(join(content, 'prebuilds'), { recursive: true, force: true }))
-}
-
-/** Packs this repository as `npm publish` would. */
-export function packAll(folder: string): string {
-  npm(repository, ['pack', '--pack-destination', folder])
-  return tarballIn(folder)
-}
-
-/** Another tarball in that folder, with the same content but for what `change` does to it. */
-export function repack(tarball: string, folder: string, change: (content: string) => void): string {
-  mkdirSync(folder, { recursive: true })
-  execFileSync('tar', ['xzf', tarball, '-C', folder])
-  const content = join(folder, 'package')
-  change(content)
-  npm(content, ['pack', '--ignore-scripts', '--pack-destination', folder])
-  rmSync(content, { recursive: true, force: true })
-  return tarballIn(folder)
-}
-
-export function tarballIn(folder: string): string {
-  const name = readdirSync(folder).find((file) => file.endsWith('.tgz'))
-  if (name === undefined) throw new Error(`there is no tarball in ${folder}`)
-  return join(folder, name)
-}
-
-export function filesInTarball(tarball: string): string[] {
-  return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split(/\r?\n/)
+/** Installs what the package-lock.json in a folder of this repository says, unless that is done; its node_modules. */
+export function installOnce(place: string, flags: string[] = [], variables: Variables = {}): string {
+  const folder = join(repository, place)
+  const installed = join(folder, 'node_modules')
+  if (!existsSync(installed)) {
+    // Elsewhere, and moved in one step: test files run beside each other, and npm begins by removing what is there.
+    const draft = mkdtempSync(join(repository, 'node_modules/.tools-'))
+    for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(folder, file), join(draft, file))
+    npm(draft, ['ci', ...flags], variables)
+    try {
+      renameSync(join(draft, 'node_modules'), installed)
+    } catch (error) {
+      // Another file was first.
+      if (!existsSync(installed)) throw error
+    }
+    rmSync(draft, { recursive: true, force: true })
+  }
+  return installed
 }
 
 /** A new project that has installed the tarball; the output of that. */

@@ -1,5 +1,5 @@
-// Makes ids, in several threads if it is told to, and appends each batch to a file of the thread's own as soon as it is
-// made: what is in the file has been seen by somebody, even if this process is killed at once.
+// Makes ids, in several threads if its order says so, and appends each batch to a file of the thread's own as soon as it
+// is made: the ids in the file count as seen, also if this process is killed at once.
 import cluster from 'node:cluster'
 import { openSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
@@ -39,11 +39,11 @@ if (given.forks !== undefined && cluster.isPrimary) {
 
 /** @param {Order} order */
 function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, batch = 4096, pauseMs = 0 }) {
-  // 'o' before anything is opened, 'i' after the first ids: the moments that somebody may want to kill this at.
+  // 'o' before anything is opened, 'i' after the first ids: moments at which tests kill it.
   if (isMainThread) writeSync(1, 'o')
   const ids = generatorOf(plan)
   const out = openSync(exact ? file : `${file}.${process.pid}.${threadId}`, 'a')
-  // Of this thread: those who start, and who kills them, go first, or this would take all of their time.
+  // The lowest priority for this thread: processes that start, and the test that kills them, go first.
   setPriority(constants.priority.PRIORITY_LOW)
   const own = new BigUint64Array(batch)
   const still = new Int32Array(new SharedArrayBuffer(4))

@@ -8,8 +8,8 @@
  *   CLOCK_MONOTONIC, process, 'w' or 's'. A write's time is before it began, a sync's
  *   when it was complete.
  * - copies/: if there is such a folder, the state file as it was after the nth event,
- *   named n, unless the process was killed before that was complete. Whoever writes a
- *   state file holds its lock, so there is nobody in between.
+ *   named n, unless the process was killed before that was complete. A process writes a
+ *   state file under its lock, so no other event comes in between.
  * - order: if there is such a file, 'fdatasync 5' or 'pwrite 28' lets that call fail
  *   with that errno; 'stop' stops the process (SIGSTOP) once, in the middle of a sync;
  *   'slow 300' lets syncs take so many milliseconds.

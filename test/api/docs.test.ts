@@ -1,0 +1,227 @@
+import { execSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as graupel from 'graupel'
+import * as lease from 'graupel/lease'
+import * as stores from 'graupel/stores'
+import * as testing from 'graupel/stores/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
+
+const folder = fileURLToPath(new URL('../..', import.meta.url))
+const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+const documents = [
+  'README.md',
+  'examples/README.md',
+  ...readdirSync(join(folder, 'docs'))
+    .filter((f) => f.endsWith('.md'))
+    .map((f) => `docs/${f}`),
+]
+
+interface Block {
+  file: string
+  line: number
+  language: string
+  code: string
+}
+
+function blocksOf(file: string): Block[] {
+  const text = read(file)
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    file,
+    line: text.slice(0, match.index).split('\n').length,
+    language: match[1] as string,
+    code: match[2] as string,
+  }))
+}
+
+const blocks = documents.flatMap(blocksOf)
+
+let temporary: string
+beforeAll(() => {
+  // Inside the package, so that an example can import it by its name.
+  temporary = mkdtempSync(join(folder, 'dist', 'examples-'))
+})
+afterAll(() => rmSync(temporary, { recursive: true }))
+
+let count = 0
+function runExample(code: string): string {
+  const file = join(temporary, `${count++}.mjs`)
+  writeFileSync(file, program(code))
+  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: folder })
+  return status === 0 ? '' : `${stderr}\n${program(code)}`
+}
+
+describe('every code block', () => {
+  it.each(blocks.filter(({ language }) => language === 'js'))(
+    '$file:$line runs, and comes to what it says',
+    ({ code }) => {
+      expect(runExample(code)).toBe('')
+    },
+  )
+
+  it.each(blocks.filter(({ language }) => language === 'sh'))(
+    '$file:$line is a list of commands that work',
+    ({ code }) => {
+      for (const line of code.trim().split('\n')) {
+        if (line.startsWith('npx graupel ')) {
+          const output = execSync(`node dist/cli/main.js ${line.slice('npx graupel '.length)}`, {
+            cwd: folder,
+            encoding: 'utf8',
+          })
+          expect(output.length).toBeGreaterThan(10)
+        } else if (line === 'npm ci && npm start') {
+          // npm ci and the build have been done, or this test would not run. A second build would take dist away from the
+          // tests that run beside this one.
+          const { scripts } = JSON.parse(read('package.json'))
+          const [build, command = ''] = scripts.start.split(' && ')
+          expect(build).toBe('npm run prepare --silent')
+          expect(execSync(`npx ${command}`, { cwd: folder, encoding: 'utf8' })).toContain('2016-04-30')
+        } else {
+          // This very run.
+          expect(line).toBe('npm ci && npm test')
+        }
+      }
+    },
+  )
+
+  it('is of a kind that is run, or a picture', () => {
+    expect(blocks.filter(({ language }) => !['js', 'sh', 'text'].includes(language))).toEqual([])
+  })
+})
+
+describe('the docstrings', () => {
+  const examples = docstringExamples()
+  const entries = { graupel, 'graupel/lease': lease, 'graupel/stores': stores, 'graupel/stores/testing': testing }
+  const imports = Object.entries(entries)
+    .map(([entry, names]) => `import { ${Object.keys(names).join(', ')} } from '${entry}'`)
+    .join('\n')
+
+  it('have an example for every export', () => {
+    const exported = [...Object.values(entries).flatMap(Object.keys), ...examplesWithDatabase]
+    expect(exported.filter((name) => !examples.has(name))).toEqual([])
+  })
+
+  it.each([...examples.keys()].filter((name) => !examplesWithDatabase.includes(name)))(
+    'have an example of %s that runs',
+    (name) => {
+      expect(runExample(`${imports}\n${examples.get(name)}`)).toBe('')
+    },
+  )
+})
+
+describe('docs/errors.md', () => {
+  const text = read('docs/errors.md')
+
+  it('describes exactly the codes of the catalogue', () => {
+    const described = [...text.matchAll(/^### (\w+)$/gm)].map(([, code]) => code)
+    expect(described.toSorted()).toEqual(Object.keys(graupel.errorCodes).toSorted())
+  })
+
+  it('has the codes that the source throws, and no other', () => {
+    const thrown = new Set<string>()
+    for (const file of readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })) {
+      if (!file.endsWith('.ts') || file === 'errors.ts') continue
+      for (const [code] of read(`src/${file}`).matchAll(/(?<=')ERR_[A-Z_]+(?=')/g)) thrown.add(code)
+    }
+    // Node's own, by which the reason is told.
+    for (const code of ['ERR_DLOPEN_DISABLED', 'ERR_UNKNOWN_BUILTIN_MODULE']) thrown.delete(code)
+    for (const code of thrown) expect(Object.keys(graupel.errorCodes)).toContain(code)
+    for (const code of Object.keys(graupel.errorCodes)) expect([...thrown]).toContain(code)
+  })
+})
+
+describe('docs/layouts.md', () => {
+  it('shows the presets as they are', () => {
+    const rows = [...read('docs/layouts.md').matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, name, rest]) => [
+      name,
+      (rest as string).split(' | '),
+    ])
+    const format = (value: number) => value.toLocaleString('en').replaceAll(',', ' ')
+    const tick = (ms: number) => (ms === 1000 ? '1 s' : `${ms} ms`)
+    expect(rows).toEqual(
+      Object.values(graupel.layouts).map((l) => [
+        l.name,
+        [
+          new Date(l.epochMs).toISOString(),
+          tick(l.tickMs),
+          l.fields.map(([field, bits]) => `${field} ${bits}`).join(', '),
+          String(l.bits),
+          format(l.nodes),
+          format(l.idsPerSecond),
+          l.expiresAt.toISOString().slice(0, 10),
+        ],
+      ]),
+    )
+  })
+})
+
+/** The names in the first column of the table below a heading. */
+function optionsIn(file: string): string {
+  const table = read(file).split('## Options')[1]?.split('\n## ')[0] ?? ''
+  return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).join(', ')
+}
+
+/** What an unknown option is refused with, which names the others. */
+async function refusal(call: (options: never) => unknown): Promise<string> {
+  try {
+    await call({ nonsense: 1 } as never)
+  } catch (error) {
+    return (error as Error).message
+  }
+  return ''
+}
+
+describe('docs/leases.md', () => {
+  it('has the events that there are', () => {
+    const kinds = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, kind]) => kind)
+    const [, union = ''] = /interface LeaseEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/events.ts')) ?? []
+    const [, table = ''] = read('docs/leases.md').split('| `type` |')
+    const [rows = ''] = table.split('\n\n')
+    expect(kinds(rows, /^\| `(.*?)` \|/gm)).toEqual(kinds(union, /'(.*?)'/g))
+  })
+
+  it('names every option', async () => {
+    expect(await refusal(lease.acquireLease)).toMatch(new RegExp(`the options are ${optionsIn('docs/leases.md')}$`))
+  })
+
+  it('has the nodes of the presets', () => {
+    const rows = [...read('docs/leases.md').matchAll(/^\| ((?:`\w+`(?:, )?)+) \| ([\d ]+) \| ([\d ]+) \|$/gm)]
+    const number = (text = '') => Number(text.replaceAll(' ', ''))
+    const told = rows.flatMap(([, names = '', nodes, processes]) =>
+      [...names.matchAll(/\w+/g)].map(([name]) => [name, number(nodes), number(processes)]),
+    )
+    const usable = Object.values(graupel.layouts).filter(({ expiresAt }) => expiresAt.getTime() > Date.now())
+    expect(told.toSorted()).toEqual(usable.map(({ name, nodes }) => [name, nodes, nodes / 2]).toSorted())
+  })
+})
+
+describe('README.md', () => {
+  it('names every option', async () => {
+    expect(await refusal(graupel.createGenerator)).toMatch(new RegExp(`the options are ${optionsIn('README.md')}$`))
+  })
+
+  it('shows the bits as the command line draws them', () => {
+    const picture = blocks.find(({ language }) => language === 'text')?.code ?? ''
+    const [command = '', ...drawing] = picture.split('\n')
+    const output = execSync(`node dist/cli/main.js ${command.slice('$ graupel '.length)}`, {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect(output).toContain(drawing.join('\n').trimEnd())
+  })
+
+  it('has at most 250 lines, and an example within the first 15', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(250)
+    expect((blocks.find(({ file }) => file === 'README.md') as Block).line).toBeLessThan(15)
+  })
+
+  it('links to files that exist', () => {
+    for (const file of documents) {
+      for (const [, target] of read(file).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
+        expect(() => read(join(file, '..', target as string))).not.toThrow()
+      }
+    }
+  })
+})

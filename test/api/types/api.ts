@@ -1,0 +1,153 @@
+// Compiled by test/api/types.test.ts, never run: what TypeScript must allow, and, below each directive, must refuse.
+import {
+  composeId,
+  createGenerator,
+  type DecodedId,
+  decode,
+  defineLayout,
+  encodeId,
+  type GeneratorOptions,
+  type IdGenerator,
+  type Layout,
+  layouts,
+  parseId,
+} from 'graupel'
+
+const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
+const id: bigint = twitter.next()
+const text: string = twitter.nextString()
+const many: BigUint64Array = twitter.fill(new BigUint64Array(4))
+const signed: BigInt64Array = await twitter.fillAsync(new BigInt64Array(4))
+const taken: bigint[] = twitter.take(3)
+const {
+  next,
+  nextString,
+  nextAsync,
+}: { next: () => bigint; nextString: () => string; nextAsync: () => Promise<bigint> } = twitter
+const layoutOfTwitter: Layout<typeof layouts.twitter.fields> = twitter.layout
+const about: [number, 'native' | 'js', string] = [twitter.node, twitter.engine, twitter.state]
+// @ts-expect-error a generator keeps its node
+twitter.node = 8
+const { datacenter, worker }: { datacenter: number; worker: number } = twitter.decode(id).fields
+
+// The node takes exactly the layout's fields.
+createGenerator({ node: 378 })
+createGenerator({ node: { shard: 12 }, layout: layouts.instagram })
+// @ts-expect-error a field is missing
+createGenerator({ node: { datacenter: 1 } })
+// @ts-expect-error twitter has no shard
+createGenerator({ node: { datacenter: 1, worker: 7, shard: 1 } })
+// @ts-expect-error discord's parts are worker and process
+createGenerator({ node: { datacenter: 1, worker: 7 }, layout: layouts.discord })
+// @ts-expect-error a node is no text
+createGenerator({ node: '7' })
+
+// So does decode.
+const discord: { worker: number; process: number } = decode('175928847299117063', layouts.discord).fields
+// @ts-expect-error discord has no datacenter
+decode(id, layouts.discord).fields.datacenter
+// @ts-expect-error an id is no number
+decode(1, layouts.discord)
+
+// nextNumber() exists up to 53 bits.
+const narrow: number = createGenerator({ node: 1, layout: layouts.js53 }).nextNumber()
+// @ts-expect-error twitter's ids have 63 bits
+twitter.nextNumber()
+const own = defineLayout({
+  name: 'own',
+  epochMs: 0,
+  tickMs: 1000,
+  fields: [
+    ['timestamp', 32],
+    ['region', 4],
+    ['machine', 5],
+    ['sequence', 12],
+  ],
+})
+createGenerator({ node: { region: 1, machine: 2 }, layout: own }).nextNumber()
+const wider = defineLayout({
+  ...own,
+  fields: [
+    ['timestamp', 33],
+    ['region', 4],
+    ['machine', 5],
+    ['sequence', 12],
+  ],
+})
+// @ts-expect-error 54 bits
+createGenerator({ node: 1, layout: wider }).nextNumber()
+// @ts-expect-error own has no worker
+createGenerator({ node: { region: 1, worker: 2 }, layout: own })
+
+// Options.
+const options: GeneratorOptions = { node: 1, onRollback: (event) => (event.rollbackMs > 5 ? 'throw' : 'advance') }
+createGenerator(options)
+// @ts-expect-error there is no such policy
+createGenerator({ node: 1, onRollback: 'ignore' })
+// @ts-expect-error reuse is for rollbacks
+createGenerator({ node: 1, onOverflow: 'reuse' })
+// @ts-expect-error there is no such option
+createGenerator({ node: 1, machineId: 2 })
+
+// Arrays, encodings.
+// @ts-expect-error numbers do not hold ids
+twitter.fill(new Float64Array(4))
+const bytes: Uint8Array = encodeId(id, 'bytes')
+const base62: string = encodeId(id, 'base62')
+// @ts-expect-error bytes are not text
+parseId('abc', 'bytes')
+// @ts-expect-error there is no such encoding
+encodeId(id, 'base64')
+
+// A function that takes any generator, and one that takes one of a layout.
+function useAny(ids: IdGenerator): bigint {
+  return ids.next()
+}
+useAny(twitter)
+function useTwitter(ids: IdGenerator<typeof layouts.twitter.fields>): number {
+  return ids.decode(ids.next()).fields.datacenter
+}
+useTwitter(twitter)
+{
+  using scoped = createGenerator({ node: 1 })
+  scoped.next()
+}
+const decoded: DecodedId = decode(id, layouts.twitter)
+composeId(decode(id, layouts.twitter), layouts.twitter)
+// @ts-expect-error twitter has no shard
+composeId({ timestampMs: 0, node: 1, fields: { shard: 1 } }, layouts.twitter)
+
+// The variable GRAUPEL_NODE may say which node it is.
+createGenerator().next()
+
+// A layout that is only known when the program runs: its node is one number, and nextNumber() may be there.
+declare const name: keyof typeof layouts
+const chosen: Layout = layouts[name]
+const ofChosen = createGenerator({ node: 1, layout: chosen })
+const maybe: number | undefined = ofChosen.nextNumber?.()
+const part: number | undefined = decode(id, chosen).fields['worker']
+
+// An option may be undefined where a variable may.
+declare const fromEnvironment: number | undefined
+createGenerator({ node: fromEnvironment })
+
+export {
+  about,
+  base62,
+  bytes,
+  datacenter,
+  decoded,
+  discord,
+  layoutOfTwitter,
+  many,
+  maybe,
+  narrow,
+  next,
+  nextAsync,
+  nextString,
+  part,
+  signed,
+  taken,
+  text,
+  worker,
+}

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { memoryStore } from 'graupel/stores'
+import { afterAll, expect, it } from 'vitest'
+import { shortfalls } from '../../bench/bars.ts'
+import type { Report, Result } from '../../bench/contract.ts'
+import { counted, missingFor } from '../../bench/measure/stores.ts'
+import { pagesOf, withSection } from '../../bench/publish.ts'
+import { subjects } from '../../bench/subjects.ts'
+import { workloads } from '../../bench/workloads/index.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const bench = (...parameters: string[]) =>
+  spawnSync(process.execPath, ['--import', 'tsx', 'bench/run.ts', ...parameters], { cwd: root, encoding: 'utf8' })
+
+const leases = workloads.filter(({ section }) => section === 'Leases')
+const spread = (median: number) => ({ low: median, median, high: median })
+const result = (workload: string, subject: string, figure: number, ratio: number): Result => {
+  return { workload, subject, node: 'v20.0.0', outcome: { figure: spread(figure), ratio: spread(ratio) } }
+}
+const reportOf = (commit: string, results: Result[]): Report => {
+  const machine = { cpu: 'a', os: 'b', node: 'v20.0.0', v8: '1', commit, engine: 'd', load: '0' }
+  return { machine, command: `the run of ${commit}`, quick: false, results }
+}
+
+it('a run of one section takes the place of its former results, and of no others', () => {
+  const all = reportOf('old', [result('next', 'graupel-js', 60, 1.2), result('lease-next', 'graupel-js', 61, 1.01)])
+  const merged = withSection(all, 'Leases', reportOf('new', [result('lease-next', 'graupel-js', 77, 1.02)]), leases)
+  expect(merged.results.map(({ outcome }) => outcome?.figure.median)).toEqual([60, 77])
+  const before = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8')
+  const page = [...pagesOf(merged, workloads, subjects, before).values()].at(-1) as string
+  const [first, section = ''] = page.split('### Leases')
+  expect(first).toContain('- commit: `old`')
+  expect(first).toContain('| graupel js | 60.0 ns/id |')
+  expect(section).toContain('- commit: `new`')
+  expect(section).toContain('- command: `the run of new`')
+  expect(section).toMatch(/#### next\(\) under a lease\n\n.*\n.*\n\| graupel js \| 77\.0 ns\/id \|.*\| yes \|/)
+})
+
+it('the bars of leases are those of the design', () => {
+  const stores = ['redis-ioredis', 'postgres-pg']
+  const engines = ['graupel-native', 'graupel-js']
+  const found = (more: number) => [
+    ...engines.map((engine) => result('lease-next', engine, 30, 1.03 + more)),
+    ...stores.map((store) => result('lease-start', store, 2000 + more, 4 + more)),
+    ...stores.map((store) => result('lease-thousand', store, 500 + more, 1 + more)),
+  ]
+  expect(shortfalls(reportOf('a', found(0)), leases, [])).toEqual([])
+  expect(shortfalls(reportOf('a', found(0.01)), leases, [])).toHaveLength(2 + 4 + 4)
+})
+
+it('a store that is counted does what it did', async () => {
+  const { store, counts } = counted(memoryStore())
+  const version = await store.write('folder/1', 'a', undefined)
+  expect(await store.read('folder/1')).toEqual({ key: 'folder/1', value: 'a', version })
+  expect(counts).toEqual({ calls: 2, writes: 1 })
+})
+
+it('a server that is not installed is named', () => {
+  const { PATH } = process.env
+  process.env['PATH'] = folder
+  try {
+    expect(missingFor('redis-ioredis')).toBe('redis-server')
+    expect(missingFor('memory')).toBeUndefined()
+  } finally {
+    process.env['PATH'] = PATH
+  }
+})
+
+it('npm run bench measures leases, without --stores those in memory', () => {
+  const file = join(folder, 'measured.json')
+  const { status, stdout, stderr } = bench('--quick', '--filter', 'lease-calls', '--json', file)
+  expect(status, stdout + stderr).toBe(0)
+  const { results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+  expect(results.map(({ subject }) => subject)).toEqual(['memory'])
+  expect(results[0]?.outcome?.note).toMatch(/^acquire: 4 calls, .* renew: 2 calls, .* release: 1 call, /)
+})
+
+it('npm run bench checks the ids that are made under a lease', () => {
+  const file = join(folder, 'next.json')
+  const { status, stdout, stderr } = bench('--quick', '--filter', 'lease-next', '--subject', 'native', '--json', file)
+  expect(status, stdout + stderr).toBe(0)
+  const { results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+  expect(results[0]?.outcome?.check).toMatchObject({ repeats: 0, outOfOrder: 0, future: 0 })
+  expect(results[0]?.outcome?.check?.ids).toBeGreaterThan(1_000_000)
+})
+
+it.each([['--filter=lease-next'], ['--filter=next'], ['--filter=lease', '--quick'], []])(
+  'npm run bench refuses to publish what is not one whole section: %s',
+  (...parameters) => {
+    const { status, stderr } = bench('--publish', ...parameters)
+    expect(status).toBe(2)
+    expect(stderr).toBe('--publish needs a whole section and nothing else, such as --filter lease\n')
+  },
+)

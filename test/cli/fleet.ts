@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Layout } from 'graupel'
+import { sqliteStore } from 'graupel/stores/sqlite'
+import { afterAll } from 'vitest'
+import { Group } from '../../dist/lease/group.js'
+import { type LeaseRecord, writeRecord } from '../../dist/lease/record.js'
+import type { Store } from '../../dist/stores/store.js'
+import { installOnce } from '../package/consumer.ts'
+import { program, type Run } from '../support/cli.js'
+
+// Stores for the command line, and folders that have clients for them, as projects of users do.
+
+const clients = installOnce('test/stores/clients', ['--ignore-scripts'])
+const root = mkdtempSync(join(tmpdir(), 'graupel-fleet-'))
+const open: (() => void)[] = []
+const running = new Set<ChildProcess>()
+let count = 0
+
+afterAll(async () => {
+  for (const close of open) close()
+  for (const child of running) child.kill('SIGKILL')
+  await Promise.all([...running].map((child) => once(child, 'close')))
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** A folder in which these clients are installed, and no others. */
+export function projectWith(...names: string[]): string {
+  const folder = join(root, `project ${count++}`)
+  mkdirSync(folder)
+  for (const name of names) {
+    const link = join(folder, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(join(clients, name), link)
+  }
+  return folder
+}
+
+/** Starts `graupel` in a folder; `ended` has what it printed. */
+export function launch(folder: string, words: readonly string[], variables: Record<string, string> = {}) {
+  const { GRAUPEL_NODE, GRAUPEL_ENGINE, NODE_APP_INSTANCE, ...rest } = process.env
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: { ...rest, TZ: 'UTC', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const ended = new Promise<Run & { signal: NodeJS.Signals | null }>((resolve) => {
+    const said = { stdout: '', stderr: '' }
+    for (const stream of ['stdout', 'stderr'] as const) child[stream].on('data', (text) => (said[stream] += text))
+    child.on('close', (status, signal) => {
+      running.delete(child)
+      resolve({ ...said, status, signal })
+    })
+  })
+  return { child, ended }
+}
+
+/** Runs `graupel` to its end, while this process goes on. */
+export async function graupelIn(folder: string, words: readonly string[]): Promise<Run> {
+  const { status, stdout, stderr } = await launch(folder, words).ended
+  return { status, stdout, stderr }
+}
+
+/** A SQLite database with the table of a store. */
+export async function sqliteFleet() {
+  const file = join(root, `fleet ${count++}.db`)
+  const Database = createRequire(join(clients, '..', 'package.json'))('libsql')
+  const database = new Database(file)
+  open.push(() => database.close())
+  database.exec('PRAGMA busy_timeout = 5000')
+  const store = sqliteStore(database)
+  await store.setup()
+  return { database, store, file, words: ['--store', `sqlite:${file}`], folder: projectWith('libsql') }
+}
+
+/** A group with a record, whose nodes are written by hand. */
+export async function groupIn(store: Store, layout: Layout, namespace: string) {
+  const { nodes, epochMs, tickMs } = layout
+  const all = { count: nodes, at: (index: number) => index, has: () => true }
+  const group = Group.of(layout, namespace, all)
+  const record = { nodes, epochMs, tickMs, incarnation: '', sinceMs: Date.now(), attempt: 'by hand' }
+  await store.write(group.key, writeRecord(group.ids, record), undefined)
+  const put = async (node: number | string, value: string) => {
+    const key = typeof node === 'number' ? group.keyOf(node) : `${group.folderOf(0)}${node}`
+    await store.write(key, value, (await store.read(key))?.version)
+  }
+  return {
+    group,
+    name: group.key.slice('groups/'.length),
+    /** Writes what is no record. */
+    put,
+    /** Writes a record whose ceiling is some milliseconds from now; what it has. */
+    async lease(node: number, inMs: number, changes: Partial<LeaseRecord> = {}): Promise<LeaseRecord> {
+      const ceiling = group.tickAt(Date.now() + inMs)
+      const held = { owner: `host/${node}`, token: `token ${node}`, attempt: `attempt ${node}`, isReleased: false }
+      const record = { ...held, floor: ceiling - 10, ceiling, windowMs: 6000, ...changes }
+      await put(node, writeRecord(group.ids, record))
+      return record
+    },
+    async record(node: number): Promise<LeaseRecord> {
+      return JSON.parse((await store.read(group.keyOf(node)))?.value ?? 'null')
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { pagesFolder } from '../../dist/host/folder.js'
+import { graupel, lines } from '../support/cli.js'
+import { describeWith, folder, withMounts } from '../support/needs.js'
+
+const isWindows = process.platform === 'win32'
+const own = isWindows ? 'graupel' : `graupel-${process.geteuid?.()}`
+
+const list = (GRAUPEL_STATE_FOLDER: string) => lines(['state'], { GRAUPEL_STATE_FOLDER }).join('\n')
+
+it('looks for pages below GRAUPEL_STATE_FOLDER', () => {
+  const chosen = mkdtempSync(join(folder, 'chosen-'))
+  expect(list(chosen)).toBe(
+    `There is no page and no claim in ${join(chosen, own)}: nothing on this host remembers ids of this user.`,
+  )
+})
+
+it('takes GRAUPEL_STATE_FOLDER as it stands, and leaves its links and dots to the system', () => {
+  const chosen = `${folder}${sep}link${sep}..${sep}there`
+  expect(list(chosen)).toContain(`There is no page and no claim in ${chosen}${sep}${own}:`)
+})
+
+it('takes an empty GRAUPEL_STATE_FOLDER for none', () => {
+  const { status } = graupel(['state'], { GRAUPEL_STATE_FOLDER: '' })
+  expect(status).toBe(0)
+})
+
+it('names the folder of another user by that id', () => {
+  if (!isWindows) expect(pagesFolder(65534n)).toMatch(/[/]graupel-65534$/)
+})
+
+it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] : ['C:\\pages'])])(
+  'refuses %s as GRAUPEL_STATE_FOLDER, which leads each process elsewhere',
+  (GRAUPEL_STATE_FOLDER) => {
+    const { status, stdout, stderr } = graupel(['state'], { GRAUPEL_STATE_FOLDER })
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toBe(
+      `graupel: GRAUPEL_STATE_FOLDER is '${GRAUPEL_STATE_FOLDER}', and a path that is not absolute leads each process elsewhere; set it to an absolute path, the same for all processes of the user (ERR_OPTION_INVALID)\n`,
+    )
+  },
+)
+
+describeWith(['linux', 'mounts'], 'on Linux', () => {
+  it('looks for pages in /dev/shm, and in /tmp where there is no such folder', () => {
+    const repository = fileURLToPath(new URL('../..', import.meta.url))
+    const within = (script: string, place = repository) => {
+      const [command = '', ...words] = withMounts(script, [process.execPath, join(place, 'dist/cli/main.js'), 'state'])
+      const { stdout, stderr } = spawnSync(command, words, {
+        env: { ...process.env, GRAUPEL_STATE_FOLDER: '' },
+        encoding: 'utf8',
+      })
+      return stdout + stderr
+    }
+    expect(within('mount -t tmpfs none /dev/shm')).toContain(`There is no page and no claim in /dev/shm/${own}:`)
+    const devices = mkdtempSync(join(folder, 'devices-'))
+    const bound = ['null', 'zero', 'random', 'urandom'].map(
+      (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
+    )
+    // The repository may lie in /tmp itself.
+    const repositoryToo = `mkdir repository; mount --bind '${repository}' repository`
+    const without = `mount -t tmpfs none ${devices}; cd ${devices}; ${bound.join('; ')}; ${repositoryToo}; mount --rbind ${devices} /dev; cd /; mount -t tmpfs none /tmp`
+    expect(within(without, '/dev/repository')).toContain(`There is no page and no claim in /tmp/${own}:`)
+  })
+})

@@ -1,0 +1,234 @@
+import { once } from 'node:events'
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decode, layouts } from 'graupel'
+import { memoryStore } from 'graupel/stores'
+import { describe, expect, it, vi } from 'vitest'
+import { WaitLine } from '../../dist/cli/next/wait-line.js'
+import { publish } from '../../dist/events.js'
+import { engines } from '../support/engines.js'
+import { isAscending } from '../support/ids.js'
+import { until } from '../support/until.js'
+import { graupelIn, groupIn, launch, sqliteFleet } from './fleet.ts'
+
+const isWindows = process.platform === 'win32'
+const hourMs = 3_600_000
+
+type Fleet = Awaited<ReturnType<typeof sqliteFleet>>
+
+/** The ids that `graupel next` prints. */
+async function idsOf({ folder, words }: Fleet, ...more: string[]): Promise<bigint[]> {
+  const { status, stdout, stderr } = await graupelIn(folder, ['next', ...more, ...words])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout.split('\n').slice(0, -1).map(BigInt)
+}
+
+/** The records of all nodes of the first shard. */
+async function recordsOf({ store }: Fleet) {
+  const [group] = await store.list('groups/')
+  if (group === undefined) return []
+  return (await store.list(`leases/${group.key.split('/')[1]}/0/`)).map(({ value }) => JSON.parse(value))
+}
+
+describe.each(engines)('graupel next --store on the %s engine', (engine) => {
+  it('leases a node for the ids, and gives it back above them', async () => {
+    const fleet = await sqliteFleet()
+    const ids = await idsOf(fleet, '-n', '5000', '--engine', engine)
+    expect(ids).toHaveLength(5000)
+    const [record, ...others] = await recordsOf(fleet)
+    expect(others).toEqual([])
+    expect(record).toMatchObject({ isReleased: true, windowMs: 6000 })
+    const { node, timestamp } = decode(ids.at(-1) as bigint, layouts.twitter)
+    expect(new Set(ids.map((id) => decode(id, layouts.twitter).node))).toEqual(new Set([node]))
+    expect(Date.parse(record.until)).toBe(timestamp.getTime() + 1)
+    // The next one takes it at once, and goes on above.
+    const more = await idsOf(fleet, '-n', '10', '--engine', engine)
+    expect(isAscending([...ids, ...more])).toBe(true)
+    expect(await recordsOf(fleet)).toHaveLength(1)
+  })
+
+  it('has nodes of their own for commands that run at once', async () => {
+    const fleet = await sqliteFleet()
+    const words = ['-n', '20000', '--layout', 'js53', '--engine', engine]
+    const runs = await Promise.all(Array.from({ length: 4 }, () => idsOf(fleet, ...words)))
+    expect(new Set(runs.flat()).size).toBe(80_000)
+  })
+})
+
+describe('graupel next --store', () => {
+  it('makes the table of a new database, and uses the one that is named', async () => {
+    const fleet = await sqliteFleet()
+    const made = { ...fleet, words: ['--store', 'sqlite:made.db', '--table', 'nodes'] }
+    const [first] = await idsOf(made)
+    const [second] = await idsOf(made)
+    expect((second as bigint) > (first as bigint)).toBe(true)
+    const { stdout } = await graupelIn(fleet.folder, ['lease', 'list', ...made.words])
+    expect(stdout).toMatch(/\n0 of 1,024 nodes held, 1 released\n$/)
+  })
+
+  it('takes namespace, layout, epoch, window and the node, or a part of it', async () => {
+    const fleet = await sqliteFleet()
+    const words = ['--namespace', 'orders', '--epoch', '1600000000000', '--window-ms', '500', '--format', 'json']
+    const printed = async (...more: string[]) => {
+      const { stdout, stderr } = await graupelIn(fleet.folder, ['next', ...words, ...more, ...fleet.words])
+      expect(stderr).toBe('')
+      return JSON.parse(stdout)
+    }
+    const { timestampMs, fields } = await printed('--node', 'datacenter=3')
+    expect(Math.abs(timestampMs - Date.now())).toBeLessThan(60_000)
+    expect(fields.datacenter).toBe(3)
+    expect((await printed('--node', '39')).node).toBe(39)
+    const [group] = await fleet.store.list('groups/')
+    expect(group?.key).toMatch(/^groups\/orders-/)
+    expect(JSON.parse(group?.value as string).epochMs).toBe(1_600_000_000_000)
+    expect(await recordsOf(fleet)).toContainEqual(expect.objectContaining({ windowMs: 500 }))
+  })
+
+  it.each<[string[], RegExp]>([
+    [
+      ['--window-ms', '50'],
+      /^graupel: --window-ms is 50; pass milliseconds from 100 to 3600000 \(ERR_OPTION_INVALID\)/,
+    ],
+    [['--node', 'rack=1'], /'rack'.*\(ERR_NODE_INVALID\)/],
+    [['--engine', 'rust'], /--engine is 'rust'/],
+    [['--table', 'a b'], /^graupel: --table is 'a b'; .*\(ERR_OPTION_INVALID\)/],
+    [['--acquire-timeout-ms', '1s'], /--acquire-timeout-ms is '1s'; give a whole number/],
+  ])('refuses %j, and holds no node then', async (words, message) => {
+    const fleet = await sqliteFleet()
+    const { status, stdout, stderr } = await graupelIn(fleet.folder, ['next', ...words, ...fleet.words])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
+    expect(stderr).toMatch(message)
+    expect((await recordsOf(fleet)).filter(({ isReleased }) => !isReleased)).toEqual([])
+  })
+
+  it('says who has all nodes, when it has waited for as long as it may', async () => {
+    const fleet = await sqliteFleet()
+    await fullGroup(fleet)
+    const words = ['next', '--layout', 'js53', '--acquire-timeout-ms', '0', ...fleet.words]
+    const { status, stderr } = await graupelIn(fleet.folder, words)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(
+      /^graupel: [^\n]* held: 32 of [^\n]* within --acquire-timeout-ms \(0\)[^\n]*\(ERR_NODES_EXHAUSTED\)\n$/,
+    )
+  })
+
+  it.skipIf(isWindows)('is ended by Ctrl-C while it waits for a node, and has touched nothing', async () => {
+    const fleet = await sqliteFleet()
+    await fullGroup(fleet)
+    const before = await recordsOf(fleet)
+    const { child, ended } = launch(talkative(fleet.folder), ['next', '--layout', 'js53', ...fleet.words])
+    let statements = 0
+    child.stderr.on('data', (dots) => {
+      statements += dots.length
+    })
+    // It has looked for a node more than once.
+    await until(() => statements >= 12)
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ signal: 'SIGINT', stdout: '' })
+    expect(await recordsOf(fleet)).toEqual(before)
+  })
+
+  it.skipIf(isWindows).each(['SIGINT', 'SIGTERM'] as const)(
+    'gives the node back when %s ends it, also while its output is not read',
+    async (signal) => {
+      const fleet = await sqliteFleet()
+      const { child, ended } = launch(fleet.folder, ['next', '-n', '9007199254740991', ...fleet.words])
+      await once(child.stdout, 'readable')
+      child.stdout.pause()
+      const [held] = await recordsOf(fleet)
+      expect(held.isReleased).toBe(false)
+      child.kill(signal)
+      expect((await ended).signal).toBe(signal)
+      const [record, ...others] = await recordsOf(fleet)
+      expect(record).toMatchObject({ isReleased: true, token: held.token })
+      expect(others).toEqual([])
+    },
+  )
+
+  it('waits where another process has the database locked when it is opened', async () => {
+    const fleet = await sqliteFleet()
+    fleet.database.exec('BEGIN EXCLUSIVE')
+    const made = idsOf(fleet)
+    made.catch(() => {})
+    const lockedMs = Date.now()
+    await until(() => Date.now() > lockedMs + 2000)
+    fleet.database.exec('COMMIT')
+    expect(await made).toHaveLength(1)
+  })
+
+  it.skipIf(isWindows)('goes on after a store that was away for longer than a window', async () => {
+    const fleet = await sqliteFleet()
+    const words = ['-n', '9007199254740991', '--window-ms', '300', ...fleet.words]
+    const { child, ended } = launch(fleet.folder, ['next', ...words])
+    await once(child.stdout, 'data')
+    const latest = async () => Math.max(...(await recordsOf(fleet)).map((record) => Date.parse(record.until)))
+    fleet.database.exec('BEGIN EXCLUSIVE')
+    const lockedMs = Date.now()
+    await until(() => Date.now() > lockedMs + 400)
+    fleet.database.exec('COMMIT')
+    // It has renewed its lease, or another.
+    await until(async () => (await latest()) > lockedMs + 1000)
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ signal: 'SIGINT', stderr: '' })
+  })
+
+  it('gives the node back when its reader is gone', async () => {
+    const fleet = await sqliteFleet()
+    const { child, ended } = launch(fleet.folder, ['next', '-n', '9007199254740991', ...fleet.words])
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    expect(await ended).toMatchObject({ status: 0, stderr: '' })
+    expect(await recordsOf(fleet)).toEqual([expect.objectContaining({ isReleased: true })])
+  })
+})
+
+describe('the line of a wait for a node', () => {
+  it('says on a terminal alone, after a second, what is waited for, and leaves nothing of it', async () => {
+    vi.useFakeTimers()
+    const shown = (isTTY: boolean, durable: boolean, untilMs?: number) => {
+      const written: string[] = []
+      const store = { ...memoryStore(), durable, name: 'redis' }
+      const line = new WaitLine({ isTTY, write: (text) => written.push(text) }, store)
+      const event = { type: 'waiting', store: 'redis', layout: '', namespace: '', node: 0, ceilingMs: 0 } as const
+      if (untilMs !== undefined) publish('lease', { ...event, untilMs })
+      vi.advanceTimersByTime(999)
+      expect(written).toEqual([])
+      vi.advanceTimersByTime(1)
+      line[Symbol.dispose]()
+      vi.advanceTimersByTime(9000)
+      return written
+    }
+    const erased = '\r\x1b[K'
+    expect(shown(false, true)).toEqual([])
+    expect(shown(true, true)).toEqual([`${erased}waiting for a free node`, erased])
+    const untilMs = Date.now() + hourMs
+    const until = `${erased}waiting until ${new Date(untilMs).toISOString().slice(11, 19)} UTC`
+    expect(shown(true, true, untilMs)).toEqual([`${until}: the node may have ids up to then`, erased])
+    expect(shown(true, false, untilMs)).toEqual([
+      `${until}: redis may forget leases when it restarts, so it has to run for 11 s first`,
+      erased,
+    ])
+    vi.useRealTimers()
+  })
+})
+
+/** Lets the client in a folder write a dot to stderr for each statement. */
+function talkative(folder: string): string {
+  const path = join(folder, 'node_modules/libsql')
+  const real = realpathSync(path)
+  rmSync(path)
+  mkdirSync(path)
+  const prepare = "prepare(sql) { require('node:fs').writeSync(2, '.'); return super.prepare(sql) }"
+  writeFileSync(
+    join(path, 'index.js'),
+    `module.exports = class extends require(${JSON.stringify(real)}) { ${prepare} }`,
+  )
+  return folder
+}
+
+/** Every node of layout js53 is held. */
+async function fullGroup({ store }: Fleet) {
+  const { lease } = await groupIn(store, layouts.js53, 'default')
+  for (let node = 0; node < layouts.js53.nodes; node++) await lease(node, hourMs)
+}

@@ -1,0 +1,152 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { StoreUrl } from '../../dist/cli/store/url.js'
+import { graupel } from '../support/cli.js'
+import { graupelIn, projectWith } from './fleet.ts'
+
+/** What `graupel` says where it fails, which is one line. */
+function failureOf(words: readonly string[], variables: Record<string, string> = {}): string {
+  const { status, stdout, stderr } = graupel(words, variables)
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
+  return stderr
+}
+
+describe('--store', () => {
+  const known = 'redis:, rediss:, postgres:, postgresql:, sqlite:'
+
+  it.each<[string[], string | RegExp]>([
+    [
+      ['--store', 'mongodb://u:secret@h/db'],
+      `--store begins with mongodb:; the stores are ${known} (ERR_OPTION_INVALID)`,
+    ],
+    [['--store', 'localhost:6379'], '--store begins with localhost:; the stores are '],
+    [['--store', 'secret'], '--store is no URL; give one such as redis://127.0.0.1:6379 or sqlite:fleet.db'],
+    [['--store', ''], '--store is no URL'],
+    [['--store'], '--store has no value; write --store URL'],
+    [['--store', 'sqlite:a', '--store', 'sqlite:b'], '--store was given twice; give it once'],
+    [['--store', 'sqlite:'], '--store has no path of a file; write sqlite: and the path'],
+    [['--store', 'sqlite::memory:'], '--store has no path of a file'],
+    [['--store', 'sqlite://u:secret@host/fleet.db'], '--store has no path of a file'],
+    [['--store', 'sqlite:a', '--prefix', 'p'], '--prefix is not for sqlite:; give --table, or leave it out'],
+    [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
+  ])('is refused as in %j', async (words, message) => {
+    const folder = projectWith('libsql', 'ioredis')
+    for (const command of [['lease', 'list'], ['next']]) {
+      const { status, stdout, stderr } = await graupelIn(folder, [...command, ...words])
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+      expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
+      expect(stderr).toContain(message)
+      expect(stderr).not.toContain('secret')
+    }
+  })
+
+  it.each([
+    [['lease', 'list'], /--store is missing; write --store URL/],
+    [['lease', '--store', 'sqlite:x'], /lease has no verb; write graupel lease list or graupel lease forget/],
+    [['lease', 'drop', '--store', 'sqlite:x'], /lease has no verb 'drop'/],
+    [['lease', 'list', 'a', 'redis://u:secret@h', '--store', 'redis://h'], /and 'redis:\/\/\*\*\*@h' is a second/],
+    [['lease', 'redis://u:secret@h'], /lease has no verb 'redis:\/\/\*\*\*@h'/],
+    [['next', 'redis://u:secret@h'], /^graupel: 'redis:\/\/\*\*\*@h' is not the value of a flag/],
+    [['lease', 'list', '--yes', '--store', 'sqlite:x'], /--yes is for lease forget; leave it out/],
+    [['lease', 'list', '--stroe=redis://u:secret@h'], /there is no flag --stroe; see graupel lease --help/],
+    [['next', '--node', '1', '--table', 't'], /--table is for --store; leave it out/],
+    [['next', '--node', '1', '--acquire-timeout-ms', '1'], /--acquire-timeout-ms is for --store; leave it out/],
+    [['next', '--store', 'sqlite:x', '--state', 'process'], /--state is for a node that is not leased/],
+  ])('is refused in %j', (words, message) => {
+    const line = failureOf(words)
+    expect(line).toMatch(message)
+    expect(line).not.toContain('secret')
+  })
+
+  it.each([
+    ['redis://h', 'npm install ioredis (redis or @valkey/valkey-glide will do, too)'],
+    ['rediss://u:secret@h', 'npm install ioredis'],
+    ['postgres://u:secret@h/db', 'npm install pg (postgres will do, too)'],
+    ['postgresql://h/db', 'npm install pg'],
+  ])('%s without a client says how to install one', async (url, command) => {
+    const folder = projectWith()
+    const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/^graupel: no client for [^\n]* \(ERR_STORE_UNAVAILABLE\)\n$/)
+    expect(stderr).toContain(`can be loaded from ${folder}; run: ${command}`)
+    expect(stderr).not.toContain('secret')
+  })
+
+  it('says why a client that is installed cannot be loaded, and takes another one', async () => {
+    const folder = projectWith()
+    const broken = join(folder, 'node_modules/libsql')
+    mkdirSync(broken, { recursive: true })
+    writeFileSync(join(broken, 'index.js'), "throw new Error('made for another Node\\nand more')")
+    const words = ['next', '--store', 'sqlite:fleet.db']
+    const { stderr } = await graupelIn(folder, words)
+    // Where Node has SQLite itself, that is taken.
+    if (stderr !== '' && !stderr.includes('experimental')) {
+      expect(stderr).toMatch(
+        /^graupel: libsql is installed, but cannot be loaded: made for another Node; no client for /,
+      )
+    }
+    const fake = join(folder, 'node_modules/better-sqlite3')
+    mkdirSync(fake, { recursive: true })
+    writeFileSync(
+      join(fake, 'index.js'),
+      'module.exports = class { constructor(file) { throw new Error("took " + file) } }',
+    )
+    const { stderr: other } = await graupelIn(folder, words)
+    expect(other).toBe(
+      `graupel: sqlite:fleet.db cannot be opened: took ${join(folder, 'fleet.db')} (ERR_STORE_UNAVAILABLE)\n`,
+    )
+  })
+
+  it('is never shown with its credentials, nor in what a client says', async () => {
+    const folder = projectWith()
+    const fake = join(folder, 'node_modules/ioredis')
+    mkdirSync(fake, { recursive: true })
+    // Errors in events, also late ones, must not end the process; what is left open must not keep it.
+    writeFileSync(
+      join(fake, 'index.js'),
+      `exports.Redis = class extends require('node:events') {
+        constructor(url) { super(); this.url = url; setInterval(() => this.emit('error', new Error('again')), 10) }
+        options = {}
+        async connect() {
+          this.emit('error', new Error('no entry with ' + this.url + ' by ' + decodeURIComponent(new URL(this.url).password)))
+          throw new Error('closed')
+        }
+      }`,
+    )
+    const url = 'redis://user:s%40cret@host:6379/3?password=other'
+    const { status, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url])
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr:
+        'graupel: redis://***@host:6379/3 cannot be opened: no entry with redis://***@host:6379/3?password=*** by *** (ERR_STORE_UNAVAILABLE)\n',
+    })
+  })
+})
+
+describe('the URL of a store', () => {
+  it.each([
+    ['redis://127.0.0.1:6379/1', 'redis://127.0.0.1:6379/1'],
+    ['REDISS://user:pw@host', 'rediss://***@host'],
+    ['redis://:pw@host', 'redis://***@host'],
+    ['redis://pw@host', 'redis://***@host'],
+    ['postgres://u:p@ss/w?rd@host:1/db?sslmode=require', 'postgres://***@host:1/db'],
+    ['postgres://h/db?user=u&password=pw', 'postgres://h/db'],
+    ['postgres://[::1]:5432/db', 'postgres://[::1]:5432/db'],
+    ['sqlite:/var/a@b?.db', 'sqlite:/var/a@b?.db'],
+  ])('%s is shown as %s', (text, shown) => {
+    expect(new StoreUrl(text).shown).toBe(shown)
+  })
+
+  it.each([
+    ['redis://user:p%40w@host', 'p%40w and p@w', '*** and ***'],
+    ['redis://user:pw@host', 'user may not, with pw', 'user may not, with ***'],
+    ['redis://pw@host', 'pw is wrong', '*** is wrong'],
+    ['postgres://h/db?user=u&password=pw', 'u with pw', 'u with ***'],
+    ['redis://user:%zz@host', '%zz', '***'],
+    ['redis://host', 'nothing', 'nothing'],
+  ])('%s hides its password in %j', (text, message, hidden) => {
+    expect(new StoreUrl(text).hide(message)).toBe(hidden)
+  })
+})

@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { decode, layouts } from 'graupel'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startCluster } from '../stores/redis-servers.ts'
+import { type Server, startPostgres, startRedis } from '../stores/servers.ts'
+import { graupelIn, launch, projectWith } from './fleet.ts'
+
+// The command line with real servers, by each client that it knows. Redis and PostgreSQL are not durable as they are, so a group
+// waits for eleven seconds at its first start.
+
+const password = 'n0t-shown'
+const stores = [
+  {
+    name: 'Redis',
+    start: () => startRedis('--requirepass', password),
+    clients: ['ioredis', 'redis', '@valkey/valkey-glide'],
+    url: (host: string, secret: string) => `redis://:${secret}@${host}`,
+    wrong: (host: string) => `redis://:wr0ng@${host}`,
+    refusal: /WRONGPASS/,
+  },
+  {
+    name: 'PostgreSQL',
+    start: () => startPostgres(),
+    clients: ['pg', 'postgres'],
+    url: (host: string, secret: string) => `postgres://postgres:${secret}@${host}/postgres`,
+    wrong: (host: string) => `postgres://postgres:wr0ng@${host}/none`,
+    refusal: /database "none" does not exist/,
+  },
+]
+
+describe.each(stores)('$name', ({ start, clients, url, wrong, refusal }) => {
+  let server: Server
+  const silent = createServer(() => {})
+  beforeAll(async () => {
+    server = await start()
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  }, 60_000)
+  afterAll(async () => {
+    silent.close()
+    await server?.stop()
+  })
+
+  // Most of it is waiting.
+  describe.each(clients)('by %s', { concurrent: true }, (client) => {
+    const folder = projectWith(client)
+    const words = () => ['--store', url(`127.0.0.1:${server.port}`, password)]
+    const namespace = `of ${client}`
+
+    it('leases a node, lists it and forgets it', async () => {
+      const { child, ended } = launch(folder, ['next', '-n', '9007199254740991', '--namespace', namespace, ...words()])
+      const [text] = await once(child.stdout, 'data')
+      child.stdout.pause()
+      const [first] = String(text).split('\n') as [string]
+      const [group, node] = await listed(folder, namespace, words())
+      expect(group).toMatchObject({ namespace, nodes: 1024, held: 1 })
+      expect(node).toMatchObject({
+        state: 'held',
+        node: decode(first, layouts.twitter).node,
+      })
+      const forget = ['lease', 'forget', namespace, String(node.node)]
+      expect((await graupelIn(folder, [...forget, ...words()])).stderr).toMatch(/ is held by .* give --yes if /)
+      child.kill('SIGINT')
+      expect(await ended).toMatchObject({ signal: 'SIGINT', stderr: '' })
+      const [, released] = await listed(folder, namespace, words())
+      expect(released).toMatchObject({ node: node.node, state: 'released', owner: node.owner })
+      const { status, stdout, stderr } = await graupelIn(folder, [...forget, ...words()])
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      expect(stdout).toMatch(/^Nothing to forget/)
+    })
+
+    it('is ended by Ctrl-C while it waits, and holds nothing then', async () => {
+      const other = `${namespace}, interrupted`
+      const { child, ended } = launch(folder, ['next', '--namespace', other, ...words()])
+      for (let found = false; !found; ) {
+        const { stdout } = await graupelIn(folder, ['lease', 'list', '--json', ...words()])
+        found = stdout.includes(other)
+      }
+      child.kill('SIGINT')
+      expect(await ended).toMatchObject({ signal: 'SIGINT', stdout: '', stderr: '' })
+      const [group, ...nodes] = await listed(folder, other, words())
+      expect(group).toMatchObject({ held: 0 })
+      expect(nodes).toEqual([])
+    })
+
+    it.each([
+      ['refuses a connection', () => '127.0.0.1:1'],
+      ['does not answer', () => `127.0.0.1:${(silent.address() as { port: number }).port}`],
+      ['is not known', () => 'nowhere.invalid'],
+    ])('says in one line that the host %s', async (_name, host) => {
+      const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url(host(), password)])
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+      expect(stderr).toMatch(/^graupel: [^\n]*:\/\/\*\*\*@[^\n]* cannot be opened: [^\n]* \(ERR_STORE_UNAVAILABLE\)\n$/)
+      expect(stderr).toContain(host())
+      expect(stderr).not.toContain(password)
+    })
+
+    it('says in one line why the server refuses it', async () => {
+      const words = ['lease', 'list', '--store', wrong(`127.0.0.1:${server.port}`)]
+      const { status, stderr } = await graupelIn(folder, words)
+      expect(status).toBe(2)
+      expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
+      expect(stderr).toMatch(refusal)
+      expect(stderr).not.toContain('wr0ng')
+    })
+
+    it('says why it ends when the server is gone, and that the node was not given back', async () => {
+      const own = await start()
+      const at = ['--store', url(`127.0.0.1:${own.port}`, password)]
+      const { child, ended } = launch(folder, ['next', '-n', '9007199254740991', ...at])
+      await once(child.stdout, 'data')
+      await own.stop()
+      const { status, stderr } = await ended
+      expect(status).toBe(2)
+      expect(stderr.split('\n').sort()).toEqual([
+        '',
+        expect.stringMatching(/^graupel: the lease of node .*\(ERR_LEASE_EXPIRED\)$/),
+        expect.stringMatching(/^graupel: warning: node \d+ was not given back, and is free after /),
+      ])
+      expect(stderr).not.toContain(password)
+    })
+  })
+})
+
+describe('a cluster of Redis', () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>
+  beforeAll(async () => {
+    cluster = await startCluster()
+  }, 60_000)
+  afterAll(() => cluster?.stop())
+
+  it.each(['ioredis', 'redis', '@valkey/valkey-glide'])('is found from one of its servers by %s', async (client) => {
+    const folder = projectWith(client)
+    const [first] = cluster.servers as [Server]
+    const words = ['lease', 'list', '--store', `redis://127.0.0.1:${first.port}`]
+    // Their slots are 15495, 3300 and 7365: one of each server.
+    for (const prefix of ['a', 'b', 'c']) {
+      const none = `There is no lease in redis://127.0.0.1:${first.port}: no process has had a node by it.\n`
+      const run = await graupelIn(folder, [...words, '--prefix', prefix])
+      expect(run).toEqual({ status: 0, stdout: none, stderr: '' })
+    }
+  })
+})
+
+/** What `graupel lease list --json` has of a namespace. */
+async function listed(folder: string, namespace: string, words: readonly string[]) {
+  const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', namespace, '--json', ...words])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}

@@ -1,0 +1,130 @@
+import { createRequire } from 'node:module'
+import { engineInfo } from 'graupel'
+import { describe, expect, it } from 'vitest'
+import type { Binding } from '../../src/engine/native/core.js'
+import { caught, engines, freshNamespace } from '../support/engines.js'
+
+// What the addon does with what the facade never gives it.
+
+describe.runIf(engines.includes('native'))('the addon', () => {
+  const binding = engines.includes('native')
+    ? (createRequire(import.meta.url)(engineInfo().file ?? '') as Binding)
+    : (undefined as never)
+
+  const options = () => ({
+    epochMs: 1_700_000_000_000,
+    tickMs: 1,
+    maxTick: 2n ** 41n - 1n,
+    nodeBits: 1n << 12n,
+    sequenceBits: 12,
+    sequenceShift: 0,
+    timestampShift: 22,
+    key: `real ${freshNamespace()}`,
+    description: '{}',
+    place: 0,
+    bound: 0,
+    path: '',
+    fileKey: '',
+    windowTicks: 1,
+    lockMs: 1000,
+    stateFolder: '',
+    takesOver: false,
+    ignoresClaim: false,
+    history: false,
+    sequenceStart: 0,
+    seed: 1,
+    clock: 0,
+  })
+
+  it('opens what is whole', () => {
+    expect(binding.open(options())).toBeDefined()
+  })
+
+  it.each([
+    ['tickMs', 0],
+    ['tickMs', 0.5],
+    ['tickMs', -1],
+    ['tickMs', Number.NaN],
+    ['tickMs', '1'],
+    ['tickMs', undefined],
+    ['epochMs', Number.NaN],
+    ['epochMs', Number.POSITIVE_INFINITY],
+    ['maxTick', -1n],
+    ['maxTick', 2n ** 64n],
+    ['maxTick', 2n ** 53n],
+    ['maxTick', 2n ** 42n],
+    ['nodeBits', 1n],
+    ['nodeBits', 2n ** 64n],
+    ['sequenceBits', 0],
+    ['sequenceBits', 64],
+    ['sequenceBits', 256 + 12],
+    ['sequenceShift', 63],
+    ['sequenceShift', 256],
+    ['timestampShift', 64],
+    ['timestampShift', 11],
+  ])('refuses a layout whose %s is %s', (name, value) => {
+    const error = caught(() => binding.open({ ...options(), [name]: value }))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject({ code: 'ERR_LAYOUT_INVALID' })
+  })
+
+  it.each([
+    ['place', 2],
+    ['bound', 3],
+    ['clock', -1],
+    ['sequenceStart', 3],
+    ['seed', 2 ** 32],
+    ['windowTicks', Number.NaN],
+    ['key', 7],
+    ['history', 'yes'],
+  ])('refuses an option %s that is %s', (name, value) => {
+    const error = caught(() => binding.open({ ...options(), [name]: value }))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining(name) })
+  })
+
+  it('throws on what a property throws', () => {
+    const own = new Error('mine')
+    const forged = Object.defineProperty(options(), 'seed', {
+      get() {
+        throw own
+      },
+    })
+    expect(caught(() => binding.open(forged))).toBe(own)
+  })
+
+  it.each([
+    ['of fewer elements', new BigUint64Array(4), 0, 5],
+    ['of smaller elements', new Uint8Array(64), 0, 8],
+    ['whose buffer is gone', transferred(new BigUint64Array(8)), 0, 8],
+    ['filled backwards', new BigUint64Array(8), 5, 4],
+    ['that is none', {}, 0, 1],
+  ])('fills no array %s', (_, array, from, to) => {
+    const error = caught(() => binding.fill(array as never, from, to))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject({ code: 'ERR_ARRAY_INVALID' })
+  })
+
+  it('has no generator under a number that it never gave', () => {
+    const words = new Uint32Array(binding.mailbox)
+    for (const handle of [1_000_000, 2 ** 32 - 1]) {
+      words[3] = handle
+      const awaitCeiling = () => binding.awaitCeiling(0, 0)
+      for (const call of [binding.next, binding.observe, binding.grant, binding.grantUnused, awaitCeiling]) {
+        words[2] = 0
+        call()
+        expect(words[2]).toBe(4)
+      }
+      expect(binding.page()).toBeUndefined()
+      expect(binding.raiseFloor(1n, 0)).toBeUndefined()
+      expect(binding.raiseCeiling(1n)).toBe(false)
+      binding.close()
+    }
+  })
+})
+
+/** The same array, after its buffer went elsewhere. */
+function transferred(array: BigUint64Array): BigUint64Array {
+  structuredClone(array.buffer, { transfer: [array.buffer as ArrayBuffer] })
+  return array
+}

@@ -1,0 +1,3 @@
+import { proveBursts } from './bursts.js'
+
+proveBursts(10_000_000)

@@ -1,0 +1,3 @@
+import { proveBursts } from './bursts.js'
+
+proveBursts(1_000_000)

@@ -1,0 +1,301 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { CeilingOutcome, type Core, type CoreSpec, Status } from '../../src/engine/engine.js'
+import { openCore } from '../../src/engine/open.js'
+import { createGenerator } from '../../src/generator/create.js'
+import { stateFileCeiling } from '../../src/policy/ceiling-wait.js'
+import { Queue } from '../../src/policy/queue.js'
+import { PolicyRunner, type Task } from '../../src/policy/runner.js'
+import { engines, freshNamespace } from '../support/engines.js'
+import { clock, layout, nowSlot, slotOf, specFor, tick, wideSpecFor } from './tiny.js'
+
+// Ceilings and floors that are raised by calls, with nothing behind them.
+
+describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) => {
+  const open = (spec: CoreSpec) => openCore(engine, spec)
+
+  it('lets nothing be issued before the first call', () => {
+    const core = open(specFor(freshNamespace()))
+    expect(core.step()).toBe(Status.ceiling)
+    expect(core.observe()).toMatchObject({ status: Status.ceiling, issued: 0, ceilingTick: 0 })
+    expect(core.fill(new BigUint64Array(4), 0, 4)).toBe(0)
+    expect(core.grant(Number(tick), Number(tick) + 5)).toBe(Status.ceiling)
+  })
+
+  it('lets every slot below it be issued, and no other', () => {
+    const core = open(specFor(freshNamespace()))
+    core.raiseCeiling(nowSlot + 3n)
+    const slots = []
+    while (core.step() === Status.ok) slots.push(slotOf(core.id))
+    expect(slots).toEqual([nowSlot, nowSlot + 1n, nowSlot + 2n])
+    expect(core.step()).toBe(Status.ceiling)
+    expect(core.observe()).toMatchObject({ status: Status.ceiling, ceilingTick: Number(tick) })
+    core.raiseCeiling(nowSlot + 5n)
+    const array = new BigUint64Array(8)
+    expect(core.fill(array, 0, 8)).toBe(2)
+    expect(slotOf(array[1] as bigint)).toBe(nowSlot + 4n)
+  })
+
+  it('is not lowered by a call with less', () => {
+    const core = open(specFor(freshNamespace()))
+    core.raiseCeiling(nowSlot + 2n)
+    core.raiseCeiling(0n)
+    core.raiseCeiling(nowSlot + 1n)
+    expect([core.step(), core.step(), core.step()]).toEqual([Status.ok, Status.ok, Status.ceiling])
+  })
+
+  it('bounds what a policy may grant ahead of the clock', () => {
+    const core = open(specFor(freshNamespace()))
+    core.raiseCeiling(nowSlot + 12n)
+    const array = new BigUint64Array(64)
+    expect(core.fillGranted(array, 0, 64, Number(tick), Number(tick) + 50)).toBe(12)
+    expect(core.grant(Number(tick), Number(tick) + 50)).toBe(Status.ceiling)
+  })
+
+  it('is the same for all generators of a key, and binds no generator without one', () => {
+    const namespace = freshNamespace()
+    const [first, second] = [open(specFor(namespace)), open(specFor(namespace))]
+    second.raiseCeiling(nowSlot + 1n)
+    expect([first.step(), second.step()]).toEqual([Status.ok, Status.ceiling])
+    const free = open(specFor(namespace, { bound: 'none' }))
+    free.raiseCeiling(nowSlot + 8n)
+    expect([free.step(), slotOf(free.id)]).toEqual([Status.ok, nowSlot + 1n])
+    // Nor does it hand on what it has reserved above the ceiling.
+    expect(first.step()).toBe(Status.ceiling)
+  })
+
+  it('is not waited for: the answer is at once that it has not risen', () => {
+    const core = open(specFor(freshNamespace()))
+    core.observe()
+    expect(core.awaitCeiling(0, 2 ** 31 - 1)).toEqual({ outcome: CeilingOutcome.timeout, attempt: 0 })
+  })
+
+  it('rises for worker threads that run', async () => {
+    const spec = specFor(freshNamespace(), { clock: 'wall', nowMs: Date.now() })
+    const main = open(spec)
+    const file = new URL('./programs/bounded-worker.js', import.meta.url)
+    const worker = new Worker(file, { workerData: { engine, spec } })
+    await once(worker, 'message')
+    const made = async () => {
+      worker.postMessage('make')
+      return (await once(worker, 'message'))[0] as { ids: bigint[]; status: number }
+    }
+    expect(await made()).toEqual({ ids: [], status: Status.ceiling })
+    // Far behind the clock: the ceiling and not the clock says where it ends.
+    main.raiseCeiling(5n)
+    expect(await made()).toEqual({ ids: [], status: Status.ceiling })
+    main.raiseCeiling((BigInt(main.observe().nowTick) + 60_000n) * 8n)
+    const { ids } = await made()
+    expect(ids.length).toBeGreaterThan(0)
+    worker.postMessage('close')
+    await once(worker, 'exit')
+  })
+
+  it('lets a call that blocks throw the error of its source at once, and one that does not wait for it', async () => {
+    const core = open(specFor(freshNamespace()))
+    const policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 100, maxWaitMs: 60_000 } as const
+    const counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
+    const ceiling = { isAwaited: false, late: stateFileCeiling.late }
+    const subject = { layout, node: 1, namespace: '', hasInjectedClock: true, path: '', ceiling }
+    const runner = new PolicyRunner(core, policy, subject, counters)
+    const task: Task = {
+      proceed: () => (core.step() === Status.ok ? 'done' : 'none'),
+      grant: () => 'none',
+      unused: () => 'none',
+    }
+    expect(() => runner.run(task)).toThrow(/ceiling has not risen within \d+ ms/)
+    const waiting = new Queue(runner).add(task)
+    setTimeout(() => core.raiseCeiling(nowSlot + 1n), 5)
+    await waiting
+    expect(slotOf(core.id)).toBe(nowSlot)
+    expect(counters.waits).toBe(2)
+  })
+
+  it('does nothing once the core is closed', () => {
+    const namespace = freshNamespace()
+    const [core, other] = [open(specFor(namespace)), open(specFor(namespace))]
+    core.close()
+    core.raiseCeiling(nowSlot + 8n)
+    core.raiseFloor(nowSlot + 4n, Number(tick))
+    expect(other.step()).toBe(Status.ceiling)
+    expect(other.observe().headTick).toBe(0)
+  })
+})
+
+describe.each(engines)('a floor of the %s engine that a call raises', (engine) => {
+  it('lets nothing below it be issued', () => {
+    const core = openCore(engine, specFor(freshNamespace(), { bound: 'none' }))
+    core.raiseFloor(nowSlot + 5n, Number(tick))
+    expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 5n])
+    core.raiseFloor(nowSlot, 0)
+    expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 6n])
+  })
+
+  it('lets a clock that shows less than what the floor stands for be one that stepped back', () => {
+    const core = openCore(engine, specFor(freshNamespace(), { bound: 'none' }))
+    core.raiseFloor(nowSlot + 80n, Number(tick) + 9)
+    expect(core.step()).toBe(Status.ahead)
+    expect(core.observe()).toMatchObject({ headTick: Number(tick) + 10, highTick: Number(tick) + 9 })
+  })
+
+  it('says up to where slots were used before', () => {
+    const namespace = freshNamespace()
+    const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
+    expect(core.raiseFloor(nowSlot + 2n, Number(tick))).toBe(0n)
+    core.raiseCeiling(nowSlot + 30n)
+    expect([core.step(), other.step()]).toEqual([Status.ok, Status.ok])
+    // What is below it already is asked as well.
+    expect(core.raiseFloor(0n, 0)).toBe(nowSlot + 4n)
+    expect(other.fillGranted(new BigUint64Array(9), 0, 9, Number(tick), Number(tick) + 9)).toBe(9)
+    expect(core.raiseFloor(nowSlot + 30n, Number(tick))).toBe(nowSlot + 13n)
+    expect(core.raiseFloor(nowSlot + 30n, Number(tick))).toBe(nowSlot + 30n)
+    expect(other.grant(Number(tick), Number(tick) + 9)).toBe(Status.ceiling)
+  })
+
+  it('does nothing once the core is closed, and says that everything below may be used', () => {
+    const namespace = freshNamespace()
+    const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
+    core.close()
+    expect(core.raiseFloor(nowSlot + 4n, Number(tick))).toBe(nowSlot + 4n)
+    expect(other.raiseFloor(0n, 0)).toBe(0n)
+  })
+
+  it('ends the ids of all threads, and says exactly where', { timeout: 60_000 }, async () => {
+    const rounds = 300
+    const specs = [specFor(freshNamespace()), wideSpecFor(freshNamespace())]
+    const nowTick = Number(tick)
+    const workers = 2
+    // The round that was begun, and how often a worker was ready and ended one.
+    const turns = new Int32Array(new SharedArrayBuffer(12))
+    const counts = new Int32Array(new SharedArrayBuffer(workers * 4))
+    const lastSlots = new BigUint64Array(new SharedArrayBuffer(workers * 8))
+    const file = new URL('./programs/draining-worker.js', import.meta.url)
+    const portable = specs.map(({ clock: _, ...spec }) => spec)
+    const threads = Array.from({ length: workers }, (_, index) => {
+      const workerData = { engine, specs: portable, nowTick, rounds, turns, counts, lastSlots, index }
+      return new Worker(file, { workerData })
+    })
+    const failed = Promise.race(threads.map((thread) => once(thread, 'error').then(([error]) => Promise.reject(error))))
+    const ended = Promise.all(threads.map((thread) => once(thread, 'exit')))
+    /** Until all workers have counted one up. */
+    const allOf = async (turn: number, round: number): Promise<void> => {
+      const seen = Atomics.load(turns, turn)
+      if (seen === round * workers) return
+      await Promise.race([Atomics.waitAsync(turns, turn, seen).value, failed])
+      return allOf(turn, round)
+    }
+    let madeByWorkers = 0
+    for (let round = 1; round <= rounds; round++) {
+      const spec = specs[round % specs.length] as CoreSpec
+      const core = openCore(engine, { ...spec, key: `${spec.key} ${round}` })
+      const from = tick << BigInt(spec.sequenceBits)
+      const ceiling = from + 1_000_000n
+      core.raiseFloor(from, nowTick)
+      core.raiseCeiling(ceiling)
+      await allOf(1, round)
+      Atomics.store(turns, 0, round)
+      Atomics.notify(turns, 0)
+      let made = 0
+      for (const own = (round * 37) % 1500; made < own; made++) core.grant(nowTick, spec.maxTick)
+      const end = core.raiseFloor(ceiling, nowTick)
+      while (core.grant(nowTick, spec.maxTick) === Status.ok) made++
+      await allOf(2, round)
+      expect(core.observe()).toMatchObject({ headTick: Number(ceiling >> BigInt(spec.sequenceBits)) })
+      expect(lastSlots.every((slot) => slot < end)).toBe(true)
+      // No slot was left out either: each thread has handed out all of its run.
+      const byWorkers = counts.reduce((sum, count) => sum + count, 0)
+      expect(byWorkers + made).toBe(Number(end - from))
+      madeByWorkers += byWorkers
+    }
+    expect(madeByWorkers).toBeGreaterThan(rounds)
+    await ended
+  })
+
+  it('holds for generators that other code of the process has open', () => {
+    const namespace = freshNamespace()
+    const ids = createGenerator({ layout, node: 1, namespace, clock, engine })
+    openCore(engine, specFor(namespace)).raiseFloor(nowSlot + 7n, Number(tick))
+    expect(slotOf(ids.next())).toBe(nowSlot + 7n)
+  })
+})
+
+describe.each(engines)('a floor of the %s engine that is raised over ticks with a history', (engine) => {
+  const past = Number(tick)
+  /** Slots of ticks from `past` on that are handed out of the past. */
+  const unusedOf = (core: Core, ticks: number) => {
+    const slots: bigint[] = []
+    const array = new BigUint64Array(3)
+    for (let at = past; at < past + ticks; at++) {
+      for (const id of array.subarray(0, core.fillUnused(array, 0, 3, at))) slots.push(slotOf(id))
+      if (core.grantUnused(at) === Status.ok) slots.push(slotOf(core.id))
+    }
+    return slots
+  }
+  const open = (namespace: string, history: boolean) => {
+    const core = openCore(engine, specFor(namespace, { history, bound: 'none' }))
+    return { core, use: (at: number) => expect(core.grant(past + at, past + at)).toBe(Status.ok) }
+  }
+
+  it.each([0n, 1n, 7n])('lets no tick below it be reused, %s slots into a tick', (sequence) => {
+    const floor = (tick + 20n) * 8n + sequence
+    const { core, use } = open(freshNamespace(), true)
+    for (const at of [2, 4, 10]) use(at)
+    // There is something to reuse.
+    expect(core.grantUnused(past + 3)).toBe(Status.ok)
+    expect(core.raiseFloor(floor, past + 19)).toBe((tick + 10n) * 8n + 1n)
+    expect(unusedOf(core, 30)).toEqual([])
+    // What comes after it has marks again.
+    for (const at of [22, 24]) use(at)
+    const above = unusedOf(core, 30)
+    expect(above.length).toBeGreaterThan(8)
+    expect(above.every((slot) => slot >= floor)).toBe(true)
+  })
+
+  it('lets no tick below it be reused where the history begins after it', () => {
+    const namespace = freshNamespace()
+    const floor = (tick + 20n) * 8n + 3n
+    const former = open(namespace, false)
+    for (const at of [2, 4]) former.use(at)
+    former.core.raiseFloor(floor, past + 19)
+    const { core, use } = open(namespace, true)
+    expect(unusedOf(core, 30)).toEqual([])
+    for (const at of [22, 24]) use(at)
+    const above = unusedOf(core, 30)
+    expect(above.length).toBeGreaterThan(8)
+    expect(above.every((slot) => slot >= floor)).toBe(true)
+  })
+})
+
+describe.skipIf(engines.length === 1)('a ceiling of a node that the native engine takes over', () => {
+  it('is where it was', () => {
+    const spec = specFor(freshNamespace(), { clock: 'wall', nowMs: Date.now() })
+    const js = openCore('js', spec)
+    const nowTick = BigInt(js.observe().nowTick)
+    js.raiseCeiling((nowTick + 60_000n) * 8n)
+    expect(js.step()).toBe(Status.ok)
+    const native = openCore('native', spec)
+    expect(native.step()).toBe(Status.ok)
+    expect(native.id).toBeGreaterThan(js.id)
+    expect(native.observe().ceilingTick).toBe(Number(nowTick) + 60_000)
+    // By the core that was there before, too.
+    js.raiseCeiling((nowTick + 70_000n) * 8n)
+    expect(native.observe().ceilingTick).toBe(Number(nowTick) + 70_000)
+    expect(js.observe().ceilingTick).toBe(Number(nowTick) + 70_000)
+  })
+
+  it('has floors that say where slots were used by either engine', () => {
+    const spec = specFor(freshNamespace(), { clock: 'wall', nowMs: Date.now(), bound: 'none' })
+    const js = openCore('js', spec)
+    expect(js.step()).toBe(Status.ok)
+    const used = slotOf(js.id) + 1n
+    expect(js.raiseFloor(0n, 0)).toBe(used)
+    const native = openCore('native', spec)
+    expect(native.raiseFloor(0n, 0)).toBe(used)
+    const later = used + 80_000n
+    expect(native.raiseFloor(later, 0)).toBe(used)
+    // By the core that was there before, too.
+    expect(js.raiseFloor(later + 8n, 0)).toBe(later)
+    expect(native.raiseFloor(0n, 0)).toBe(later + 8n)
+  })
+})

@@ -1,0 +1,167 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { engineInfo } from 'graupel'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines } from '../support/engines.js'
+
+const folder = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What a script prints as JSON, in a process of its own. */
+function run(code: string, env: Record<string, string> = {}) {
+  const script = `
+    import { createGenerator, engineInfo } from 'graupel'
+    import diagnostics from 'node:diagnostics_channel'
+    const out = {}
+    const attempt = (call) => { try { return call() } catch (error) { return { code: error.code, message: error.message, cause: error.cause?.message } } }
+    ${code}
+    console.log(JSON.stringify(out, (_, value) => typeof value === 'bigint' ? String(value) : value))`
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  })
+  if (child.status !== 0) throw new Error(child.stderr)
+  return { out: JSON.parse(child.stdout), stderr: child.stderr }
+}
+
+let temporary: string
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'graupel-'))
+})
+afterAll(() => rmSync(temporary, { recursive: true }))
+
+/** A folder in which node-gyp-build finds a binary for this platform that is none, or nothing. */
+function prebuilds(content?: string): string {
+  const folder = mkdtempSync(join(temporary, 'prebuilds-'))
+  const target = join(folder, 'prebuilds', `${process.platform}-${process.arch}`)
+  mkdirSync(target, { recursive: true })
+  if (content !== undefined) writeFileSync(join(target, 'graupel.node'), content)
+  return folder
+}
+
+describe('the choice of the engine', () => {
+  it.runIf(engines.includes('native'))('is native where its binary loads, which is named', () => {
+    expect(engineInfo()).toEqual({ kind: 'native', file: expect.stringMatching(/graupel.*\.node$/) })
+  })
+
+  it('is js, without a warning, where GRAUPEL_ENGINE says so', () => {
+    const { out, stderr } = run('out.info = engineInfo(); out.id = createGenerator({ node: 1 }).next()', {
+      GRAUPEL_ENGINE: 'js',
+    })
+    expect(out.info).toEqual({ kind: 'js', reason: "GRAUPEL_ENGINE is 'js'" })
+    expect(stderr).toBe('')
+  })
+
+  it('goes by the option engine before GRAUPEL_ENGINE', () => {
+    const code = "out.engine = createGenerator({ node: 1, engine: 'js' }).stats().engine"
+    expect(run(code, { GRAUPEL_ENGINE: 'native' }).out.engine).toBe('js')
+  })
+
+  it('refuses other values of GRAUPEL_ENGINE', () => {
+    const { out } = run('out.error = attempt(() => createGenerator({ node: 1 }))', { GRAUPEL_ENGINE: 'wasm' })
+    expect(out.error).toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining('GRAUPEL_ENGINE') })
+  })
+
+  it('falls back with one warning, and refuses where native was asked for, if the binary is broken', () => {
+    const code = `
+      out.info = engineInfo()
+      createGenerator({ node: 1 }).next(); createGenerator({ node: 2 }).next()
+      out.native = attempt(() => createGenerator({ node: 1, engine: 'native' }))
+      out.host = attempt(() => createGenerator({ node: 1, state: 'host' }))`
+    const { out, stderr } = run(code, {
+      GRAUPEL_PREBUILD: prebuilds('no binary'),
+    })
+    expect(out.info).toMatchObject({ kind: 'js', reason: expect.stringContaining('does not load') })
+    expect(out.native).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE', cause: expect.any(String) })
+    expect(out.host).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE' })
+    expect(stderr.match(/GRAUPEL_JS_ENGINE/g)).toHaveLength(1)
+    expect(stderr).toContain('does not load')
+  })
+
+  it('says that a binary is missing where there is none', () => {
+    const { out } = run('out.info = engineInfo()', {
+      GRAUPEL_PREBUILD: prebuilds(),
+    })
+    expect(out.info).toMatchObject({ kind: 'js', reason: expect.stringContaining('no binary for') })
+  })
+
+  it('is published on graupel:engine', () => {
+    const { out } = run(
+      "diagnostics.subscribe('graupel:engine', (event) => { out.event = event }); out.info = engineInfo()",
+    )
+    expect(out.event).toEqual(out.info)
+  })
+})
+
+describe('the channels', () => {
+  it('publish a rollback and an overflow once each, however many ids they affect', () => {
+    const { out } = run(`
+      out.events = []
+      for (const name of ['rollback', 'overflow']) diagnostics.subscribe('graupel:' + name, (event) => out.events.push(event))
+      let now = 1700000000000
+      const ids = createGenerator({ node: 7, namespace: 'orders', clock: () => now, onOverflow: 'advance' })
+      ids.next(); now -= 30; ids.take(100); for (let i = 0; i < 100; i++) ids.next()
+      now += 100; for (let i = 0; i < 4100; i++) ids.next()`)
+    expect(out.events).toEqual([
+      {
+        type: 'rollback',
+        layout: 'twitter',
+        namespace: 'orders',
+        node: 7,
+        nowMs: 1699999999970,
+        rollbackMs: 30,
+        aheadMs: 30,
+      },
+      {
+        type: 'overflow',
+        layout: 'twitter',
+        namespace: 'orders',
+        node: 7,
+        nowMs: 1700000000070,
+        rollbackMs: 0,
+        aheadMs: 1,
+      },
+    ])
+  })
+})
+
+describe('other processes', () => {
+  it('make state an explicit choice on the js engine under a process manager', () => {
+    const code = `
+      out.implicit = attempt(() => createGenerator({ node: 1, engine: 'js' }))
+      out.explicit = attempt(() => createGenerator({ node: 1, engine: 'js', state: 'process' }).stats().state)`
+    const { out } = run(code, { NODE_APP_INSTANCE: '1' })
+    expect(out.implicit).toMatchObject({
+      code: 'ERR_STATE_UNREACHABLE',
+      message: expect.stringContaining("state: 'process'"),
+    })
+    expect(out.explicit).toBe('process')
+  })
+
+  it('make state an explicit choice on the js engine in a worker of node:cluster', () => {
+    const file = join(temporary, 'cluster.cjs')
+    writeFileSync(
+      file,
+      `const cluster = require('node:cluster')
+      if (cluster.isPrimary) cluster.fork().on('exit', (code) => process.exit(code))
+      else import(process.argv[2]).then(({ createGenerator }) => {
+        try { createGenerator({ node: 1, engine: 'js' }); process.exit(3) }
+        catch (error) { console.log(error.code); process.exit(0) }
+      })`,
+    )
+    const entry = import.meta.resolve('graupel')
+    expect(execFileSync(process.execPath, [file, entry], { encoding: 'utf8' }).trim()).toBe('ERR_STATE_UNREACHABLE')
+  })
+})
+
+describe('the last year of a layout', () => {
+  it('is warned of once', () => {
+    const { stderr } = run(`
+      const epoch = Date.now() - 2 ** 41 + 86_400_000 * 30
+      for (let i = 0; i < 3; i++) createGenerator({ node: i, epoch })`)
+    expect(stderr.match(/GRAUPEL_LAYOUT_EXPIRES/g)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines } from '../support/engines.js'
+
+// What the TypeScript engine's warning, and the refusal of the native engine, say of each reason for it.
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+let temporary: string
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'graupel-'))
+})
+afterAll(() => rmSync(temporary, { recursive: true }))
+
+/** A project in which graupel is installed, with a binary that is none, or without one. */
+function project({ hasFinder = true, binary }: { hasFinder?: boolean; binary?: string } = {}): string {
+  const folder = mkdtempSync(join(temporary, 'project-'))
+  const place = join(folder, 'node_modules/graupel')
+  for (const name of ['dist', 'package.json']) cpSync(join(repository, name), join(place, name), { recursive: true })
+  if (hasFinder) {
+    const finder = 'node_modules/node-gyp-build'
+    cpSync(join(repository, finder), join(folder, finder), { recursive: true })
+  }
+  if (binary !== undefined) {
+    const shipped = join(place, 'prebuilds', `${process.platform}-${process.arch}`)
+    mkdirSync(shipped, { recursive: true })
+    writeFileSync(join(shipped, 'graupel.node'), binary)
+  }
+  return folder
+}
+
+/** The warning, and the errors of three ways to ask for the native engine. */
+function said(cwd: string, flags: readonly string[] = [], before = '') {
+  const script = `
+    import { createGenerator } from 'graupel'
+    process.removeAllListeners('warning')
+    const warnings = []
+    process.on('warning', ({ code, message }) => code === 'GRAUPEL_JS_ENGINE' && warnings.push(message))
+    ${before}
+    const attempt = (options) => { try { createGenerator({ node: 1, ...options }) } catch ({ code, message }) { return code + ': ' + message } }
+    const out = { engine: attempt({ engine: 'native' }), state: attempt({ state: 'host' }) }
+    process.env.GRAUPEL_ENGINE = 'native'
+    out.variable = attempt({})
+    delete process.env.GRAUPEL_ENGINE
+    attempt({})
+    setImmediate(() => console.log(JSON.stringify({ ...out, warnings })))`
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, GRAUPEL_ENGINE: undefined },
+  })
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+/** They say the reason once, then what to do about it, and then how to do without. */
+function expectAdvice(out: ReturnType<typeof said>, reason: string | RegExp, remedy: string): void {
+  const text = typeof reason === 'string' ? reason.replace(/[.+()[\]\\]/g, '\\$&') : reason.source
+  const cannot = `but the native engine cannot be loaded: ${text}; ${remedy.replace(/[+()]/g, '\\$&')}, or`
+  const matching = (pattern: string) => expect.stringMatching(new RegExp(pattern))
+  expect(out).toEqual({
+    engine: matching(`^ERR_NATIVE_UNAVAILABLE: engine is 'native', ${cannot} allow engine: 'auto'$`),
+    state: matching(
+      `^ERR_NATIVE_UNAVAILABLE: state is 'host', ${cannot} leave state out, .*, or pass state: 'process' if no other process uses this node$`,
+    ),
+    variable: matching(`^ERR_NATIVE_UNAVAILABLE: GRAUPEL_ENGINE is 'native', ${cannot} unset GRAUPEL_ENGINE$`),
+    warnings: [
+      matching(
+        `^graupel runs on its TypeScript engine: ${text}; ${remedy.replace(/[+()]/g, '\\$&')}, or set GRAUPEL_ENGINE=js to have it without this warning$`,
+      ),
+    ],
+  })
+}
+
+const compiler = 'build it with a C++ compiler (npm rebuild graupel)'
+
+describe('without the native engine', () => {
+  it('for lack of a binary, a compiler is advised', () => {
+    expectAdvice(said(project()), /no binary for \w+ \w+, Node-API \d+, in \S+[\\/]graupel/, compiler)
+  })
+
+  it('for a broken binary, a compiler is advised', () => {
+    expectAdvice(said(project({ binary: 'none' })), /the binary \S+graupel\.node does not load: .*[^.]/, compiler)
+  })
+
+  it('for lack of node-gyp-build, that is named, and its installation advised', () => {
+    expectAdvice(
+      said(project({ hasFinder: false })),
+      /node-gyp-build, which finds the binary of \S+[\\/]graupel, is not installed/,
+      'install the dependencies of graupel, or deploy node_modules/node-gyp-build as well',
+    )
+  })
+})
+
+describe.runIf(engines.includes('native'))('where the runtime does not load the binary that is there', () => {
+  const disabled = /the binary \S+\.node does not load: Cannot load native addon because loading addons is disabled/
+
+  it('because of --no-addons, its absence is advised', () => {
+    expectAdvice(said(repository, ['--no-addons']), disabled, 'start Node without --no-addons')
+  })
+
+  it('because of the permission model, --allow-addons is advised', () => {
+    const [major = 0] = process.versions.node.split('.').map(Number)
+    const flag = major < 24 ? '--experimental-permission' : '--permission'
+    const out = said(repository, [flag, '--allow-fs-read=*'])
+    expectAdvice(out, disabled, 'start Node with --allow-addons, and without --no-addons')
+  })
+
+  it('because Deno was not allowed to, the flag that it names is advised', () => {
+    const message = 'Requires ffi access to "graupel.node", run again with the --allow-ffi flag'
+    const deno = `process.dlopen = () => { throw new Error(${JSON.stringify(message)}) }`
+    expectAdvice(
+      said(repository, [], deno),
+      new RegExp(`the binary \\S+\\.node does not load: ${message}`),
+      'start Deno with --allow-ffi',
+    )
+  })
+})

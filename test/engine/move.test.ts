@@ -1,0 +1,169 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type CoreSpec, Status } from '../../src/engine/engine.js'
+import { openCore } from '../../src/engine/open.js'
+import { caught, engines, freshNamespace } from '../support/engines.js'
+import { nodeOf, nowSlot, slotOf, specFor, tick } from './tiny.js'
+
+// Cores that go on with another state.
+
+const free: Partial<CoreSpec> = { bound: 'none' }
+/** On the clock of the system, where one engine takes over what the other one counts. */
+const realClock = (): Partial<CoreSpec> => ({ ...free, clock: 'wall', nowMs: Date.now() })
+
+afterEach(() => vi.unstubAllEnvs())
+
+describe.each(engines)('a core of the %s engine that moves', (engine) => {
+  const open = (spec: CoreSpec) => openCore(engine, spec)
+
+  it("goes on with the other node's bits, by the same functions", () => {
+    const namespace = freshNamespace()
+    const core = open(specFor(namespace, free, 1))
+    const next = () => [core.step(), nodeOf(core.id), slotOf(core.id), core.idLow] as const
+    expect(next().slice(0, 3)).toEqual([Status.ok, 1n, nowSlot])
+    core.moveTo(specFor(namespace, free, 7))
+    expect(next().slice(0, 3)).toEqual([Status.ok, 7n, nowSlot])
+    expect(core.idLow).toBe(Number(core.id & 0xffff_ffffn))
+    core.moveTo(specFor(namespace, free, 1))
+    expect(next().slice(0, 3)).toEqual([Status.ok, 1n, nowSlot + 1n])
+  })
+
+  it('leaves the state that it had to others', () => {
+    const namespace = freshNamespace()
+    const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 1))]
+    core.step()
+    core.moveTo(specFor(namespace, free, 2))
+    core.raiseFloor(nowSlot + 500n, 0)
+    expect([other.step(), nodeOf(other.id), slotOf(other.id)]).toEqual([Status.ok, 1n, nowSlot + 1n])
+    expect(other.observe().issued).toBe(1)
+  })
+
+  it('counts its ids over all of its states', () => {
+    const namespace = freshNamespace()
+    const core = open(specFor(namespace, free, 0))
+    const array = new BigUint64Array(4)
+    for (let node = 1; node <= 5; node++) {
+      expect(core.step()).toBe(Status.ok)
+      expect(core.fill(array, 0, 3)).toBe(3)
+      expect(core.observe()).toMatchObject({ status: Status.ok, issued: node * 4 })
+      core.moveTo(specFor(namespace, free, node))
+      expect(core.observe()).toMatchObject({ status: Status.ok, issued: node * 4, lastTick: -1 })
+    }
+  })
+
+  it('fills an array with ids of both', () => {
+    const namespace = freshNamespace()
+    const core = open(specFor(namespace, free, 1))
+    const array = new BigUint64Array(8)
+    expect(core.fill(array, 0, 3)).toBe(3)
+    core.moveTo(specFor(namespace, free, 2))
+    expect(core.fillGranted(array, 3, 6, Number(tick), Number(tick) + 1)).toBe(3)
+    expect(core.fill(array, 6, 8)).toBe(2)
+    expect([...array].map(nodeOf)).toEqual([1n, 1n, 1n, 2n, 2n, 2n, 2n, 2n])
+    expect(slotOf(array[7] as bigint)).toBe(nowSlot + 4n)
+  })
+
+  it('has the floor, the ceiling and the history of the state that it came to', () => {
+    const namespace = freshNamespace()
+    const core = open(specFor(namespace, { history: true }, 1))
+    core.raiseCeiling(nowSlot + 8n)
+    expect(core.raiseFloor(nowSlot + 7n, 0)).toBeGreaterThan(0n)
+    core.moveTo(specFor(namespace, { history: true }, 2))
+    expect(core.step()).toBe(Status.ceiling)
+    core.raiseCeiling((tick + 9n) * 8n)
+    for (const at of [2, 4]) expect(core.grant(Number(tick) + at, Number(tick) + at)).toBe(Status.ok)
+    expect([core.grantUnused(Number(tick) + 3), nodeOf(core.id)]).toEqual([Status.ok, 2n])
+    expect(core.raiseFloor(0n, 0)).toBe((tick + 4n) * 8n + 1n)
+  })
+
+  it('keeps the state that it has where the other one cannot be opened', () => {
+    const namespace = freshNamespace()
+    const core = open(specFor(namespace, free, 1))
+    core.step()
+    const folder = '/dev/null/none'
+    vi.stubEnv('GRAUPEL_STATE_FOLDER', folder)
+    const spec = specFor(namespace, { ...free, place: 'host', stateFolder: folder }, 2)
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      expect(caught(() => core.moveTo(spec)).code).toBe('ERR_STATE_UNAVAILABLE')
+      expect([core.step(), nodeOf(core.id), slotOf(core.id)]).toEqual([Status.ok, 1n, nowSlot + BigInt(attempt)])
+      expect(core.observe().issued).toBe(1 + attempt)
+    }
+  })
+
+  it('stays closed once it is closed', () => {
+    const namespace = freshNamespace()
+    const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 2))]
+    core.close()
+    core.moveTo(specFor(namespace, free, 2))
+    expect([core.step(), core.observe().status, core.grant(Number(tick), Number(tick))]).toEqual(
+      Array(3).fill(Status.closed),
+    )
+    expect(core.fill(new BigUint64Array(2), 0, 2)).toBe(0)
+    expect(other.observe().lastTick).toBe(-1)
+    // And where it had moved before.
+    const moved = open(specFor(namespace, free, 1))
+    moved.moveTo(specFor(namespace, free, 2))
+    moved.close()
+    expect(moved.step()).toBe(Status.closed)
+    expect([other.step(), slotOf(other.id)]).toEqual([Status.ok, nowSlot])
+  })
+
+  it('keeps what it moved to, and lets go of what it had', async () => {
+    const namespace = freshNamespace()
+    const core = open(specFor(namespace, free, 1))
+    for (let node = 2; node <= 100; node++) core.moveTo(specFor(namespace, free, node))
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    for (let i = 0; i < 3; i++) {
+      collect()
+      await setImmediate()
+    }
+    // A native generator that is collected gives its number to the next one.
+    const others = Array.from({ length: 100 }, () => open(specFor(namespace, free, 101)))
+    expect([core.step(), nodeOf(core.id), core.observe().issued]).toEqual([Status.ok, 100n, 1])
+    expect(others[0]?.observe()).toMatchObject({ issued: 0, lastTick: -1 })
+  })
+})
+
+describe.skipIf(engines.length === 1)('a core that moves between the engines', () => {
+  it('is counted by the js engine again, after the native engine had taken the former key over', () => {
+    const namespace = freshNamespace()
+    const js = openCore('js', specFor(namespace, realClock(), 1))
+    expect(js.step()).toBe(Status.ok)
+    const native = openCore('native', specFor(namespace, realClock(), 1))
+    expect([js.step(), js.observe().issued]).toEqual([Status.ok, 2])
+    js.moveTo(specFor(namespace, realClock(), 2))
+    expect([js.step(), nodeOf(js.id), js.observe().issued]).toEqual([Status.ok, 2n, 3])
+    expect([native.step(), nodeOf(native.id)]).toEqual([Status.ok, 1n])
+    // The js engine counts it: the native one takes it over now, and the core follows.
+    const other = openCore('native', specFor(namespace, realClock(), 2))
+    expect(other.raiseFloor(0n, 0)).toBe(slotOf(js.id) + 1n)
+    expect([js.step(), nodeOf(js.id), js.observe().issued]).toEqual([Status.ok, 2n, 4])
+  })
+
+  it('follows to a key that the native engine counts, and carries on above a key that the js engine counts', () => {
+    const namespace = freshNamespace()
+    const [first, second, third] = [1, 2, 3].map((node) => specFor(namespace, realClock(), node)) as [
+      CoreSpec,
+      CoreSpec,
+      CoreSpec,
+    ]
+    const native = openCore('native', second)
+    const js = openCore('js', first)
+    native.raiseFloor((BigInt(native.observe().nowTick) + 60_000n) * 8n, 0)
+    expect(js.step()).toBe(Status.ok)
+    js.moveTo(second)
+    expect(js.raiseFloor(0n, 0)).toBe(native.raiseFloor(0n, 0))
+    expect([js.step(), js.observe().issued]).toEqual([Status.ahead, 1])
+    js.moveTo(third)
+    expect([js.step(), nodeOf(js.id), js.observe().issued]).toEqual([Status.ok, 3n, 2])
+    const used = slotOf(js.id) + 1n
+    native.moveTo(third)
+    expect(native.raiseFloor(0n, 0)).toBe(used)
+    const end = used + 80_000n
+    native.raiseFloor(end, 0)
+    expect(js.raiseFloor(0n, 0)).toBe(end)
+  })
+})

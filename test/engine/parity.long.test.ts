@@ -1,0 +1,8 @@
+import { describe } from 'vitest'
+import { engines } from '../support/engines.js'
+import { proveParity } from './scripts.js'
+
+describe.skipIf(engines.length !== 2)('both engines', () => {
+  // A million steps.
+  proveParity(2000)
+})

@@ -1,0 +1,13 @@
+// Makes ids in a worker thread, below a ceiling that the main thread raises, and says how many there were.
+import { parentPort, workerData } from 'node:worker_threads'
+import { openCore } from '../../../dist/engine/open.js'
+
+const { engine, spec } = workerData
+const core = openCore(engine, spec)
+parentPort?.on('message', (/** @type {'make' | 'close'} */ order) => {
+  if (order === 'close') return parentPort?.close()
+  const ids = []
+  while (core.step() === 0) ids.push(core.id)
+  parentPort?.postMessage({ ids, status: core.observe().status })
+})
+parentPort?.postMessage('open')

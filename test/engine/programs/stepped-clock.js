@@ -1,0 +1,32 @@
+// Runs under libfaketime: steps the clock of this process by its order, and makes ids in between. The order and the
+// outcomes are JSON; clock-step.test.ts judges them.
+import { renameSync, writeFileSync } from 'node:fs'
+import { createGenerator } from 'graupel'
+
+const file = process.env['FAKETIME_TIMESTAMP_FILE'] ?? ''
+const { options, steps } = JSON.parse(process.argv[2] ?? '')
+const ids = createGenerator(options)
+
+const outcomes = steps.map((/** @type {{ clock: string, count: number }} */ { clock, count }) => {
+  setClock(clock)
+  const made = []
+  try {
+    for (let i = 0; i < count / 2; i++) made.push(ids.next())
+    made.push(...ids.take(count - made.length))
+  } catch (error) {
+    const { code, message, rollbackMs, retryAfterMs, filled } = /** @type {Record<string, unknown>} */ (error)
+    return { ids: made.map(String), error: { code, message, rollbackMs, retryAfterMs, filled } }
+  }
+  return { ids: made.map(String) }
+})
+console.log(JSON.stringify(outcomes))
+
+/** @param {string} clock as libfaketime wants it */
+function setClock(clock) {
+  // In one step: an empty file would be no time at all.
+  writeFileSync(`${file}.new`, clock)
+  renameSync(`${file}.new`, file)
+  // The native engine may use its last reading for 33 microseconds.
+  const steppedAt = performance.now()
+  while (performance.now() - steppedAt < 1);
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { defineLayout, type GeneratorOptions } from 'graupel'
+import { expect, it } from 'vitest'
+import { createSeeded } from '../../dist/generator/create.js'
+import { type Caught, freshNamespace } from '../support/engines.js'
+
+type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>
+
+/** What a call came to, in a form that two engines can be compared by. */
+function outcome(call: () => unknown): string {
+  try {
+    const result = call()
+    return Array.isArray(result) ? result.join() : String(result)
+  } catch (error) {
+    const { name, code, message, retryAfterMs, rollbackMs, filled } = error as Caught
+    return JSON.stringify({ name, code, message, retryAfterMs, rollbackMs, filled })
+  }
+}
+
+/** Runs one script of clock readings and calls on an engine; every id and every error, in order. */
+function run(engine: 'native' | 'js', options: Options, seed: number, script: readonly Step[], instances: number) {
+  let now = startMs
+  const clock = () => now
+  const namespace = freshNamespace()
+  const all = { ...options, engine, clock, namespace } as GeneratorOptions
+  const ids = Array.from({ length: instances }, (_, i) => createSeeded(all, seed + i))
+  const seen: string[] = []
+  for (const { step, call, instance, count } of script) {
+    now += step
+    const id = ids[instance % instances] as (typeof ids)[number]
+    if (call === 'next') seen.push(outcome(() => id.next()))
+    else if (call === 'string') seen.push(outcome(() => id.nextString()))
+    else if (call === 'fill') seen.push(outcome(() => Array.from(id.fill(new BigUint64Array(count)))))
+    else seen.push(outcome(() => id.take(count)))
+  }
+  for (const id of ids) {
+    const { engine: _, waitedMs: __, ...stats } = id.stats()
+    seen.push(JSON.stringify(stats))
+  }
+  return seen
+}
+
+interface Step {
+  step: number
+  call: 'next' | 'string' | 'fill' | 'take'
+  instance: number
+  count: number
+}
+
+const startMs = 50_000
+
+const steps = fc.array(
+  fc.record({
+    step: fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom(0, 0, 0, 1, 1, 2, 10) },
+      { weight: 2, arbitrary: fc.integer({ min: -60, max: -1 }) },
+      { weight: 2, arbitrary: fc.integer({ min: 3, max: 60 }) },
+      { weight: 1, arbitrary: fc.constantFrom(-5000, -1500, 1500, 5000, 0.25, -0.75) },
+    ),
+    call: fc.constantFrom(
+      'next' as const,
+      'next' as const,
+      'next' as const,
+      'string' as const,
+      'fill' as const,
+      'take' as const,
+    ),
+    instance: fc.nat(2),
+    count: fc.integer({ min: 0, max: 40 }),
+  }),
+  { minLength: 400, maxLength: 600 },
+)
+
+const layout = fc
+  .record({
+    timestamp: fc.integer({ min: 16, max: 42 }),
+    sequence: fc.integer({ min: 1, max: 10 }),
+    node: fc.integer({ min: 1, max: 8 }),
+    tickMs: fc.constantFrom(1, 1, 2, 10),
+    order: fc.shuffledSubarray(['timestamp', 'node', 'sequence'] as const, { minLength: 3, maxLength: 3 }),
+  })
+  .map(({ tickMs, order, ...bits }) =>
+    defineLayout({
+      name: 'random',
+      epochMs: 0,
+      tickMs,
+      fields: order.map((name) => [name, bits[name]] as const),
+      unsigned: true,
+    }),
+  )
+
+const options: fc.Arbitrary<Options> = fc.record({
+  layout: layout as fc.Arbitrary<never>,
+  node: fc.constantFrom(0, 1),
+  onRollback: fc.constantFrom('throw' as const, 'wait' as const, 'advance' as const, 'reuse' as const),
+  onOverflow: fc.constantFrom('throw' as const, 'wait' as const, 'advance' as const),
+  maxAheadMs: fc.constantFrom(0, 3, 1000),
+  // A wait on a clock that stands still reads it a thousand times, so few scripts wait.
+  maxWaitMs: fc.constantFrom(0, 0, 0, 0, 0, 20),
+  sequenceStart: fc.constantFrom('zero' as const, 'random' as const, 'rotate' as const),
+})
+
+/** Random scripts of 400 to 600 calls and steps of the clock, on both engines. fast-check prints the seed of a failure. */
+export function proveParity(scripts: number): void {
+  it(`make the same ids and the same errors from each of ${scripts} scripts`, () => {
+    let total = 0
+    const failures = new Map<string, number>()
+    fc.assert(
+      fc.property(
+        options,
+        fc.nat(2 ** 32 - 4),
+        steps,
+        fc.integer({ min: 1, max: 3 }),
+        (given, seed, script, instances) => {
+          const native = run('native', given, seed, script, instances)
+          const js = run('js', given, seed, script, instances)
+          expect(js).toEqual(native)
+          total += script.length
+          for (const line of native) {
+            const code = /"code":"(\w+)"/.exec(line)?.[1]
+            if (code !== undefined) failures.set(code, (failures.get(code) ?? 0) + 1)
+          }
+          if (given.onRollback === 'reuse') return
+          // Distinct over all instances of the thread, for any steps of the clock.
+          const made = native.filter((line) => /^[\d,]+$/.test(line)).flatMap((line) => line.split(',').map(BigInt))
+          expect(new Set(made).size).toBe(made.length)
+        },
+      ),
+      { numRuns: scripts },
+    )
+    expect(total).toBeGreaterThanOrEqual(scripts * 450)
+    // The scripts have to reach the policies.
+    const codes = ['ERR_CLOCK_ROLLBACK', 'ERR_SEQUENCE_OVERFLOW']
+    // Few layouts end that soon.
+    if (scripts >= 2000) codes.push('ERR_LAYOUT_EXPIRED')
+    for (const code of codes) expect(failures.get(code) ?? 0).toBeGreaterThan(scripts / 20)
+  }, 600_000)
+}

@@ -1,0 +1,3 @@
+import { proveTerminations } from './terminations.js'
+
+proveTerminations(55)

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { createGenerator, layouts } from 'graupel'
+import { afterAll, describe, expect, it } from 'vitest'
+import { engines, freshNamespace } from '../support/engines.js'
+import { seededRandom } from '../support/random.js'
+
+// Threads that end in the middle of any call. They run in a process of their own, because a fault ends that.
+
+const program = fileURLToPath(new URL('programs/terminating.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'graupel-terminate-'))
+const random = seededRandom('when threads end')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** About what a worker takes to load the package, and then for some generators. */
+const loadingMs = 80
+const workingMs = 12
+
+/** @param count - How many workers are terminated in each of the first two cases; fewer in the others. */
+export function proveTerminations(count: number): void {
+  describe.runIf(engines.includes('native'))('on the native engine', () => {
+    it.each([1, 3])(
+      `${count} workers, %i at once, are terminated at any moment and leave nothing behind`,
+      async (workers) => {
+        const outcome = await run({ rounds: rounds(Math.ceil(count / workers), workers), isFirst: true })
+        expect(outcome).toEqual({ ids: expect.any(Number), isAfter: true, duplicates: 0 })
+        expect(outcome.ids).toBeGreaterThan(count * 15)
+      },
+    )
+
+    it('so they are where the main thread imports the package after them', async () => {
+      const outcome = await run({ rounds: rounds(Math.ceil(count / 5), 3), isFirst: false })
+      expect(outcome).toEqual({ ids: expect.any(Number), isAfter: true, duplicates: 0 })
+    })
+
+    it('process.exit() ends the process while its workers make ids, and another one goes on after them', async () => {
+      for (let i = 0; i < count / 5; i++) {
+        const namespace = freshNamespace()
+        const { last } = await run({ namespace, rounds: rounds(1, 3), isFirst: i % 2 === 0, exits: true })
+        const ids = createGenerator({
+          node: 1,
+          namespace,
+          layout: layouts.wide,
+          onOverflow: 'advance',
+          maxAheadMs: 600_000,
+        })
+        expect(ids.next()).toBeGreaterThan(BigInt(last ?? 'none'))
+        ids.close()
+      }
+    })
+  })
+}
+
+interface Outcome {
+  ids: number
+  isAfter: boolean
+  duplicates: number
+  last?: string
+}
+
+/** A third of the workers end while they load. */
+function rounds(count: number, workers: number) {
+  return Array.from({ length: count }, () =>
+    Array.from({ length: workers }, () => {
+      const isLoading = random() < 1 / 3
+      return { isLoading, afterMs: Math.floor(random() * (isLoading ? loadingMs : workingMs)) }
+    }),
+  )
+}
+
+async function run(order: {
+  namespace?: string
+  rounds: ReturnType<typeof rounds>
+  isFirst: boolean
+  exits?: boolean
+}): Promise<Outcome> {
+  const namespace = order.namespace ?? freshNamespace()
+  const states = ['host', 'process', join(folder, `${encodeURIComponent(namespace)}.state`)]
+  const child = spawn(process.execPath, [program, JSON.stringify({ ...order, namespace, states })], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal }))
+  })
+  const [said, errors, end] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  expect({ end, errors }).toEqual({ end: { code: 0, signal: null }, errors: '' })
+  return JSON.parse(said)
+}

@@ -1,0 +1,39 @@
+import type { CoreSpec } from '../../src/engine/engine.js'
+import { settle } from '../../src/generator/settings.js'
+import { coreSpec } from '../../src/generator/spec.js'
+import { defineLayout } from '../../src/layout/index.js'
+
+// Cores whose ticks have eight slots, below ceilings that calls raise.
+
+/** Eight slots a tick. */
+export const layout = defineLayout({
+  name: 'tiny',
+  epochMs: Date.UTC(2025, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 41],
+    ['worker', 10],
+    ['sequence', 3],
+  ],
+})
+export const tick = 1000n
+/** The first slot of the tick that the clock shows. */
+export const nowSlot = tick * 8n
+export const clock = () => layout.epochMs + Number(tick) * layout.tickMs
+
+/** A clock that stands still at `tick`, but for those that pass none. */
+export function specFor(namespace: string, changes: Partial<CoreSpec> = {}, node = 1): CoreSpec {
+  const settings = settle({ layout, node, namespace, clock, state: 'process', maxAheadMs: 100 })
+  return { ...coreSpec(settings, 1, clock()), bound: 'external', ...changes }
+}
+
+/** The same in a layout whose runs are of up to 16 slots, where those of the tiny one are of one. */
+export function wideSpecFor(namespace: string): CoreSpec {
+  const [timestamp, worker] = layout.fields
+  const wide = defineLayout({ ...layout, name: 'wide', fields: [timestamp, worker, ['sequence', 10]] })
+  const settings = settle({ layout: wide, node: 1, namespace, clock, state: 'process', maxAheadMs: 100 })
+  return { ...coreSpec(settings, 1, clock()), bound: 'external' }
+}
+
+export const slotOf = (id: bigint) => ((id >> 13n) << 3n) | (id & 7n)
+export const nodeOf = (id: bigint) => (id >> 3n) & 1023n

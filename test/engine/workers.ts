@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { createGenerator, type GeneratorOptions } from 'graupel'
+import { describe, expect, it } from 'vitest'
+import { engines, freshNamespace } from '../support/engines.js'
+import { duplicatesAmong, isAscending } from '../support/ids.js'
+
+const workerFile = new URL('./programs/id-worker.js', import.meta.url)
+
+/** Workers that begin together, and what they have made so far. */
+async function startWorkers(count: number, idsEach: number, options: GeneratorOptions, calls: 'next' | 'all' = 'next') {
+  const start = new SharedArrayBuffer(8)
+  const flag = new Int32Array(start)
+  const workers = Array.from({ length: count }, () => {
+    const ids = new SharedArrayBuffer(idsEach * 8)
+    const made = new SharedArrayBuffer(4)
+    const worker = new Worker(workerFile, { workerData: { options, ids, made, start, calls } })
+    const ended = Promise.race([
+      once(worker, 'exit'),
+      once(worker, 'error').then(([error]) => {
+        throw error
+      }),
+    ])
+    // Read after the end; until then it must not count as unhandled.
+    ended.catch(() => {})
+    return { worker, ended, made: () => new BigUint64Array(ids).subarray(0, new Int32Array(made)[0]) }
+  })
+  while (Atomics.load(flag, 1) < count) {
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, 5)), ...workers.map(({ ended }) => ended)])
+  }
+  Atomics.store(flag, 0, 1)
+  Atomics.notify(flag, 0)
+  return workers
+}
+
+interface Workers {
+  /** How many ids 8 workers make each. */
+  readonly each: number
+  /** How often 4 workers are terminated. */
+  readonly terminations: number
+  /** How often 2 workers come and go. */
+  readonly rounds: number
+}
+
+export function proveThreads({ each, terminations, rounds }: Workers): void {
+  describe.each(engines)('threads on the %s engine', (engine) => {
+    it(`8 workers make ${each} ids each on one node: no duplicate, and each sees them ascend`, async () => {
+      const workers = await startWorkers(8, each, { engine, node: 1, namespace: freshNamespace() })
+      await Promise.all(workers.map(({ ended }) => ended))
+      const made = workers.map((worker) => worker.made())
+      expect(made.map(({ length }) => length)).toEqual(Array(8).fill(each))
+      expect(made.every(isAscending)).toBe(true)
+      expect(duplicatesAmong(made)).toBe(0)
+    })
+
+    it('workers that are terminated at any moment leave no duplicate behind', async () => {
+      const options = { engine, node: 2, namespace: freshNamespace() }
+      const main = createGenerator(options)
+      const made: BigUint64Array[] = []
+      for (let round = 0; round < terminations; round++) {
+        const workers = await startWorkers(4, 2_000_000, options, 'all')
+        made.push(BigUint64Array.from(main.take(3000)))
+        for (const { worker } of workers) {
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
+          await worker.terminate()
+        }
+        made.push(...workers.map((worker) => worker.made().slice()))
+        made.push(BigUint64Array.from(main.take(3000)))
+      }
+      expect(made.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(terminations * 8000)
+      expect(made.every(isAscending)).toBe(true)
+      expect(duplicatesAmong(made)).toBe(0)
+    })
+
+    it('workers come and go without losing the state, or anything else', async () => {
+      const options: GeneratorOptions = { engine, node: 3, namespace: freshNamespace() }
+      const made: BigUint64Array[] = []
+      for (let round = 0; round < rounds; round++) {
+        const workers = await startWorkers(2, 300, options, 'all')
+        await Promise.all(workers.map(({ ended }) => ended))
+        made.push(...workers.map((worker) => worker.made()))
+      }
+      expect(duplicatesAmong(made)).toBe(0)
+    })
+  })
+}

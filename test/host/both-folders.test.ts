@@ -1,0 +1,35 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createGenerator, layouts } from 'graupel'
+import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { makeKey } from '../../dist/engine/key.js'
+import { pagesFolder } from '../../dist/host/folder.js'
+import { claimIn, pageBeside } from '../../dist/host/name.js'
+import { engines, freshNamespace } from '../support/engines.js'
+
+// C++ and TypeScript each work out where pages are: src/host/folder.ts says why. Where they disagreed, the engines would not
+// meet, and the command line would show nothing.
+
+const chosen = mkdtempSync(join(tmpdir(), 'graupel-chosen-'))
+afterAll(() => rmSync(chosen, { recursive: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+it.runIf(engines.includes('native')).each([
+  ['that is the usual one', ''],
+  ['that GRAUPEL_STATE_FOLDER chooses', chosen],
+])('both engines take the folder %s, and one name for a key', (_, folder) => {
+  vi.stubEnv('GRAUPEL_STATE_FOLDER', folder)
+  const namespace = freshNamespace()
+  const claim = claimIn(pagesFolder(), makeKey(layouts.twitter, 5, namespace, 'real'))
+  const page = pageBeside(claim)
+  createGenerator({ engine: 'js', node: 5, namespace }).next()
+  expect([existsSync(claim), existsSync(page)]).toEqual([true, false])
+  // Carries the js engine's word over, and makes a page of its claim.
+  const ids = createGenerator({ engine: 'native', state: 'host', node: 5, namespace })
+  expect([existsSync(claim), existsSync(page)]).toEqual([false, true])
+  ids.close()
+  rmSync(page)
+})

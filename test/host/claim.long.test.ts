@@ -1,0 +1,3 @@
+import { proveClaims } from './claim-rounds.ts'
+
+proveClaims(15)

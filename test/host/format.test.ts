@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { fileAt, format, headerAt, kinds, pageAt, sizes } from '../../dist/host/format.js'
+
+// docs/state-file.md is the specification; src/host/format.ts is what the TypeScript reads, and the tests write.
+
+const document = readFileSync(new URL('../../docs/state-file.md', import.meta.url), 'utf8')
+
+/** The offsets in the table below a title. */
+function offsetsBelow(title: string): number[] {
+  const [, text = ''] = document.split(`\n**${title}**`)
+  const [table = ''] = /\| offset \|[\s\S]*?\n\n/.exec(text) ?? []
+  return [...table.matchAll(/^\| (\d+) \|/gm)].map(([, offset]) => Number(offset))
+}
+
+it.each([
+  // The end is where the next part begins.
+  ['Header', (({ end: _, ...offsets }) => offsets)(headerAt)],
+  ['Page', pageAt],
+  ['State file', fileAt],
+])('%s: all offsets are those of docs/state-file.md', (title, at) => {
+  expect(offsetsBelow(title)).toEqual(expect.arrayContaining(Object.values(at)))
+})
+
+it('The sizes, the kinds and the number of the format are those of docs/state-file.md', () => {
+  const digits = (size: number) => (size < 10_000 ? String(size) : `${Math.floor(size / 1000)} ${size % 1000}`)
+  expect(document).toContain(`**Page**, ${digits(sizes.page)} bytes.`)
+  expect(document).toContain(`**State file**, ${digits(sizes.file)} bytes:`)
+  expect(document).toContain(`kind: ${kinds.page} a page, ${kinds.file} a state file`)
+  expect(document).toContain(`This is format ${format}.`)
+  expect(offsetsBelow('Page')).toContain(headerAt.end)
+  expect(offsetsBelow('State file')).toContain(headerAt.end)
+})

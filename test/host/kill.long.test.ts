@@ -1,0 +1,3 @@
+import { proveKills } from './kill-chain.ts'
+
+proveKills(250, 30)

@@ -1,0 +1,3 @@
+import { proveReplacements } from './replaced-page.ts'
+
+proveReplacements(60)

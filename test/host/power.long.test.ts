@@ -1,0 +1,3 @@
+import { proveCuts } from './power-cuts.ts'
+
+proveCuts(100, 30)

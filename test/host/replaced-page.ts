@@ -1,0 +1,60 @@
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { freshNamespace } from '../support/engines.ts'
+import { descentsIn, duplicatesAmong, total } from '../support/ids.ts'
+import { describeWith } from '../support/needs.ts'
+import { pagesOf } from '../support/pages.ts'
+import { cleanUp, type Plan, said, sleep, start, stateFolder } from '../support/processes.ts'
+import { recordsOf } from '../support/records.ts'
+
+/** A page that is deleted or replaced again and again while processes use it. */
+export function proveReplacements(times: number): void {
+  afterEach(cleanUp)
+
+  describeWith(['native', 'linux'], 'while processes issue', () => {
+    it.each(['is deleted', 'is deleted and put back by an older one'])(
+      `a page that %s ${times} times leads to no duplicate, with processes that come and go meanwhile`,
+      async (what) => {
+        const { folder } = stateFolder()
+        const file = join(folder, 'record')
+        const own: Plan = { node: 1, namespace: freshNamespace() }
+        const startOne = () => start('record.js', { plan: own, file, batch: 128, pauseMs: 1 })
+        const alive = [startOne(), startOne(), startOne()]
+        await Promise.all(alive.map((one) => said(one, 'i')))
+        // It has the same name each time it is made.
+        const [page = ''] = pagesOf(own.namespace ?? '')
+        for (let i = 0; i < times; i++) {
+          const isTimeForOne = i % 4 === 0
+          const next = isTimeForOne ? startOne() : undefined
+          const isIssuing = next && said(next, 'i')
+          if (next !== undefined) alive.push(next)
+          if (what === 'is deleted') {
+            // Again and again while it opens the page: some of these are in the very tick in which it does.
+            if (next !== undefined) await said(next, 'o')
+            for (let n = 0; n < (isTimeForOne ? 60 : 1); n++) {
+              rmSync(page, { force: true })
+              if (isTimeForOne) await sleep(0)
+            }
+          } else if (existsSync(page)) {
+            // Not while it opens the page: an older word is taken for the latest one by processes that have no other.
+            await isIssuing
+            // In one step, so that no process meets half of a page.
+            copyFileSync(page, `${page}.older`)
+            await sleep(3)
+            renameSync(`${page}.older`, page)
+          }
+          await isIssuing
+          if (next !== undefined) await alive.shift()?.kill()
+          await sleep(10)
+        }
+        await Promise.all(alive.map(({ kill }) => kill()))
+        for (const { ended } of alive) expect(await ended).toMatchObject({ signal: 'SIGKILL', errors: '' })
+        const records = recordsOf(file)
+        expect(total(records)).toBeGreaterThan(times * 400)
+        expect(records.map(descentsIn)).toEqual(Array(records.length).fill(0))
+        expect(duplicatesAmong(records)).toBe(0)
+      },
+    )
+  })
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { type ExpectStatic, it } from 'vitest'
+import { freshNamespace } from '../support/engines.ts'
+import { descentsIn, duplicatesAmong, total } from '../support/ids.ts'
+import { describeWith } from '../support/needs.ts'
+import { type Plan, said, sleep, start, stateFolder } from '../support/processes.ts'
+import { seededRandom } from '../support/random.ts'
+import { readIds, recordsOf } from '../support/records.ts'
+
+interface Stops {
+  /** How many short stops there are before the long one. */
+  readonly stops: number
+  readonly longMs: number
+}
+
+/** A process that SIGSTOP interrupts anywhere, and that goes on later. */
+export function proveStops(stops: Stops): void {
+  describeWith(
+    ['native', 'linux'],
+    `a process that is stopped ${stops.stops} times, and then for ${stops.longMs} ms`,
+    () => {
+      const timeout = 120_000
+
+      it.concurrent('makes no id that others have made meanwhile, on host state', { timeout }, ({ expect }) =>
+        stopAndGo('host', stops, expect),
+      )
+      it.concurrent('makes no id that others have made meanwhile, on file state', { timeout }, ({ expect }) =>
+        stopAndGo('file', stops, expect),
+      )
+    },
+  )
+}
+
+async function stopAndGo(place: 'host' | 'file', { stops, longMs }: Stops, expect: ExpectStatic): Promise<void> {
+  const { folder, state } = stateFolder()
+  const file = join(folder, 'record')
+  const plan: Plan = {
+    node: 1,
+    namespace: freshNamespace(),
+    // Others must wait while it is stopped with the lock.
+    ...(place === 'file' && { state, windowMs: 200, maxWaitMs: 60_000 }),
+  }
+  const random = seededRandom(`stopped on ${place} state`)
+  // They differ in speed; the first one is stopped.
+  const paces = [0, 0, 1, 7]
+  const all = paces.map((pauseMs) => start('record.js', { plan, file, batch: 64, pauseMs }))
+  await Promise.all(all.map((one) => said(one, 'i')))
+  const [victim] = all
+  const stopFor = async (ms: number) => {
+    victim?.child.kill('SIGSTOP')
+    await sleep(ms)
+    victim?.child.kill('SIGCONT')
+    await sleep(random() * 8)
+  }
+  for (let i = 0; i < stops; i++) await stopFor(random() * 20)
+  const own = join(folder, `record.${victim?.child.pid}.0`)
+  victim?.child.kill('SIGSTOP')
+  await sleep(50)
+  const before = readIds(own).length
+  const ofAll = total(recordsOf(file))
+  await sleep(longMs)
+  // It was stopped, and the others were not, unless it has the lock.
+  expect(readIds(own).length).toBe(before)
+  if (place === 'host') expect(total(recordsOf(file))).toBeGreaterThan(ofAll + longMs * 10)
+  victim?.child.kill('SIGCONT')
+  await expect.poll(() => readIds(own).length, { timeout: 30_000 }).toBeGreaterThan(before)
+  await Promise.all(all.map(({ kill }) => kill()))
+  for (const { ended } of all) expect(await ended).toMatchObject({ signal: 'SIGKILL', errors: '' })
+  const records = recordsOf(file)
+  expect(records).toHaveLength(paces.length)
+  expect(records.map(descentsIn)).toEqual(Array(paces.length).fill(0))
+  expect(duplicatesAmong(records)).toBe(0)
+}

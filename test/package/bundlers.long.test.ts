@@ -1,0 +1,163 @@
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build as esbuild } from 'esbuild'
+import { build as vite } from 'vite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import webpack from 'webpack'
+import { node, packageFolder, temporaryFolder } from './consumer.ts'
+import { installWithBinary } from './tarball.ts'
+
+// A small service, bundled as docs/platforms.md says: with graupel left out of the bundle, and with its code in it.
+
+const folder = temporaryFolder()
+const project = join(folder, 'service')
+const source = join(project, 'service.js')
+const commonJsSource = join(project, 'service.cjs')
+let native: string
+
+beforeAll(() => {
+  native = installWithBinary(project)
+  const service = `
+    const distinct = new Set(createGenerator({ node: 7 }).take(1000)).size
+    console.log(JSON.stringify({ distinct, ...engineInfo() }))\n`
+  writeFileSync(source, `import { createGenerator, engineInfo } from 'graupel'${service}`)
+  writeFileSync(commonJsSource, `const { createGenerator, engineInfo } = require('graupel')${service}`)
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Bundles the service into a file, with graupel or without. */
+type Bundler = (output: string, isInside: boolean) => Promise<unknown>
+
+const bundlers: Record<string, [name: string, bundle: Bundler]> = {
+  'esbuild, ES module': ['esbuild.mjs', bundleWithEsbuild('esm')],
+  'esbuild, CommonJS': ['esbuild.cjs', bundleWithEsbuild('cjs')],
+  'Vite, SSR': ['vite.mjs', bundleWithVite],
+  'webpack, ES module': ['webpack.mjs', bundleWithWebpack('module')],
+  'webpack, CommonJS': ['webpack.cjs', bundleWithWebpack('commonjs')],
+  'esbuild, a service that requires': ['esbuild-required.cjs', bundleWithEsbuild('cjs', commonJsSource)],
+  'webpack, a service that requires': ['webpack-required.cjs', bundleWithWebpack('commonjs', commonJsSource)],
+}
+
+describe.each(Object.entries(bundlers))('%s', (_, [name, bundle]) => {
+  test('graupel is left out: the service runs natively', async () => {
+    const output = join(project, `external-${name}`)
+    await bundle(output, false)
+    expectNative(output)
+  })
+
+  test('graupel is bundled: natively while the package is there, else on the TypeScript engine, with a warning', async () => {
+    const output = join(project, 'out', `inside-${name}`)
+    await bundle(output, true)
+    expectNative(output)
+
+    const aside = join(folder, 'aside')
+    renameSync(packageFolder(project), aside)
+    try {
+      expectFallback([output])
+    } finally {
+      renameSync(aside, packageFolder(project))
+    }
+  })
+})
+
+test('a bundle with another version of graupel than the one that is installed does not load its binary', async () => {
+  const output = join(project, 'out', 'old.mjs')
+  await bundleWithEsbuild('esm')(output, true)
+  const manifest = join(packageFolder(project), 'package.json')
+  copyFileSync(manifest, join(folder, 'manifest.json'))
+  writeFileSync(manifest, JSON.stringify({ name: 'graupel', version: '99.0.0' }))
+  const { stdout, stderr } = node(project, [output])
+  copyFileSync(join(folder, 'manifest.json'), manifest)
+  expect(stderr).toMatch(/the graupel in .* is version 99\.0\.0, and this is \d+\.\d+\.\d+/)
+  expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+})
+
+test('a bundle that lies in no file falls back', async () => {
+  const output = join(project, 'out', 'text.cjs')
+  await bundleWithEsbuild('cjs')(output, true)
+  expectFallback(['-e', readFileSync(output, 'utf8'), 'argument'])
+})
+
+test.each(['https://example.test/service.mjs', 'data:text/javascript,', 'file://elsewhere/service.mjs'])(
+  'a bundle that takes itself for %s falls back',
+  async (url) => {
+    const output = join(folder, 'elsewhere.mjs')
+    await esbuild({
+      entryPoints: [source],
+      outfile: output,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      define: { 'import.meta.url': JSON.stringify(url) },
+    })
+    expectFallback([output])
+  },
+)
+
+/** Started where the package is not found. */
+function expectFallback(args: string[]): void {
+  const { status, stdout, stderr } = node(folder, args)
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })
+  expect(stderr).toContain('graupel is bundled, and its package, in which the binary is, cannot be found')
+  expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+}
+
+/** From another folder, as services are started. */
+function expectNative(output: string): void {
+  const { status, stdout, stderr } = node(folder, [output])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toEqual({ distinct: 1000, kind: 'native', file: native })
+}
+
+function bundleWithEsbuild(format: 'esm' | 'cjs', entry = source): Bundler {
+  return async (output, isInside) => {
+    const { warnings } = await esbuild({
+      entryPoints: [entry],
+      outfile: output,
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      format,
+      external: isInside ? [] : ['graupel'],
+    })
+    expect(warnings).toEqual([])
+  }
+}
+
+function bundleWithVite(output: string, isInside: boolean): Promise<unknown> {
+  return vite({
+    root: project,
+    configFile: false,
+    logLevel: 'error',
+    // Left out is what Vite does with packages, unless it is told otherwise.
+    ssr: isInside ? { noExternal: true } : {},
+    build: {
+      ssr: source,
+      minify: true,
+      emptyOutDir: false,
+      outDir: join(output, '..'),
+      rollupOptions: { output: { entryFileNames: basename(output) } },
+    },
+  })
+}
+
+function bundleWithWebpack(type: 'module' | 'commonjs', entry = source): Bundler {
+  return (output, isInside) =>
+    new Promise<void>((resolve, reject) => {
+      const configuration: webpack.Configuration = {
+        context: project,
+        entry,
+        target: 'node20',
+        mode: 'production',
+        output: { path: join(output, '..'), filename: basename(output), ...(type === 'module' && { module: true }) },
+        experiments: { outputModule: type === 'module' },
+        externals: isInside ? {} : { graupel: `${type} graupel` },
+      }
+      webpack(configuration, (error, stats) => {
+        if (error) reject(error)
+        else if (stats === undefined || stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats?.toString()))
+        else resolve()
+      })
+    })
+}

@@ -1,0 +1,111 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { install, node, repository, temporaryFolder, tool } from './consumer.ts'
+import { bareTarball, pack } from './tarball.ts'
+
+const folder = temporaryFolder()
+const project = join(folder, 'project')
+beforeAll(() => {
+  install(project, bareTarball(), ['--ignore-scripts'])
+}, 300_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('the tarball is the same, byte by byte, when it is packed again', () => {
+  const [one, two] = ['once', 'twice'].map((name) => {
+    mkdirSync(join(folder, name))
+    return readFileSync(pack(join(folder, name)))
+  })
+  expect(one?.equals(two as Buffer)).toBe(true)
+})
+
+describe('the types', () => {
+  const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type Layout } from 'graupel'
+    const ids = createGenerator({ node: { datacenter: 1, worker: 7 }, onRollback: ({ rollbackMs }) => (rollbackMs > 5 ? 'throw' : 'wait') })
+    const worker: number = ids.decode(ids.next()).fields.worker
+    const few: number = createGenerator({ node: 1, layout: layouts.js53 }).nextNumber()
+    const mine: Layout = defineLayout({ name: 'mine', epochMs: 0, tickMs: 1, fields: [['timestamp', 42], ['node', 10], ['sequence', 10]] })
+    for (const id of ids.take(3)) console.log(decode(id, layouts.twitter).fields.datacenter, worker, few, mine.name)
+    console.log(engineInfo().kind, new GraupelError('ERR_CLOSED', '').code, ids.fill(new BigInt64Array(2)).length)
+    try { ids.next() } catch (error) { if (error instanceof GraupelError) console.log(error.code) }
+    // @ts-expect-error a twitter id has no such field
+    console.log(decode(1n, layouts.twitter).fields.shard)
+    // @ts-expect-error it has more than 53 bits
+    ids.nextNumber()
+    ids.close()`
+
+  const storesConsumer = `import { GraupelError } from 'graupel'
+    import { memoryStore, type Store, type StoreEntry, type StoreOptions } from 'graupel/stores'
+    import { memoryStore as same } from 'graupel/stores/memory'
+    import { postgresStore } from 'graupel/stores/postgres'
+    import { redisStore } from 'graupel/stores/redis'
+    import { sqliteStore } from 'graupel/stores/sqlite'
+    import { storeContract } from 'graupel/stores/testing'
+    import type {} from 'graupel/lease'
+    const options: StoreOptions = { durable: true }
+    const stores: Store[] = [
+      memoryStore(),
+      same(),
+      postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
+      redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
+      sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),
+    ]
+    export const entries: Promise<StoreEntry[]>[] = stores.map((store) => store.list('a/', new AbortController().signal))
+    export const cases: string[] = storeContract(async () => memoryStore()).map(({ name }) => name)
+    // @ts-expect-error it has no such option
+    redisStore({ call: async () => 1 }, { table: 'mine' })
+    // @ts-expect-error that is no client
+    postgresStore({ connect() {} })
+    // @ts-expect-error a store has write()
+    export const half: Store = { name: 'half', durable: true, read: async () => undefined, list: async () => [] }
+    export { GraupelError }`
+
+  /** A module format, a resolution, a file in which they hold, and the compilers that know them. */
+  const cases = [
+    ['nodenext', 'nodenext', 'consumer.mts', ['typescript-oldest', 'typescript', 'ours']],
+    ['nodenext', 'nodenext', 'consumer.cts', ['typescript-oldest', 'typescript', 'ours']],
+    ['node16', 'node16', 'consumer.cts', ['typescript-oldest']],
+    ['commonjs', 'node10', 'consumer.ts', ['typescript-oldest', 'typescript']],
+    ['esnext', 'bundler', 'consumer.ts', ['typescript-oldest', 'typescript', 'ours']],
+  ] as const
+
+  test.each(
+    cases.flatMap(([module, resolution, file, compilers]) =>
+      compilers.map((compiler) => [module, resolution, file, compiler] as const),
+    ),
+  )('are right for module %s, resolution %s, in %s, by %s', (module, resolution, file, compiler) => {
+    const isOurs = compiler === 'ours'
+    const program = isOurs ? join(repository, 'node_modules/typescript/bin/tsc') : tool(`${compiler}/bin/tsc`)
+    // Without Node's types there is no console either; what a consumer needs of the package must not need them.
+    // Stores take an AbortSignal, which is Node's or a browser's.
+    for (const types of isOurs ? ['node', 'dom', ''] : ['dom', '']) {
+      const console = types === '' ? 'declare const console: { log(...values: unknown[]): void }\n' : ''
+      writeFileSync(join(project, file), console + consumer)
+      const storesFile = file.replace('consumer', 'stores')
+      writeFileSync(join(project, storesFile), storesConsumer)
+      const options = {
+        noEmit: true,
+        strict: true,
+        skipLibCheck: false,
+        skipDefaultLibCheck: true,
+        lib: types === 'dom' ? ['es2022', 'dom'] : ['es2022'],
+        target: 'es2022',
+        types: types === 'node' ? [types] : [],
+        typeRoots: [join(repository, 'node_modules/@types')],
+        module,
+        moduleResolution: resolution,
+      }
+      writeFileSync(
+        join(project, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions: options, files: types === '' ? [file] : [file, storesFile] }),
+      )
+      expect(node(project, [program, '-p', '.'])).toMatchObject({ stdout: '', status: 0 })
+    }
+  })
+
+  test('are those of a TypeScript that docs/platforms.md names as the oldest', () => {
+    const { version } = JSON.parse(readFileSync(tool('typescript-oldest/package.json'), 'utf8'))
+    const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
+    expect(page).toContain(`TypeScript ${version.replace(/\.\d+$/, '')}`)
+  })
+})

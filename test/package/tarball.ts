@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { engineInfo } from 'graupel'
+import { inject } from 'vitest'
+import { ownTarget } from '../../scripts/targets.ts'
+import { install, node, npm, packageFolder, repository } from './consumer.ts'
+
+const target = ownTarget()
+if (target === undefined) throw new Error(`no binary is published for ${process.platform} ${process.arch}`)
+
+/** Where this platform's binary is in the package. */
+export const binaryPath = `prebuilds/${target.folder}/${target.file}`
+
+/** Packs this repository as `npm publish` would, but without binaries. */
+export function pack(folder: string): string {
+  // In a copy, because packing makes `dist` anew, which other tests load meanwhile.
+  const copy = mkdtempSync(join(folder, 'copy '))
+  for (const name of readdirSync(repository)) {
+    if (!/^(node_modules|dist|build|prebuilds|\..*)$/.test(name)) {
+      cpSync(join(repository, name), join(copy, name), {
+        recursive: true,
+        filter: (path) => basename(path) !== 'node_modules',
+      })
+    }
+  }
+  symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'), 'junction')
+  npm(copy, ['pack', '--pack-destination', folder])
+  rmSync(copy, { recursive: true, force: true })
+  return tarballIn(folder)
+}
+
+/** The package without binaries. It is packed once in a run. */
+export function bareTarball(): string {
+  return once('graupel.tgz', pack)
+}
+
+/** This platform's binary as it is published. It is compiled once in a run, unless it is given. */
+export function publishedBinary(): string {
+  const given = process.env['GRAUPEL_TEST_BINARY']
+  return (
+    given ??
+    once('graupel.node', (folder) => {
+      const args = ['--import', 'tsx', 'scripts/binaries.ts', '--out', folder]
+      const done = node(repository, args, { CXXFLAGS: undefined })
+      if (done.status !== 0) throw new Error(`${done.stdout}${done.stderr}`)
+      return join(folder, binaryPath)
+    })
+  )
+}
+
+/** A new project that has the package with the binary that the tests run on. Its path there. No script runs. */
+export function installWithBinary(folder: string): string {
+  const { file, reason } = engineInfo()
+  if (file === undefined) throw new Error(`no binary: ${reason}`)
+  install(folder, bareTarball(), ['--ignore-scripts'])
+  return putBinary(folder, (place) => copyFileSync(file, place))
+}
+
+/** Puts a file in the place of this platform's binary in an installed package. */
+export function putBinary(project: string, put: (place: string) => void): string {
+  const place = join(packageFolder(project), binaryPath)
+  mkdirSync(dirname(place), { recursive: true })
+  put(place)
+  return place
+}
+
+/** Another tarball in that folder, with the same content but for what `change` does to it. */
+export function repack(tarball: string, folder: string, change: (content: string) => void): string {
+  mkdirSync(folder, { recursive: true })
+  execFileSync('tar', ['xzf', tarball, '-C', folder])
+  const content = join(folder, 'package')
+  change(content)
+  npm(content, ['pack', '--ignore-scripts', '--pack-destination', folder])
+  rmSync(content, { recursive: true, force: true })
+  return tarballIn(folder)
+}
+
+export function tarballIn(folder: string): string {
+  const name = readdirSync(folder).find((file) => file.endsWith('.tgz'))
+  if (name === undefined) throw new Error(`there is no tarball in ${folder}`)
+  return join(folder, name)
+}
+
+export function filesInTarball(tarball: string): string[] {
+  return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split(/\r?\n/)
+}
+
+/** A file of that name in the shared folder, made by the first test file that needs it; `make` returns its path. */
+function once(name: string, make: (folder: string) => string): string {
+  const file = join(inject('sharedFolder'), name)
+  if (!existsSync(file)) {
+    const draft = mkdtempSync(join(inject('sharedFolder'), 'draft '))
+    renameSync(make(draft), file)
+    rmSync(draft, { recursive: true, force: true })
+  }
+  return file
+}

@@ -1,0 +1,46 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What ran on a runtime. */
+export interface Outcome {
+  /** Name and version, as it calls itself. */
+  runtime: string
+  engine: string
+  /** The tests, and what they covered. */
+  proof: string
+}
+
+/** A tool that is not installed, and how it can be. */
+export class Missing extends Error {}
+
+/** Without what the running vitest tells its tests, because another one may be started. */
+export function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$)/.test(name)))
+}
+
+/** Runs a command; its standard output. @throws Error with all it said unless it exits with 0. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
+): Promise<string> {
+  const { cwd = repository, timeout = 600_000 } = options
+  const env = { ...environment(), ...options.env }
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd, env, timeout, maxBuffer: 1 << 27 }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout)
+      else reject(new Error(`${command} ${args.join(' ')}: ${error.code ?? error.signal}\n${stdout}${stderr}`))
+    })
+  })
+}
+
+/** The first of some commands that is installed. @throws Missing */
+export function findCommand(commands: readonly string[], debianPackage: string): string {
+  const found = commands.find(
+    (command) => spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0,
+  )
+  if (found === undefined) throw new Missing(`no ${commands[0]} (Debian package ${debianPackage})`)
+  return found
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { npmBinary, npmNode } from '../../scripts/npm-binary.ts'
+import { ownTarget } from '../../scripts/targets.ts'
+import type { Project } from './project.ts'
+import { type Outcome, repository, run } from './run.ts'
+
+// Runtimes on which the tests of this repository run: the parity suite, on the binary as it is published.
+
+const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
+const parity = 'test/engine/parity.test.ts'
+
+/** A release of Node: the parity suite and the smoke test. */
+export async function onNode(version: string, project: Project): Promise<Outcome> {
+  return await onProgram(npmNode(version), [], project)
+}
+
+/** The Node that runs this: the parity suite and the smoke test. */
+export async function onThisNode(project: Project): Promise<Outcome> {
+  return await onProgram(process.execPath, [], project)
+}
+
+/** A release of Node: the cases of installing. */
+export async function whileInstalling(version: string, project: Project): Promise<Outcome> {
+  const tests = await suite(npmNode(version), [], project, 'test/package/install.long.test.ts')
+  return { runtime: `Node ${version}`, engine: 'either', proof: `the cases of installing, ${tests} tests` }
+}
+
+export async function onDeno(project: Project): Promise<Outcome> {
+  const deno = npmBinary(
+    `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
+    '2',
+    'deno',
+  )
+  return await onProgram(deno, ['run', '--allow-all'], project)
+}
+
+/** Bun's own runner takes vitest's tests. */
+export async function onBun(project: Project): Promise<Outcome> {
+  const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
+  const smoke = await project.smoke(ownTarget(), bun, [])
+  const report = join(project.folder, 'bun.xml')
+  await run(bun, ['test', parity, '--reporter=junit', `--reporter-outfile=${report}`], { env: variables(project) })
+  const [, tests, failures] =
+    readFileSync(report, 'utf8').match(/<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"/) ?? []
+  if (!Number(tests) || failures !== '0') throw new Error(`bun test: ${tests} tests, ${failures} failed`)
+  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
+}
+
+async function onProgram(command: string, flags: readonly string[], project: Project): Promise<Outcome> {
+  const smoke = await project.smoke(ownTarget(), command, flags)
+  const tests = await suite(command, flags, project, parity)
+  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
+}
+
+/** Runs a test file by vitest; how many tests there were. */
+async function suite(command: string, flags: readonly string[], project: Project, file: string): Promise<number> {
+  const report = join(mkdtempSync(join(project.folder, 'suite-')), 'vitest.json')
+  const options = ['--mode=all', '--reporter=json', `--outputFile=${report}`, '--reporter=default']
+  await run(command, [...flags, vitest, 'run', file, ...options], { env: variables(project) })
+  const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
+  if (numPassedTests !== numTotalTests || numTotalTests === 0)
+    throw new Error(`${numPassedTests} of ${numTotalTests} tests passed`)
+  return numTotalTests
+}
+
+function variables(project: Project): NodeJS.ProcessEnv {
+  return {
+    // A suite that finds no native engine is a failure.
+    CI: 'true',
+    // For node-gyp-build: not what was built from source in this repository.
+    GRAUPEL_PREBUILD: project.package,
+    PREBUILDS_ONLY: '1',
+    GRAUPEL_TEST_BINARY: project.binary,
+  }
+}

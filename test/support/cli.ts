@@ -1,0 +1,83 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The command line as it is shipped. */
+export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export interface Run {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+type Variables = Record<string, string>
+
+/** Not taken from the environment of the tests. */
+const neutral = { GRAUPEL_NODE: undefined, GRAUPEL_ENGINE: undefined, NODE_APP_INSTANCE: undefined, TZ: 'UTC' }
+
+function environment(variables: Variables): NodeJS.ProcessEnv {
+  return { ...process.env, ...neutral, ...variables }
+}
+
+/** Runs `graupel` to its end. */
+export function graupel(words: readonly string[], variables: Variables = {}, input = ''): Run {
+  const { error, status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    env: environment(variables),
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
+  if (error !== undefined) throw error
+  return { status, stdout, stderr }
+}
+
+/** Starts `graupel` with pipes. */
+export function start(words: readonly string[], variables: Variables = {}) {
+  return spawn(process.execPath, [program, ...words], {
+    env: environment(variables),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** The lines that it printed. @throws Error unless it succeeded, and wrote nothing to stderr. */
+export function lines(words: readonly string[], variables: Variables = {}, input = ''): string[] {
+  const { status, stdout, stderr } = graupel(words, variables, input)
+  if (status !== 0 || stderr !== '') throw new Error(`graupel ${words.join(' ')}: ${status}, ${stderr}`)
+  return stdout.split('\n').slice(0, -1)
+}
+
+/** The pages of a namespace, as `graupel state --json` shows them. */
+export function shownPages(namespace: string): { path: string; [property: string]: unknown }[] {
+  return lines(['state', '--json'])
+    .map((line) => JSON.parse(line))
+    .filter((page) => page.namespace === namespace)
+}
+
+export function removePages(namespace: string): void {
+  for (const { path } of shownPages(namespace)) rmSync(path)
+}
+
+/** A process that has a state open, and has made an id. */
+export async function holder(options: object, ...words: string[]) {
+  // Global, because a generator that nothing refers to is collected, which closes its state.
+  const code = `
+    import { createGenerator } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}
+    globalThis.ids = createGenerator(${JSON.stringify(options)})
+    process.stdout.write(ids.nextString())
+    process.stdin.on('end', () => process.exit()).resume()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, ...words], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const [id] = await once(child.stdout, 'data')
+  return {
+    pid: child.pid as number,
+    id: String(id),
+    async end(signal?: NodeJS.Signals) {
+      if (signal === undefined) child.stdin.end()
+      else child.kill(signal)
+      await once(child, 'exit')
+    },
+  }
+}

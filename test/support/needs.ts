@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe } from 'vitest'
+import { postgresBin } from '../stores/servers.ts'
+import { engines } from './engines.ts'
+
+// The tools that tests need. A missing tool fails the test in CI on Linux; elsewhere the test is skipped, and says why.
+
+/** A folder of this test file's own, on a disk. */
+export const folder = mkdtempSync(join(tmpdir(), 'graupel-host-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const isLinux = process.platform === 'linux'
+const isRoot = process.getuid?.() === 0
+const mountCommand = ['unshare', '--mount', '--propagation', 'private', ...(isRoot ? [] : ['--map-root-user'])]
+
+const found = new Map<string, string | undefined>()
+
+/** Each finds its tool or says what is missing. */
+const tools = {
+  native: () => (engines.includes('native') ? undefined : 'the native engine'),
+  linux: () => (isLinux ? undefined : 'Linux'),
+  root: () => (isRoot ? undefined : 'root'),
+  mounts: () =>
+    runs([...mountCommand, 'mount', '-t', 'tmpfs', 'none', '/mnt']) ? undefined : 'leave to mount (unshare --mount)',
+  setpriv: () => (runs(['setpriv', '--version']) ? undefined : 'setpriv (Debian package util-linux)'),
+  faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
+  redis: () => (runs(['redis-server', '--version']) ? undefined : 'redis-server (Debian package redis-server)'),
+  postgres: () => (existsSync(join(postgresBin(), 'initdb')) ? undefined : 'PostgreSQL (Debian package postgresql)'),
+  shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
+}
+export type Tool = keyof typeof tools
+
+/** `describe`, or what leaves it out for lack of a tool. */
+export function describeWith(needed: readonly Tool[], name: string, body: () => void): void {
+  const missing = needed
+    .map((tool) => tools[tool]())
+    .filter((reason) => reason !== undefined)
+    .join(', ')
+  if (missing !== '' && isLinux && process.env['CI']) throw new Error(`CI needs for '${name}': ${missing}`)
+  if (missing === '') describe(name, body)
+  else describe.skip(`${name}: left out, as there is no ${missing}`, body)
+}
+
+/** A command in a mount namespace of its own, after a script in there: 'umount' and 'mount' are of no harm. */
+export function withMounts(script: string, command: readonly string[]): string[] {
+  return [...mountCommand, 'sh', '-ec', `${script}\nexec "$@"`, 'sh', ...command]
+}
+
+/** A command in the mount namespace of such a process. */
+export function inMountsOf(pid: number, command: readonly string[]): string[] {
+  return ['nsenter', `--target=${pid}`, '--mount', ...(isRoot ? [] : ['--user', '--preserve-credentials']), ...command]
+}
+
+/** A command that root's right to open everything is taken from, so that it is stopped by modes as others are. */
+export function withoutRootsRights(command: readonly string[]): string[] {
+  return isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', ...command] : [...command]
+}
+
+export function libfaketime(): string | undefined {
+  return once('faketime', () => {
+    const root = '/usr/lib'
+    const folders = [root, ...(existsSync(root) ? readdirSync(root) : []).map((name) => join(root, name))]
+    return folders.map((name) => join(name, 'faketime/libfaketimeMT.so.1')).find((file) => existsSync(file))
+  })
+}
+
+/** The library made of programs/shim.c. */
+export function shim(): string | undefined {
+  return once('shim', () => {
+    const source = fileURLToPath(new URL('../host/programs/shim.c', import.meta.url))
+    const file = join(folder, 'shim.so')
+    const flags = ['-O1', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC']
+    const compiler = process.env['CC'] ?? 'cc'
+    if (!isLinux || !runs([compiler, '--version'])) return undefined
+    const done = spawnSync(compiler, [...flags, '-o', file, source, '-ldl'], { encoding: 'utf8' })
+    if (done.status !== 0) throw new Error(`the shim does not compile: ${done.stderr}`)
+    return file
+  })
+}
+
+function once(name: string, find: () => string | undefined): string | undefined {
+  if (!found.has(name)) found.set(name, find())
+  return found.get(name)
+}
+
+function runs([command = '', ...rest]: readonly string[]): boolean {
+  return isLinux && spawnSync(command, rest, { stdio: 'ignore' }).status === 0
+}

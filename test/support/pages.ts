@@ -1,0 +1,72 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseKey } from '../../dist/engine/key.js'
+import { pagesFolder } from '../../dist/host/folder.js'
+import { headerAt, keyIn } from '../../dist/host/format.js'
+
+// The pages and claims of a namespace; none on Windows.
+
+/** The paths of the pages whose namespace begins so. */
+export function pagesOf(namespace: string): string[] {
+  return pathsWith('.page').filter((path) => namespaceIn(keyIn(headOf(path)))?.startsWith(namespace))
+}
+
+/** The paths of the claims of the js engine whose namespace begins so. A claim is a folder. */
+export function claimsOf(namespace: string): string[] {
+  return pathsWith('.claim').filter((path) =>
+    namesIn(path).some((step) => {
+      // Empty where the step was removed after the folder was listed.
+      const text = headOf(join(path, step)).toString()
+      return /^\{.*\}$/s.test(text.trim()) && namespaceIn(JSON.parse(text).key)?.startsWith(namespace)
+    }),
+  )
+}
+
+/** Deletes the pages and claims of a namespace; returns how many pages there were. */
+export function deletePages(namespace: string): number {
+  const paths = pagesOf(namespace)
+  for (const path of paths) rmSync(path, { force: true })
+  for (const path of claimsOf(namespace)) rmSync(path, { recursive: true, force: true })
+  return paths.length
+}
+
+function pathsWith(ending: string): string[] {
+  // A page that is open cannot be deleted there.
+  if (process.platform === 'win32') return []
+  const folder = pagesFolder()
+  return namesIn(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // The folder is made with the first page.
+    return []
+  }
+}
+
+function namespaceIn(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : parseKey(key)?.namespace
+}
+
+/** The first bytes of a plain file, as many as a header has; none of a file of another kind. */
+function headOf(path: string): Buffer {
+  let fd: number
+  try {
+    // Does not wait for the writer of a pipe, and does not follow links.
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
+  } catch {
+    // Deleted since it was listed, a link, or not readable.
+    return Buffer.alloc(0)
+  }
+  try {
+    if (!fstatSync(fd).isFile()) return Buffer.alloc(0)
+    const bytes = Buffer.alloc(headerAt.end)
+    return bytes.subarray(0, readSync(fd, bytes))
+  } finally {
+    closeSync(fd)
+  }
+}

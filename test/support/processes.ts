@@ -1,0 +1,208 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Stats } from 'graupel'
+import { afterAll } from 'vitest'
+import { folder, inMountsOf, shim, withMounts } from './needs.ts'
+import { deletePages } from './pages.ts'
+
+/** The options that programs/order.js makes a generator of. */
+export interface Plan {
+  node?: number
+  namespace?: string
+  state?: string
+  windowMs?: number
+  layout?: string
+  epochMs?: number
+  engine?: string
+  clockOffsetMs?: number
+  maxAheadMs?: number
+  maxWaitMs?: number
+  onRollback?: string
+  onOverflow?: string
+}
+
+/** An error, as it comes from another process. */
+export interface Failure {
+  code: string
+  message: string
+  causeCode?: string
+  rollbackMs?: number
+  retryAfterMs?: number
+}
+
+export interface Issued {
+  ids: BigUint64Array
+  ceilingMs: number | null
+  slowestMs: number
+  error?: Failure
+}
+
+export interface Surroundings {
+  env?: Record<string, string>
+  /** Puts the command into another one. */
+  within?: (command: readonly string[]) => string[]
+}
+
+export const js: Surroundings = { env: { GRAUPEL_ENGINE: 'js' } }
+export const native: Surroundings = { env: { GRAUPEL_ENGINE: 'native' } }
+
+/** A /dev/shm of its own for a process, prepared by a script. Its pages are in the default folder there. */
+export function ownMemory(script = ''): Surroundings {
+  const mounted = `mount -t tmpfs none /dev/shm\n${script}`
+  return { env: defaultFolder, within: (command) => withMounts(mounted, command) }
+}
+
+/** The /dev/shm of a process that was started with its own. */
+export function memoryOf({ started }: Obedient): Surroundings {
+  return { env: defaultFolder, within: (command) => inMountsOf(started.child.pid ?? 0, command) }
+}
+
+/** An empty GRAUPEL_STATE_FOLDER counts as none. */
+export const defaultFolder = { GRAUPEL_STATE_FOLDER: '' }
+
+const living = new Map<ChildProcess, Promise<unknown>>()
+// For what the last test has left; most files do this after each test.
+afterAll(cleanUp)
+
+/** After tests: ends the processes that they have started, and deletes their pages. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([...living].map(([child, ended]) => endNow(child, ended)))
+  deletePages(`test ${process.pid} `)
+}
+
+/** Starts one of the programs. */
+export function start(program: string, order: object, { env, within }: Surroundings = {}, more: SpawnOptions = {}) {
+  const own = [
+    process.execPath,
+    fileURLToPath(new URL(`../host/programs/${program}`, import.meta.url)),
+    JSON.stringify(order),
+  ]
+  const [command = '', ...rest] = within?.(own) ?? own
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], ...more, env: { ...environment(), ...env } })
+  let errors = ''
+  child.stderr?.on('data', (text) => {
+    errors += text
+  })
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null; errors: string }>(
+    (resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code, signal) => {
+        living.delete(child)
+        resolve({ code, signal, errors })
+      })
+    },
+  )
+  ended.catch(() => {})
+  living.set(child, ended)
+  return { child, ended, kill: () => endNow(child, ended) }
+}
+export type Started = ReturnType<typeof start>
+
+async function endNow(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill('SIGKILL')
+  await ended
+}
+
+/** The end of a program that has to end well. */
+export async function wellEnded({ ended }: Started): Promise<void> {
+  const { code, signal, errors } = await ended
+  if (code !== 0) throw new Error(`the program ended with ${signal ?? code}: ${errors}`)
+}
+
+/** Until the program has said that it is there: 'o' before it opens its generator, 'i' after its first ids. */
+export async function said({ child, ended }: Started, letter: string): Promise<void> {
+  const stdout = child.stdout
+  if (stdout === null) throw new Error('its standard output is not read')
+  const heard = new Promise<void>((resolve) => {
+    const listen = (text: Buffer) => {
+      if (!text.includes(letter)) return
+      stdout.off('data', listen)
+      resolve()
+    }
+    stdout.on('data', listen)
+  })
+  const early = ended.then(({ code, signal, errors }) => {
+    throw new Error(`the program ended with ${signal ?? code} before it said '${letter}': ${errors}`)
+  })
+  await Promise.race([heard, early])
+}
+
+/** A process that takes one order after the other (programs/obey.js). Its errors are thrown here, as a Failure. */
+export class Obedient {
+  readonly started: Started
+
+  constructor(surroundings: Surroundings = {}) {
+    const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const
+    this.started = start('obey.js', {}, surroundings, { stdio: [...stdio], serialization: 'advanced' })
+  }
+
+  async #tell<T>(call: string, argument?: unknown): Promise<T> {
+    const { child, ended } = this.started
+    child.send({ call, argument })
+    const early = ended.then(({ code, signal, errors }) => {
+      throw new Error(`it ended with ${signal ?? code} when told to ${call}: ${errors}`)
+    })
+    const [reply] = (await Promise.race([once(child, 'message'), early])) as [{ result: T; error?: Failure }]
+    if (reply.error !== undefined) throw Object.assign(new Error(reply.error.message), reply.error)
+    return reply.result
+  }
+
+  open = (plan: Plan) => this.#tell<void>('open', plan)
+  issue = (forMs: number, everyMs: number) => this.#tell<Issued>('issue', { forMs, everyMs })
+  take = (count: number) => this.#tell<bigint[]>('take', count)
+  stats = () => this.#tell<Stats>('stats')
+  becomeUser = (user: number) => this.#tell<void>('becomeUser', user)
+  actAs = (user: number) => this.#tell<void>('actAs', user)
+  close = () => this.#tell<void>('close')
+  exit = () => this.#tell<void>('exit')
+  shell = (script: string) => this.#tell<string>('shell', script)
+  kill = () => this.started.kill()
+}
+
+/** A started process with an open generator. */
+export async function opened(plan: Plan, surroundings: Surroundings = {}): Promise<Obedient> {
+  const process = new Obedient(surroundings)
+  await process.open(plan)
+  return process
+}
+
+/** The error of a call that has to fail. */
+export async function failure(call: Promise<unknown>): Promise<Failure> {
+  const result = await call.catch((error: Failure) => error)
+  if (!(result instanceof Error)) throw new Error('it did not fail')
+  return result as unknown as Failure
+}
+
+let count = 0
+
+/** A folder for a state file, and one for the shim that watches it. */
+export function stateFolder() {
+  count += 1
+  const own = join(folder, String(count))
+  const watch = join(own, 'watch')
+  mkdirSync(watch, { recursive: true })
+  const state = join(own, 'ids.state')
+  return {
+    folder: own,
+    state,
+    watch,
+    env: { LD_PRELOAD: shim() ?? '', SHIM_FILE: state, SHIM_FOLDER: watch },
+    /** Tells the shim what to do, or to do nothing. */
+    order(text?: string): void {
+      if (text === undefined) rmSync(join(watch, 'order'), { force: true })
+      else writeFileSync(join(watch, 'order'), text)
+    },
+    isOrderDone: () => !existsSync(join(watch, 'order')),
+  }
+}
+
+/** The environment of this process without what changes the way that graupel works. */
+function environment(): Record<string, string | undefined> {
+  const { NODE_APP_INSTANCE, GRAUPEL_ENGINE, GRAUPEL_NODE, NODE_OPTIONS, ...rest } = process.env
+  return rest
+}
+
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,14 @@
+/** Random numbers from 0 to 1. GRAUPEL_SEED in the environment repeats them; the seed is printed. */
+export function seededRandom(purpose: string): () => number {
+  const given = process.env['GRAUPEL_SEED']
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given)
+  console.info(`${purpose}: GRAUPEL_SEED=${seed}`)
+  // Mulberry32.
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
