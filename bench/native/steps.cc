@@ -1,5 +1,5 @@
 // What each step of an id costs in the native core, without Node: so that a
-// nanosecond that was lost can be found. Prints JSON for bench/native/run.js.
+// nanosecond that was lost can be found. Prints JSON for bench/native/run.ts.
 
 #include <algorithm>
 #include <array>
@@ -15,14 +15,14 @@
 
 #include "../../native/core/clock.h"
 #include "../../native/core/generator.h"
-#include "../../native/core/home.h"
+#include "../../native/host/home.h"
 
 namespace graupel {
 namespace {
 
 using SteadyTimer = std::chrono::steady_clock;
 
-// Makes the compiler believe that somebody looks at it.
+// Keeps the compiler from dropping a value that nothing reads.
 template <typename T>
 void Keep(T value) {
 #if defined(_MSC_VER)
@@ -46,7 +46,7 @@ void Measure(const char* name, size_t threads, size_t rounds, const Run& run) {
     std::vector<SteadyTimer::time_point> starts(threads);
     std::vector<SteadyTimer::time_point> ends(threads);
     const auto work = [&](size_t thread) {
-      // All have arrived before anybody starts.
+      // All have arrived before the first starts.
       waiting.fetch_sub(1);
       while (waiting.load() > 0) {
       }
@@ -94,8 +94,8 @@ Layout RoomyLayout() {
 // What threads share, and what each has, as native/binding has them.
 struct Own {
   Own(State* state, const Layout& layout)
-      : thread(state, layout), generator(&thread, 1, {}) {}
-  Thread thread;
+      : access(state, layout), generator(&access, 1, {}) {}
+  ThreadAccess access;
   Generator generator;
   WallClock clock;
 };
@@ -109,11 +109,11 @@ void MakeIds(Own& own, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     uint64_t now_tick = 0;
     uint64_t id = 0;
-    own.thread.layout.ToTick(own.clock.NowMs(), &now_tick);
+    own.access.layout.ToTick(own.clock.NowMs(), &now_tick);
     // Another thread's clock may be in the next millisecond already, and the word
     // with it. Then the clock is read in earnest, as the facade does.
     while (own.generator.Next(now_tick, &id) != Status::kOk) {
-      own.thread.layout.ToTick(own.clock.ReadMs(), &now_tick);
+      own.access.layout.ToTick(own.clock.ReadMs(), &now_tick);
     }
     Keep(id);
   }
@@ -125,12 +125,12 @@ void ReserveRuns(State& state, const Layout& layout, size_t count, uint64_t want
   request.now_tick = 1;
   request.limit_tick = layout.max_tick;
   request.want = want;
-  Run run;
+  SlotRange range;
   for (size_t i = 0; i < count; ++i) {
-    if (Reserve(state, layout, request, start, &run) != Reserved::kRun) {
+    if (Reserve(state, layout, request, start, &range) != Reserved::kReserved) {
       Fail("Reserve() refused");
     }
-    Keep(run.first);
+    Keep(range.first);
   }
 }
 
@@ -165,8 +165,11 @@ void MeasureAll(size_t rounds) {
   });
   Measure("ask whether the page is current", 1, rounds, [&](size_t, size_t count) {
     // The one call to the system, made once in each tick with ids.
-    const HomeOptions options = {
-        Place::kHost, {"bench graupel steps", "{}"}, layout, "", 1, 1};
+    HomeOptions options;
+    options.place = Place::kHost;
+    options.identity = {"bench graupel steps", "{}"};
+    options.layout = layout;
+    options.now_tick = 1;
     Home home;
     if (!OpenHome(options, &home).IsNone()) Fail("there is no page to be had");
     for (size_t i = 0; i < count; ++i) Keep(home.page->IsCurrent());

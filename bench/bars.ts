@@ -1,0 +1,137 @@
+import type { Check, Report, Result, Workload } from './contract.ts'
+
+/** `lead` is how many times the subject is faster than the fastest rival, by their ratios. */
+export interface Bar {
+  of: 'ratio' | 'figure' | 'lead'
+  max?: number
+  min?: number
+}
+
+/** The limits of the project, by workload and subject. `--check` fails where one does not hold. */
+const bars: Record<string, Record<string, readonly Bar[]>> = {
+  next: {
+    'graupel-native': [
+      { of: 'ratio', max: 0.65 },
+      { of: 'lead', min: 2.5 },
+    ],
+    'graupel-js': [{ of: 'ratio', max: 1.4 }],
+  },
+  'next-string': { 'graupel-native': [{ of: 'ratio', max: 1.6 }] },
+  'fill-65536': {
+    'graupel-native': [
+      { of: 'figure', max: 0.6 },
+      { of: 'ratio', max: 4 },
+    ],
+    'graupel-js': [{ of: 'figure', max: 2 }],
+  },
+  'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
+  'threads-wide': bothEngines({ of: 'figure', min: 1.5 }),
+  import: bothEngines({ of: 'figure', max: 15 }),
+  'memory-one-node': bothEngines({ of: 'figure', max: 1024 }),
+  // The least that can leak is a pointer of 8 bytes.
+  'leak-closed': bothEngines({ of: 'figure', max: 4 }),
+  'leak-dropped': bothEngines({ of: 'figure', max: 4 }),
+  'lease-next': bothEngines({ of: 'ratio', max: 1.03 }),
+  'lease-start': bothStores({ of: 'figure', max: 2000 }, { of: 'ratio', max: 4 }),
+  'lease-thousand': bothStores({ of: 'figure', max: 500 }, { of: 'ratio', max: 1 }),
+}
+
+/** What a change may cost, where a run is against another build. */
+const maxCost = 0.03
+
+function bothEngines(bar: Bar) {
+  return { 'graupel-native': [bar], 'graupel-js': [bar] }
+}
+
+function bothStores(...held: Bar[]) {
+  return { 'redis-ioredis': held, 'postgres-pg': held }
+}
+
+/** The bars of a workload by subject. */
+export function barsOf({ name }: Workload): Readonly<Record<string, readonly Bar[]>> {
+  return bars[name] ?? {}
+}
+
+/** Whether a rival is needed to judge a workload. */
+export function hasLead(workload: Workload) {
+  return Object.values(barsOf(workload)).some((all) => all.some(({ of }) => of === 'lead'))
+}
+
+/** Each bar of a result with what it is held against; `value` is undefined where that was not measured. */
+export function judge(result: Result, workload: Workload, report: Report, rivals: readonly string[]) {
+  const cost: Bar = workload.isHigherBetter ? { of: 'ratio', min: 1 - maxCost } : { of: 'ratio', max: 1 + maxCost }
+  const held = report.against === undefined ? (barsOf(workload)[result.subject] ?? []) : [cost]
+  return held.map((bar) => {
+    const value = bar.of === 'lead' ? leadOf(result, report.results, rivals) : result.outcome?.[bar.of]?.median
+    const { max = Number.POSITIVE_INFINITY, min = Number.NEGATIVE_INFINITY } = bar
+    return { bar, value, holds: value !== undefined && value <= max && value >= min }
+  })
+}
+
+/** By the ratios, because each subject has a process and a minute of its own. */
+function leadOf(result: Result, results: readonly Result[], rivals: readonly string[]) {
+  const ratios = results
+    .filter(({ workload, node }) => workload === result.workload && node === result.node)
+    .flatMap(({ subject, outcome }) => (rivals.includes(subject) && outcome?.ratio ? [outcome.ratio.median] : []))
+  const own = result.outcome?.ratio?.median
+  return own === undefined || ratios.length === 0 ? undefined : Math.min(...ratios) / own
+}
+
+/** What a check found, in words; empty where nothing is wrong. */
+export function faultsOf(check: Check | undefined) {
+  if (check === undefined) return []
+  const { repeats, outOfOrder, future, wrong = 0 } = check
+  const found = { repeats, 'out of order': outOfOrder, 'of the future': future, wrong }
+  return Object.entries(found).flatMap(([what, number]) => (number > 0 ? [`${count(number)} ${what}`] : []))
+}
+
+/** What fails a run: a subject of ours that could not be measured, or whose ids have faults. */
+export function failures(results: readonly Result[], own: readonly string[]) {
+  return results.flatMap(({ subject, workload, node, outcome, error }) => {
+    const faults = error === undefined ? faultsOf(outcome?.check) : [error.split('\n')[0]]
+    return faults.length > 0 && own.includes(subject)
+      ? [`${workload}, ${subject}, Node ${node}: ${faults.join(', ')}`]
+      : []
+  })
+}
+
+/** The bars that do not hold, or for which nothing was measured, a line each. */
+export function shortfalls(report: Report, workloads: readonly Workload[], rivals: readonly string[]) {
+  return workloads.flatMap((workload) => {
+    const measured = report.results.filter((result) => result.workload === workload.name)
+    const missing = Object.entries(report.against === undefined ? barsOf(workload) : {}).flatMap(([subject, all]) =>
+      measured.some((result) => result.subject === subject)
+        ? []
+        : all.map((bar) => `${workload.name}, ${subject}: ${barText(bar, workload, report)}, not measured`),
+    )
+    const short = measured.flatMap((result) =>
+      judge(result, workload, report, rivals).flatMap(({ bar, value, holds }) => {
+        const found = value === undefined ? 'not measured' : `is ${digits(value)}`
+        const where = `${workload.name}, ${result.subject}, Node ${result.node}`
+        return holds ? [] : [`${where}: ${barText(bar, workload, report)}, ${found}`]
+      }),
+    )
+    return [...missing, ...short]
+  })
+}
+
+/** What the ratios of a run are multiples of. */
+export function yardstickOf({ yardstick }: Workload, { against }: Report) {
+  return against === undefined ? yardstick : 'the other build'
+}
+
+export function barText({ of, max, min }: Bar, workload: Workload, report: Report) {
+  const ratio = `× ${yardstickOf(workload, report)}`
+  const what = of === 'ratio' ? ratio : of === 'lead' ? '× faster than any rival' : workload.unit
+  return max !== undefined ? `≤ ${max} ${what}` : `≥ ${min} ${what}`
+}
+
+/** With spaces between the thousands. */
+export function count(value: number) {
+  return value.toLocaleString('en').replaceAll(',', ' ')
+}
+
+export function digits(value: number) {
+  const size = Math.abs(value)
+  return size >= 10_000 ? count(Math.round(value)) : value.toFixed(size >= 1000 ? 0 : size >= 10 ? 1 : 2)
+}

@@ -1,0 +1,52 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Source, Wanted } from '../contract.ts'
+import { type SubjectName, subjectOf } from '../subjects.ts'
+import { clockReadings } from './compare.ts'
+import { keepNext, type Loop } from './loops.ts'
+
+// One of the threads or processes of crew.ts: makes ids when it is told to, and sends them when it is asked.
+
+export type CrewStart = SubjectName & {
+  wanted: Wanted
+  /** Counts the threads that have arrived; processes share no memory, and start at a time of the clock. */
+  gate: Int32Array | undefined
+}
+
+export type CrewTask =
+  | { do: 'get ready' }
+  | { do: 'send ids' }
+  | { do: 'make' | 'read clock'; count: number; members: number; startMs: number }
+
+export type Times = { startNs: bigint; endNs: bigint }
+export type Kept = { ids: BigUint64Array; madeMs: number }
+
+const { wanted, gate, ...name } = (workerData ?? JSON.parse(process.argv[2] as string)) as CrewStart
+const subject = subjectOf(name)
+const source = (await subject.load())(wanted) as Source
+const loops = new Map<number, Loop>()
+let last: Loop | undefined
+let madeMs = 0
+
+function loopOf(count: number) {
+  last = loops.get(count) ?? (keepNext(source, count, subject) as Loop)
+  loops.set(count, last)
+  return last
+}
+
+async function answer(task: CrewTask): Promise<string | Times | Kept> {
+  if (task.do === 'get ready') return 'ready'
+  if (task.do === 'send ids') return { ids: (last as Loop).ids(), madeMs }
+  const { run } = task.do === 'make' ? loopOf(task.count) : clockReadings(task.count)
+  // Awake, because to be woken takes longer than a run lasts.
+  if (gate) Atomics.add(gate, 0, 1)
+  while (gate ? Atomics.load(gate, 0) < task.members : Date.now() < task.startMs) {}
+  const startNs = process.hrtime.bigint()
+  const pending = run()
+  if (pending !== undefined) await pending
+  const endNs = process.hrtime.bigint()
+  if (task.do === 'make') madeMs = Date.now()
+  return { startNs, endNs }
+}
+
+if (parentPort) parentPort.on('message', async (task) => parentPort?.postMessage(await answer(task)))
+else process.on('message', async (task: CrewTask) => process.send?.(await answer(task)))

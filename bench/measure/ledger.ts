@@ -1,0 +1,69 @@
+import type { Check, Stamp } from '../contract.ts'
+
+/** Ids that are kept for counting repeats: 64 MiB. */
+const maxKept = 2 ** 23
+
+const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
+const low = isLittleEndian ? 0 : 1
+const high = 1 - low
+
+/**
+ * Checks ids between the timed batches. While each id is above the one before there is no repeat; where the order is
+ * broken, repeats are counted among the first {@link maxKept}. A stamp, which ids that may run ahead of the clock do not
+ * have, lets the ledger count those that bear a later time than the one at which they were made.
+ */
+export class Ledger {
+  #stamp: Stamp | undefined
+  #future = 0
+  #kept = new BigUint64Array(maxKept)
+  #ids = 0
+  #outOfOrder = 0
+  #lastHigh = -1
+  #lastLow = -1
+
+  constructor(stamp?: Stamp) {
+    this.#stamp = stamp
+  }
+
+  /** `madeMs` is when the last of them was made. */
+  add(ids: BigUint64Array, madeMs = Date.now()) {
+    const [tooHigh, tooLow] = this.#firstAfter(madeMs)
+    this.#kept.set(ids.subarray(0, Math.max(0, maxKept - this.#ids)), Math.min(this.#ids, maxKept))
+    this.#ids += ids.length
+    // In halves: to compare bigints takes longer than most subjects take to make them.
+    const halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2)
+    for (let at = 0; at < halves.length; at += 2) {
+      const idHigh = halves[at + high] as number
+      const idLow = halves[at + low] as number
+      if (idHigh < this.#lastHigh || (idHigh === this.#lastHigh && idLow <= this.#lastLow)) this.#outOfOrder++
+      if (idHigh > tooHigh || (idHigh === tooHigh && idLow >= tooLow)) this.#future++
+      this.#lastHigh = idHigh
+      this.#lastLow = idLow
+    }
+  }
+
+  report(): Check {
+    const found = { ids: this.#ids, outOfOrder: this.#outOfOrder, future: this.#future }
+    if (this.#outOfOrder === 0) return { ...found, repeats: 0 }
+    const kept = this.#kept.subarray(0, this.#ids)
+    return { ...found, ids: kept.length, repeats: countRepeats(kept) }
+  }
+
+  /** The halves of the least id that bears a later time. */
+  #firstAfter(ms: number): [high: number, low: number] {
+    if (this.#stamp === undefined) return [2 ** 32, 0]
+    const id = BigInt(ms + 1 - this.#stamp.epochMs) << BigInt(this.#stamp.shift)
+    return [Number(id >> 32n), Number(id & 0xffff_ffffn)]
+  }
+}
+
+/** Sorts the ids, and counts those that are there more than once. */
+export function countRepeats(ids: BigUint64Array) {
+  ids.sort()
+  const halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2)
+  let repeats = 0
+  for (let at = 2; at < halves.length; at += 2) {
+    if (halves[at] === halves[at - 2] && halves[at + 1] === halves[at - 1]) repeats++
+  }
+  return repeats
+}

@@ -1,0 +1,98 @@
+import type { Source, Subject } from '../contract.ts'
+
+// The timed loops: each makes ids and keeps them, and does nothing else. With two builds in one process, each build has
+// an instance of this module, because what V8 learns about one generator in a loop would slow the other.
+
+export interface Loop {
+  run(): void | Promise<void>
+  /** What was kept, as 64 bits; not timed. */
+  ids(): BigUint64Array
+}
+
+export type Keep = (source: Source, size: number, subject: Subject) => Loop | undefined
+
+export const keepNext: Keep = (source, size, { isAsync, toId = BigInt }) => {
+  if (source.next === undefined) return undefined
+  const generator = source as Required<Source>
+  if (isAsync) {
+    const kept = new Array(size).fill('')
+    const run = async () => {
+      for (let i = 0; i < kept.length; i++) kept[i] = await generator.next()
+    }
+    return { run, ids: () => BigUint64Array.from(kept, toId) }
+  }
+  const first = generator.next()
+  if (typeof first === 'bigint') {
+    const kept = new BigUint64Array(size)
+    const run = () => {
+      for (let i = 0; i < kept.length; i++) kept[i] = generator.next()
+    }
+    return { run, ids: () => kept }
+  }
+  const kept = new Array(size).fill(first)
+  const run = () => {
+    for (let i = 0; i < kept.length; i++) kept[i] = generator.next()
+  }
+  return { run, ids: () => BigUint64Array.from(kept, toId) }
+}
+
+export const keepStrings: Keep = (source, size, subject) => {
+  if (source.nextString === undefined) return undefined
+  const generator = source as Required<Source>
+  return keepNext({ next: () => generator.nextString() }, size, { ...subject, toId: BigInt })
+}
+
+/** V8 keeps the sum of two strings as a rope until a character is read. Writing the string to a buffer flattens it. */
+export const keepWritten: Keep = (source, size, subject) => {
+  if (source.nextString === undefined || subject.group !== 'graupel') return undefined
+  const generator = source as Required<Source>
+  const buffer = Buffer.alloc(64)
+  const next = () => {
+    const id = generator.nextString()
+    buffer.write(id, 'latin1')
+    return id
+  }
+  return keepNext({ next }, size, subject)
+}
+
+export const keepNumbers: Keep = (source, size, subject) => {
+  if (source.nextNumber === undefined) return undefined
+  const generator = source as Required<Source>
+  return keepNext({ next: () => generator.nextNumber() }, size, subject)
+}
+
+/** 65 536 ids in arrays of `size`. */
+export const keepFilled: Keep = (source, size) => {
+  if (source.fill === undefined) return undefined
+  const generator = source as Required<Source>
+  const kept = new BigUint64Array(65_536)
+  const arrays = Array.from({ length: kept.length / size }, (_, i) => kept.subarray(i * size, (i + 1) * size))
+  const run = () => {
+    for (const array of arrays) generator.fill(array)
+  }
+  return { run, ids: () => kept }
+}
+
+export const keepFilledAsync: Keep = (source, size) => {
+  if (source.fillAsync === undefined) return undefined
+  const generator = source as Required<Source>
+  const kept = new BigUint64Array(size)
+  const run = async () => {
+    await generator.fillAsync(kept)
+  }
+  return { run, ids: () => kept }
+}
+
+/** What is done with each of these ids, as an encoder or decoder does it. */
+export function keepResults(ids: readonly bigint[], use: (id: bigint) => unknown) {
+  const results = new Array<unknown>(ids.length).fill(undefined)
+  const run = () => {
+    for (let i = 0; i < ids.length; i++) results[i] = use(ids[i] as bigint)
+  }
+  return { run, results }
+}
+
+/** Whether a subject makes ids of 64 bits, which can be checked. */
+export function makesIds({ group }: Subject) {
+  return group === 'graupel' || group === 'rival'
+}

@@ -1,2 +1,0 @@
-// The module that the import of others is compared with.
-export {}

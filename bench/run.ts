@@ -1,0 +1,254 @@
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { barsOf, failures, hasLead, shortfalls } from './bars.ts'
+import type { Reply, Task } from './child.ts'
+import type { Outcome, Report, Result, Subject, Workload } from './contract.ts'
+import { describeMachine, watchStolenTime } from './machine.ts'
+import { installNodes, installRivals } from './measure/downloads.ts'
+import { inFreshProcess } from './measure/fresh.ts'
+import { spread } from './measure/rounds.ts'
+import { installClients, missingFor } from './measure/stores.ts'
+import { measureSteps } from './native/run.ts'
+import { publish, withSection } from './publish.ts'
+import { align, columns, nodeRows, rivalNames, rowsOf } from './report.ts'
+import { subjects } from './subjects.ts'
+import { workloads } from './workloads/index.ts'
+
+const names = (all: readonly { name: string }[]) => all.map(({ name }) => name).join(', ')
+
+const help = `npm run bench -- [options]
+
+  --filter WORKLOAD  only workloads whose name contains this: ${names(workloads)}
+  --subject SUBJECT  only subjects whose name contains this: ${names(subjects)}
+  --bars             only what a bar is about
+  --rivals           with the other packages of npm, which are installed in bench/rivals
+  --stores           with the stores of leases: servers that are installed, clients that test/stores installs
+  --nodes 22,24      some workloads on other versions of Node, too, which are installed in .tools
+  --against FOLDER   our subjects against those of another checkout, which is built: ratios new/old
+  --quick            fewer and shorter rounds: for a look, not for a claim
+  --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
+  --from FILE        measure nothing, and take the results from there
+  --json FILE        write the results there
+  --publish          with --filter lease: keep these results in the place of the former ones of their section
+
+A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in
+bench/results/latest.json, and docs/benchmarks.md is generated from it; --from bench/results/latest.json does the latter
+alone.`
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const latest = fileURLToPath(new URL('results/latest.json', import.meta.url))
+
+process.once('SIGINT', () => fail('interrupted; nothing is kept', 130))
+
+const options = readOptions()
+const against = options.against === undefined ? undefined : buildIn(options.against)
+const chosen = workloads.filter(
+  (workload) =>
+    workload.name.includes(options.filter ?? '') && (!options.bars || Object.keys(barsOf(workload)).length > 0),
+)
+if (chosen.length === 0) fail(`no workload's name contains '${options.filter}'; there are ${names(workloads)}`)
+if (!subjects.some(({ name }) => name.includes(options.subject ?? '')))
+  fail(`no subject's name contains '${options.subject}'; there are ${names(subjects)}`)
+const isWhole = !(options.subject || options.bars || options.quick || against)
+const isComplete = isWhole && !options.filter
+const section = options.publish ? chosenSection() : undefined
+if (options.json !== undefined) assertWritable(options.json)
+
+// As it is kept, so that the page is what the file says.
+const report = options.from === undefined ? (JSON.parse(toJson(await measure())) as Report) : readReport(options.from)
+if (report.machine.stolen !== undefined) console.log(`stolen  ${report.machine.stolen}`)
+console.log(`\n${align([columns, ...rowsOf(report, chosen, subjects)])}`)
+const byNode = nodeRows(report, chosen, subjects)
+if (byNode.length > 0) console.log(`\n${align(byNode)}`)
+
+if (options.json !== undefined) writeFileSync(options.json, toJson(report))
+const kept = section === undefined ? report : withSection(readReport(latest), section, report, chosen)
+if (section !== undefined || (isComplete && options.from === undefined)) writeFileSync(latest, toJson(kept))
+if (section !== undefined || (isComplete && report.against === undefined)) publish(kept, workloads, subjects)
+
+const own = subjects.filter(({ group }) => group === 'graupel' || group === 'store').map(({ name }) => name)
+const bad = failures(report.results, own)
+if (options.check) bad.push(...shortfalls(report, chosen, rivalNames(subjects)))
+if (bad.length > 0) console.error(`\nNot as it should be:\n${bad.map((line) => `  ${line}`).join('\n')}`)
+process.exitCode = bad.length > 0 ? 1 : 0
+
+function fail(message: string, code = 2): never {
+  console.error(message)
+  process.exit(code)
+}
+
+function messageOf(error: unknown) {
+  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+}
+
+function readOptions() {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const { values } = parseArgs({
+      options: {
+        ...{ filter: text, subject: text, nodes: text, against: text, from: text, json: text },
+        ...{ bars: flag, rivals: flag, stores: flag, quick: flag, check: flag, publish: flag, help: flag },
+      },
+    })
+    if (values.help) {
+      console.log(help)
+      process.exit(0)
+    }
+    if (values.against !== undefined && (values.rivals || values.nodes || values.from))
+      fail('--against measures our subjects on this Node: it does not go with --rivals, --nodes or --from')
+    return values
+  } catch (error) {
+    return fail(`${messageOf(error)}; npm run bench -- --help says which there are`)
+  }
+}
+
+function chosenSection() {
+  const name = chosen[0]?.section
+  const all = workloads.filter(({ section }) => section === name)
+  if (isWhole && name !== undefined && all.every((one) => chosen.includes(one)) && chosen.length === all.length)
+    return name
+  return fail('--publish needs a whole section and nothing else, such as --filter lease')
+}
+
+function buildIn(folder: string) {
+  if (!existsSync(resolve(folder, 'dist/index.js'))) fail(`there is no dist/index.js in '${folder}': build it there`)
+  if (realpathSync(folder) === realpathSync(root)) fail(`'${folder}' is this checkout; --against needs another`)
+  return realpathSync(folder)
+}
+
+function assertWritable(file: string) {
+  try {
+    closeSync(openSync(file, 'a'))
+  } catch (error) {
+    fail(messageOf(error))
+  }
+}
+
+function readReport(file: string): Report {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as Report
+    return Array.isArray(report.results) && report.machine ? report : fail(`'${file}' has no results of a bench`)
+  } catch (error) {
+    return fail(`--from ${file}: ${messageOf(error)}`)
+  }
+}
+
+async function measure(): Promise<Report> {
+  const others = download()
+  const machine = await describeMachine()
+  const stolen = watchStolenTime()
+  for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)
+  if (against !== undefined) console.log(`against ${against}`)
+  const results: Result[] = []
+  for (const { file, version } of [{ file: process.execPath, version: process.version }, ...others]) {
+    const isOther = file !== process.execPath
+    for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode || !isOther)) {
+      for (const subject of subjects.filter((one) => takesPart(one, workload, isOther))) {
+        const missing = subject.group === 'store' ? missingFor(subject.name) : undefined
+        if (missing !== undefined) {
+          console.error(`  ${workload.name}, ${subject.name}: left out, as there is no ${missing}`)
+          continue
+        }
+        const result = await (against === undefined
+          ? pair(subject, workload, file, version)
+          : versus(subject, workload))
+        if (result !== undefined) results.push(result)
+      }
+    }
+  }
+  const steps = isComplete ? { steps: await measureSteps(false) } : {}
+  const set = (['rivals', 'stores'] as const).filter((name) => options[name]).map((name) => ` --${name}`)
+  const filter = options.filter ? ` --filter ${options.filter}` : ''
+  const flags = `${set.join('')}${filter}${options.nodes ? ` --nodes ${options.nodes}` : ''}`
+  const command = `npm run bench${flags && ` --${flags}`}`
+  const other = against === undefined ? {} : { against }
+  return { machine: { ...machine, ...stolen() }, command, quick: options.quick, results, ...other, ...steps }
+}
+
+function download() {
+  try {
+    if (options.rivals) installRivals()
+    if (options.stores) installClients()
+    return installNodes(options.nodes?.split(',') ?? [])
+  } catch (error) {
+    return fail(messageOf(error))
+  }
+}
+
+function takesPart({ name, group, only }: Subject, workload: Workload, isOtherNode: boolean) {
+  if (only?.includes(workload.name) === false) return false
+  if (workload.of === undefined ? group === 'store' : group !== workload.of) return false
+  if (group === 'yardstick') return against === undefined
+  if (!name.includes(options.subject ?? '')) return false
+  // The store in memory needs nothing that is installed.
+  if (group === 'store' && (against !== undefined || !(options.stores || name === 'memory'))) return false
+  if (group !== 'graupel' && group !== 'store' && !options.rivals) return false
+  if (group === 'graupel' || group === 'store') return !options.bars || barsOf(workload)[name] !== undefined
+  // Where only the bars or another Node count, a rival is there for the lead over it.
+  return !(options.bars || isOtherNode) || (group === 'rival' && hasLead(workload))
+}
+
+async function inChild(task: Omit<Task, 'isQuick'>, execPath = process.execPath): Promise<Reply> {
+  try {
+    return await inFreshProcess<Reply>('child.ts', { ...task, isQuick: options.quick }, { execPath })
+  } catch (error) {
+    return { error: messageOf(error) }
+  }
+}
+
+/** One subject under one workload, in a process of its own. */
+async function pair(subject: Subject, workload: Workload, execPath: string, node: string): Promise<Result | undefined> {
+  const startMs = performance.now()
+  const named = { workload: workload.name, subject: subject.name }
+  const reply = await inChild({ name: subject.name, workload: workload.name }, execPath)
+  if (reply.outcome === undefined && reply.error === undefined) return undefined
+  log(`${workload.name}, ${subject.name}, ${node}`, startMs, reply.error)
+  return { ...named, ...reply, node }
+}
+
+function log(what: string, startMs: number, error?: string) {
+  process.stderr.write(`  ${what}: ${error ?? `${((performance.now() - startMs) / 1000).toFixed(1)} s`}\n`)
+}
+
+/**
+ * A subject against the same of the other build. Where the workload compares, each process times both in turns, and in
+ * every second process they change places; elsewhere, processes of one build and of the other alternate.
+ */
+async function versus(subject: Subject, workload: Workload): Promise<Result | undefined> {
+  const startMs = performance.now()
+  const result = { workload: workload.name, subject: subject.name, node: process.version }
+  const outcomes: Outcome[] = []
+  const ratios: number[] = []
+  for (let round = 0; round < (options.quick ? 4 : 8); round++) {
+    const builds = round % 2 === 0 ? [root, against as string] : [against as string, root]
+    const task = { name: subject.name, workload: workload.name }
+    const tasks = workload.isCompared
+      ? [{ ...task, build: builds[0], against: builds[1] as string }]
+      : builds.map((build) => ({ ...task, build }))
+    const found: Outcome[] = []
+    for (const each of tasks) {
+      const { outcome, error } = await inChild(each)
+      if (error !== undefined) return { ...result, error }
+      if (outcome === undefined) return undefined
+      found.push(outcome)
+    }
+    const [first, second] = found as [Outcome, Outcome | undefined]
+    const ratio = second ? first.figure.median / second.figure.median : (first.ratio?.median ?? Number.NaN)
+    ratios.push(round % 2 === 0 ? ratio : 1 / ratio)
+    outcomes.push(round % 2 === 0 ? first : (second ?? { ...first, figure: first.yardstick ?? first.figure }))
+  }
+  log(`${workload.name}, ${subject.name}`, startMs)
+  const figure = spread(outcomes.map((outcome) => outcome.figure.median))
+  const checks = outcomes.flatMap(({ check }) => check ?? [])
+  return { ...result, outcome: { figure, ratio: spread(ratios), ...(checks[0] && { check: checks[0] }) } }
+}
+
+function toJson(value: Report) {
+  // Four digits are more than any of the figures is worth.
+  const short = (_: string, part: unknown) =>
+    typeof part === 'number' && !Number.isInteger(part) ? Number(part.toPrecision(4)) : part
+  return `${JSON.stringify(value, short, 2)}\n`
+}

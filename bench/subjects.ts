@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Codecs, Source, Stamp, Subject, Wanted } from './contract.ts'
+import { rivals } from './rivals/index.ts'
+
+/** The bench's own namespace: what it does to a node must not be remembered of one that is in use. */
+const ownNamespace = 'graupel bench'
+
+const stamps = {
+  wide: { epochMs: Date.UTC(2020, 0, 1), shift: 22, perMs: 65_536 },
+  twitter: { epochMs: 1_288_834_974_657, shift: 22, perMs: 4096 },
+  roomy: { epochMs: Date.UTC(2020, 0, 1), shift: 22, perMs: 2 ** 20 },
+  // 53 bits hold decades, or more ids a millisecond than can be made. The second needs an epoch of yesterday.
+  number: { epochMs: Date.now() - 86_400_000, shift: 17, perMs: 2 ** 17 },
+} as const
+
+/** `undefined` where the ids run ahead of the clock by choice. */
+export function stampOf(subject: Subject, { layout, unbounded }: Wanted): Stamp | undefined {
+  return subject.stamp ?? (unbounded ? undefined : stamps[layout])
+}
+
+/** Names a subject to another process or thread. */
+export interface SubjectName {
+  name: string
+  build?: string | undefined
+}
+
+export function subjectOf({ name, build }: SubjectName): Subject {
+  const subject = subjects.find((one) => one.name === name)
+  if (subject === undefined) throw new Error(`there is no subject '${name}'`)
+  return build === undefined || subject.group !== 'graupel' ? subject : ours(subject.name, build)
+}
+
+/** Where a build is imported from. */
+function urlOf(build: string | undefined) {
+  return build === undefined ? import.meta.resolve('graupel') : pathToFileURL(join(build, 'dist/index.js')).href
+}
+
+type Own = { title: string; engine: 'native' | 'js'; state?: () => string }
+
+const own: Record<string, Own> = {
+  'graupel-native': { title: 'graupel native', engine: 'native' },
+  'graupel-process': { title: "graupel native, state 'process'", engine: 'native', state: () => 'process' },
+  'graupel-file': { title: 'graupel native, state in a file', engine: 'native', state: temporaryFile },
+  'graupel-js': { title: 'graupel js', engine: 'js' },
+}
+
+function temporaryFile() {
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'ids.state')
+}
+
+function ours(name: string, build?: string): Subject {
+  const { title, engine, state } = own[name] as Own
+  const load = (): Promise<typeof import('graupel')> => import(urlOf(build))
+  return {
+    name,
+    title,
+    group: 'graupel',
+    ...(build !== undefined && { build }),
+    url: () => urlOf(build),
+    ...(state !== undefined && { only: ['next'] }),
+    // The engines share their codecs.
+    ...(name === 'graupel-native' && { codecs: async () => codecsOf(await load()) }),
+    async load() {
+      const { createGenerator, defineLayout, layouts } = await load()
+      const define = (name: 'roomy' | 'number', fields: Record<string, number>) =>
+        defineLayout({ name, epochMs: stamps[name].epochMs, tickMs: 1, fields: Object.entries(fields) })
+      const chosen = {
+        wide: layouts.wide,
+        twitter: layouts.twitter,
+        roomy: define('roomy', { timestamp: 41, node: 2, sequence: 20 }),
+        number: define('number', { timestamp: 36, sequence: 17 }),
+      }
+      // Two builds in one process do not share a node: the js engine refuses that.
+      const space = build === undefined ? ownNamespace : `${ownNamespace} ${build}`
+      return ({ layout, node, namespace = '', unbounded, isMany }) =>
+        createGenerator({
+          layout: chosen[layout] as unknown as typeof layouts.wide,
+          engine,
+          // The layout for numbers has no room for a node.
+          ...(layout !== 'number' && { node }),
+          namespace: space + namespace,
+          ...(state !== undefined && { state: state() }),
+          // The host must not remember ids of years to come, nor keep a page for each of a thousand nodes.
+          ...((unbounded || isMany) && { state: 'process' }),
+          ...(unbounded && { onOverflow: 'advance', maxAheadMs: Number.MAX_SAFE_INTEGER }),
+        }) as Source
+    },
+  }
+}
+
+function codecsOf({ decode, encodeId, layouts }: typeof import('graupel')): Codecs {
+  return {
+    encode: (id) => encodeId(id, 'base62'),
+    decode: (id) => decode(id, layouts.twitter),
+    timeOf: ({ timestampMs }) => timestampMs,
+  }
+}
+
+function yardstick(name: string, title: string, source: Source): Subject {
+  return { name, title, group: 'yardstick', load: async () => () => source }
+}
+
+function store(name: string, title: string, only?: readonly string[]): Subject {
+  return { name, title, group: 'store', ...(only && { only }), load: async () => () => undefined }
+}
+
+const anId = 0x1a2b_3c4d_5e6f_7081n
+const view = new BigUint64Array([anId, 0n])
+
+/** In the order of the table. A rival is imported only where it takes part. */
+export const subjects: readonly Subject[] = [
+  ...Object.keys(own).map((name) => ours(name)),
+  // What a Snowflake generator has to do, or to find a way around.
+  yardstick('date-now', 'Date.now()', { next: Date.now }),
+  // The least that an id costs which reaches JavaScript as a bigint. The write keeps the read in the loop.
+  yardstick('view-read', 'BigUint64Array[0]', {
+    next: () => {
+      view[1] = 0n
+      return view[0]
+    },
+  }),
+  // The least that an array of ids costs.
+  yardstick('array-fill', 'BigUint64Array#fill', { fill: (array) => array.fill(anId) }),
+  // 122 random bits, from a pool that Node refills in batches.
+  yardstick('random-uuid', 'crypto.randomUUID()', { next: () => randomUUID() }),
+  // Their names are those of measure/stores.ts. A start of many is one client's for each server.
+  store('memory', 'memory', ['lease-calls']),
+  store('sqlite-libsql', 'SQLite, libsql', ['lease-calls']),
+  store('sqlite-better-sqlite3', 'SQLite, better-sqlite3', ['lease-calls']),
+  store('redis-ioredis', 'Redis, ioredis'),
+  store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
+  store('postgres-pg', 'PostgreSQL, pg'),
+  store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
+  ...rivals,
+]

@@ -1,3 +1,0 @@
-import { graupel } from './graupel.js'
-
-export default graupel('native')

@@ -1,0 +1,184 @@
+import { count } from '../bars.ts'
+import type { Check, Codecs, RunOptions, Stamp, Subject, Wanted, Workload } from '../contract.ts'
+import { type Batch, clockReadings, compare } from '../measure/compare.ts'
+import { Ledger } from '../measure/ledger.ts'
+import * as ownLoops from '../measure/loops.ts'
+import { effortFor } from '../measure/rounds.ts'
+import { stampOf } from '../subjects.ts'
+
+// The workloads that time a batch in turns with a yardstick, or with the same batch of another build.
+
+type Loops = typeof ownLoops
+
+interface Prepared {
+  batch: Batch
+  report?(): Check
+  close?(): void
+}
+
+interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode'> {
+  yardstick: string
+  pauseMs?: number
+  makeYardstick(): Batch
+  prepare(subject: Subject, loops: Loops): Promise<Prepared | undefined>
+}
+
+function workload({ prepare, makeYardstick, pauseMs, ...rest }: Compared): Workload {
+  return {
+    ...rest,
+    unit: 'ns/id',
+    isCompared: true,
+    async run(subject: Subject, options: RunOptions) {
+      const own = await prepare(subject, ownLoops)
+      if (own === undefined) return undefined
+      const other = options.against && (await prepare(options.against, await otherLoops()))
+      const yardstick = other?.batch ?? makeYardstick()
+      const outcome = await compare(own.batch, yardstick, effortFor(subject, options), pauseMs)
+      own.close?.()
+      other?.close?.()
+      return { ...outcome, ...(own.report && { check: own.report() }) }
+    },
+  }
+}
+
+/** A second instance of the module. */
+async function otherLoops(): Promise<Loops> {
+  return import(new URL('../measure/loops.ts?other', import.meta.url).href)
+}
+
+interface Made extends Pick<Compared, 'name' | 'title' | 'onEveryNode' | 'pauseMs'> {
+  wanted: Wanted
+  size?: number
+  keep?: 'keepNext' | 'keepStrings' | 'keepWritten' | 'keepNumbers' | 'keepFilled'
+}
+
+/**
+ * Ids, against as many readings of the clock. A batch takes milliseconds, so that the first ids of a tick, which cost
+ * more, have the share that they have in steady use.
+ */
+function made({ wanted, size = 65_536, keep = 'keepNext', ...rest }: Made): Workload {
+  const isFill = keep === 'keepFilled'
+  return workload({
+    ...rest,
+    yardstick: isFill ? 'BigUint64Array#fill' : 'Date.now()',
+    makeYardstick: () => (isFill ? arrayFill(size) : clockReadings(size)),
+    async prepare(subject, loops) {
+      const source = (await subject.load())(wanted)
+      // Rivals may be a thousand times slower, and make fewer.
+      const isShort = !isFill && rest.pauseMs === undefined && ['rival', 'other'].includes(subject.group)
+      const kept = isShort ? size / 8 : size
+      const loop = source && loops[keep](source, kept, subject)
+      if (loop === undefined) return undefined
+      const batch = { size: isFill ? 65_536 : kept, run: loop.run }
+      if (!loops.makesIds(subject)) return { batch }
+      // The ids of an array may run ahead of the clock: those of ours do here by choice, and a rival's always.
+      const ledger = new Ledger(isFill ? undefined : stampOf(subject, wanted))
+      const check = () => ledger.add(loop.ids())
+      return { batch: { ...batch, check }, report: () => ledger.report(), close: () => source?.close?.() }
+    },
+  })
+}
+
+function arrayFill(size: number): Batch {
+  const arrays = Array.from({ length: 65_536 / size }, () => new BigUint64Array(size))
+  const run = () => {
+    for (const array of arrays) array.fill(0x1a2b_3c4d_5e6f_7081n)
+  }
+  return { size: 65_536, run }
+}
+
+interface Codec extends Pick<Compared, 'name' | 'title'> {
+  use(codecs: Codecs): ((id: bigint) => unknown) | undefined
+  isRight(result: never, id: bigint, stamp: Stamp, codecs: Codecs): boolean
+}
+
+const codecSize = 4096
+
+/** One id a millisecond, with all values of the bits below. */
+function codecIds({ epochMs, shift }: Stamp) {
+  const firstMs = BigInt(Date.now() - codecSize - epochMs)
+  return Array.from({ length: codecSize }, (_, i) => ((firstMs + BigInt(i)) << BigInt(shift)) | BigInt(i))
+}
+
+function codec({ use, isRight, ...rest }: Codec): Workload {
+  const wanted: Wanted = { layout: 'twitter', node: 0 }
+  return workload({
+    ...rest,
+    yardstick: 'BigInt#toString',
+    makeYardstick() {
+      const ids = codecIds({ epochMs: 0, shift: 22, perMs: 4096 })
+      const texts = new Array<string>(codecSize).fill('')
+      const run = () => {
+        for (let i = 0; i < codecSize; i++) texts[i] = (ids[i] as bigint).toString()
+      }
+      return { size: codecSize, run }
+    },
+    async prepare(subject, loops) {
+      const codecs = await subject.codecs?.()
+      const convert = codecs && use(codecs)
+      const stamp = stampOf(subject, wanted)
+      if (codecs === undefined || convert === undefined || stamp === undefined) return undefined
+      const ids = codecIds(stamp)
+      const { run, results } = loops.keepResults(ids, convert)
+      const report = () => {
+        const wrong = ids.filter((id, i) => !isRight(results[i] as never, id, stamp, codecs)).length
+        return { ids: codecSize, repeats: 0, outOfOrder: 0, future: 0, wrong }
+      }
+      return { batch: { size: codecSize, run }, report }
+    },
+  })
+}
+
+const [upper, lower] = ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz']
+/** Both orders are in use. */
+const alphabets = [`0123456789${upper}${lower}`, `0123456789${lower}${upper}`]
+
+function readNumber(text: string, alphabet: string) {
+  return [...text].reduce((value, digit) => value * 62n + BigInt(alphabet.indexOf(digit)), 0n)
+}
+
+const wanted = (layout: Wanted['layout'], node: number): { wanted: Wanted } => ({ wanted: { layout, node } })
+const onEveryNode = true
+// Fewer strings than ids: with many that are alive at once, the collector would be measured.
+const size = 16_384
+
+export const compared = {
+  ids: [
+    // With 4 096 ids a millisecond, `next()` cannot be faster than 244 ns; `wide` has a floor of 15 ns.
+    made({ name: 'next', title: 'next()', ...wanted('wide', 1), onEveryNode }),
+    // A thousand ids are below what any sequence has for a millisecond: the one task that is the same for all.
+    made({ name: 'burst', title: '1 000 ids after a sleep', ...wanted('twitter', 8), size: 1000, pauseMs: 2 }),
+    made({ name: 'next-string', title: 'nextString()', ...wanted('wide', 2), size, keep: 'keepStrings', onEveryNode }),
+    made({
+      name: 'next-string-written',
+      title: 'nextString(), written out',
+      ...wanted('wide', 3),
+      size,
+      keep: 'keepWritten',
+    }),
+    made({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
+    // An array takes a fraction of the millisecond whose ids it uses up; unbounded, it does not wait for the clock.
+    made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
+    made({ ...fill(64), ...wanted('roomy', 1) }),
+  ],
+  codecs: [
+    codec({
+      name: 'encode',
+      title: 'encode in base 62',
+      use: ({ encode }) => encode,
+      isRight: (text: string, id) => alphabets.some((alphabet) => readNumber(text, alphabet) === id),
+    }),
+    codec({
+      name: 'decode',
+      title: 'decode',
+      use: ({ decode }) => decode,
+      isRight: (fields, id, { shift, epochMs }, { timeOf }) =>
+        BigInt(timeOf?.(fields) ?? -1) === (id >> BigInt(shift)) + BigInt(epochMs),
+    }),
+  ],
+}
+
+function fill(size: number) {
+  const title = `fill(), ${count(size)} ids`
+  return { name: `fill-${size}`, title, size, keep: 'keepFilled', onEveryNode } as const
+}

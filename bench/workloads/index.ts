@@ -1,0 +1,18 @@
+import type { Workload } from '../contract.ts'
+import { compared } from './compared.ts'
+import { leases } from './leases.ts'
+import { memory } from './memory.ts'
+import { startup } from './startup.ts'
+import { sustained } from './sustained.ts'
+import { together } from './together.ts'
+
+/** In the order of the table. */
+export const workloads: readonly Workload[] = [
+  ...compared.ids,
+  ...sustained,
+  ...together,
+  ...compared.codecs,
+  ...startup,
+  ...memory,
+  ...leases,
+]

@@ -1,0 +1,77 @@
+// A process of a fleet, which acquires leases of one store when it is told to. Plain JavaScript, because sixty-four that
+// first load a compiler of TypeScript would take minutes to start.
+import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createGenerator } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { postgresStore } from 'graupel/stores/postgres'
+import { redisStore } from 'graupel/stores/redis'
+
+/**
+ * @typedef {{ name: string, port: number }} MemberStart
+ * @typedef {{ namespace: string, leases: number, startMs: number }} Start A former lease is released before.
+ * @typedef {{ nodes: number[], ids: BigUint64Array, ms: number, cpuMs: number, writes: number }} Started
+ * @typedef {{ writes: number, cpuMs: number, failures: number, acquisitions: number }} Sample
+ */
+
+const load = createRequire(new URL('../../test/stores/clients/package.json', import.meta.url))
+const { name, port } = /** @type {MemberStart} */ (JSON.parse(process.argv[2] ?? ''))
+const host = '127.0.0.1'
+
+/** @type {Record<string, () => import('graupel/stores').Store>} */
+const stores = {
+  'redis-ioredis': () => redisStore(new (load('ioredis').Redis)({ port, host })),
+  'postgres-pg': () => postgresStore(new (load('pg').Pool)({ port, host, user: 'postgres' })),
+}
+const store = /** @type {import('graupel/stores').Store} */ (stores[name]?.())
+let writes = 0
+/** @type {import('graupel/stores').Store} */
+const counted = {
+  ...store,
+  write(...call) {
+    writes++
+    return store.write(...call)
+  },
+}
+/** @type {import('graupel/lease').Lease[]} */
+let leases = []
+
+/** @param {Start} task @returns {Promise<Started>} */
+async function start({ namespace, leases: wanted, startMs }) {
+  await Promise.all(leases.map((lease) => lease.release()))
+  await sleep(startMs - Date.now())
+  const [before, cpuBefore] = [writes, cpuMs()]
+  leases = []
+  // As processes that are started anew, which have other names.
+  const owner = crypto.randomUUID()
+  const ids = new BigUint64Array(100 * wanted)
+  let spent = { ms: 0, cpuMs: 0, writes: 0 }
+  for (let i = 0; i < wanted; i++) {
+    // Patient, because a busy machine must not end the run.
+    const lease = await acquireLease({ store: counted, namespace, owner, callTimeoutMs: 10_000 })
+    spent = { ms: Date.now() - startMs, cpuMs: cpuMs() - cpuBefore, writes: writes - before }
+    leases.push(lease)
+    await createGenerator({ lease }).fillAsync(ids.subarray(100 * i, 100 * (i + 1)))
+  }
+  return { nodes: leases.map(({ node }) => node), ids, ...spent }
+}
+
+/** @returns {Sample} */
+function sample() {
+  const stats = leases.map((lease) => lease.stats())
+  const sum = (/** @type {'failures' | 'acquisitions'} */ what) => stats.reduce((total, one) => total + one[what], 0)
+  return { writes, cpuMs: cpuMs(), failures: sum('failures'), acquisitions: sum('acquisitions') }
+}
+
+function cpuMs() {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+process.on('message', async (/** @type {Start | 'sample'} */ task) => {
+  process.send?.(task === 'sample' ? sample() : await start(task))
+})
+process.once('disconnect', () => process.exit())
+// The connection is there now.
+await store.nowMs?.()
+process.send?.('ready')
