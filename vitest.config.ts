@@ -1,12 +1,18 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
-export default defineConfig({
+const long = 'test/**/*.long.test.ts'
+
+// `npm test` leaves out what takes long (mode 'test'), `npm run test:long` runs only that, `npm run test:all` both.
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
-    // The stress tests use all cores themselves, and two at once would only slow each other down.
-    fileParallelism: false,
+    include: [mode === 'long' ? long : 'test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(mode === 'test' ? [long] : [])],
     pool: 'forks',
+    // Many tests start threads and processes themselves: more files at once would only slow each other down.
+    maxWorkers: 2,
     testTimeout: 120_000,
-    globalSetup: 'test/host/clean-pages.ts',
+    // Removing a folder with a hundred packages takes longer than the default of ten seconds on a busy disk.
+    hookTimeout: 120_000,
+    globalSetup: ['test/support/state-folder.ts', 'test/support/left-out.ts', 'test/package/shared-folder.ts'],
   },
-})
+}))

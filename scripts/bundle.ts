@@ -1,0 +1,54 @@
+// Run after tsc: makes what an import or a require() of the package loads, in place. The modules that tsc made stay beside
+// it, for the command line and for tests.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build } from 'esbuild'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+// What the package's `exports` and `imports` name.
+const entries = [
+  'index',
+  'lease/index',
+  'stores/index',
+  'stores/memory',
+  'stores/postgres',
+  'stores/redis',
+  'stores/sqlite',
+  'stores/testing',
+  'platform/node',
+  'platform/browser',
+]
+
+// One file for each entry and form: loading some thirty small modules takes Node three times as long as running them. What two
+// entries have in common is in both of them.
+for (const format of ['cjs', 'esm'] as const) {
+  await build({
+    entryPoints: entries.map((entry) => `dist/${entry}.js`),
+    outdir: 'dist',
+    outbase: 'dist',
+    outExtension: { '.js': format === 'cjs' ? '.cjs' : '.js' },
+    allowOverwrite: true,
+    bundle: true,
+    format,
+    target: 'es2022',
+    platform: 'neutral',
+    define: {
+      packageVersion: JSON.stringify(version),
+      // CommonJS has `__filename` instead, and src/platform/binary.ts asks for either.
+      ...(format === 'cjs' && { 'import.meta.url': 'undefined' }),
+    },
+    // Its conditions in package.json choose between Node and browsers.
+    external: ['#platform'],
+    logLevel: 'warning',
+  })
+}
+
+// The declarations are CommonJS's, because ES modules can take theirs from CommonJS, and not the other way round. There is
+// one set of them, so that a layout of one form has the type that the other form asks for.
+for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+  if (!file.endsWith('.d.ts') || /^(cli|host|inspect|platform)\b/.test(file)) continue
+  const text = readFileSync(join('dist', file), 'utf8')
+  writeFileSync(join('dist', file.replace(/ts$/, 'cts')), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
+  writeFileSync(join('dist', file), `export * from './${basename(file, '.d.ts')}.cjs'\n`)
+}

@@ -1,0 +1,183 @@
+// Proves that dependencies point one way (part of `npm run check`): every import in src/ and every include in native/
+// goes down its table below.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+/**
+ * A room, which is a folder or a file of src/, and the rooms it may import from. A file's own entry comes before its
+ * folder's. Only rooms that stand further up may be named, so the table itself cannot have a cycle.
+ */
+const mayImport: Record<string, string[]> = {
+  errors: [],
+  halves: [],
+  layout: ['errors', 'halves'],
+  codec: ['errors', 'halves', 'layout'],
+  inspect: ['codec', 'errors', 'layout'],
+  engine: ['errors', 'halves', 'layout'],
+  host: ['engine', 'errors', 'layout'],
+  platform: ['engine', 'host'],
+  events: ['platform'],
+  'engine/choose': ['engine', 'errors', 'events', 'platform'],
+  'engine/tables': ['engine', 'errors', 'platform'],
+  'engine/open': ['engine', 'engine/choose', 'engine/tables', 'errors', 'platform'],
+  policy: ['engine', 'errors', 'events', 'layout', 'platform'],
+  // What a generator sees of a lease; what acquires and renews one stands above it.
+  'lease/shared': [],
+  'lease/handle': ['errors', 'layout', 'lease/shared'],
+  'lease/stats': ['layout', 'lease/shared'],
+  generator: [
+    'codec',
+    'engine',
+    'engine/choose',
+    'engine/open',
+    'errors',
+    'layout',
+    'lease/handle',
+    'lease/shared',
+    'lease/stats',
+    'platform',
+    'policy',
+  ],
+  stores: ['errors', 'platform'],
+  lease: [
+    'engine/choose',
+    'engine/open',
+    'errors',
+    'events',
+    'generator',
+    'layout',
+    'lease/handle',
+    'lease/shared',
+    'lease/stats',
+    'platform',
+    'stores',
+  ],
+  index: ['codec', 'engine', 'engine/choose', 'errors', 'events', 'generator', 'layout', 'policy'],
+  cli: [
+    'codec',
+    'engine',
+    'engine/choose',
+    'errors',
+    'host',
+    'index',
+    'inspect',
+    'layout',
+    'lease',
+    'policy',
+    'stores',
+  ],
+}
+
+/** Where Node may be known. Everything else runs in browsers, too. */
+const mayUseNode = ['platform/node', 'platform/binary', 'host', 'cli']
+
+/**
+ * A room of native/, and the rooms it may include from. Headers of the system are for the platforms and the clock, those
+ * of Node for the binding, so that everything else is tested without either.
+ */
+const mayInclude: Record<string, string[]> = {
+  'native/core': [],
+  'native/host': ['native/core'],
+  'native/platform/posix': ['native/core', 'native/host'],
+  'native/platform/windows': ['native/core', 'native/host'],
+  'native/binding': ['native/core', 'native/host'],
+}
+const nodeHeader = /^(node|napi|js_native_api|uv|v8|cppgc|libplatform)[^a-z]/
+const mayUseSystem = /^native\/(platform\/|core\/clock\.)/
+
+const faults: string[] = []
+
+const rooms = Object.keys(mayImport)
+for (const [at, room] of rooms.entries()) {
+  for (const target of mayImport[room] ?? []) {
+    if (!rooms.slice(0, at).includes(target))
+      faults.push(`scripts/check-imports.ts: '${room}' stands above '${target}'`)
+  }
+}
+
+const files = filesIn('src', /\.ts$/)
+for (const file of files) {
+  const room = roomOf(file)
+  if (room === undefined) {
+    faults.push(`${file}: its room is not in the table of scripts/check-imports.ts`)
+    continue
+  }
+  const allowed = [room, ...(mayImport[room] ?? [])]
+  for (const target of importsOf(file)) {
+    if (target.startsWith('node:')) {
+      if (!mayUseNode.some((place) => isWithin(file, place))) faults.push(`${file} imports ${target}: not for browsers`)
+      continue
+    }
+    const isInside = target.startsWith('.') || target === '#platform'
+    const targetRoom =
+      target === '#platform' ? 'platform' : isInside ? roomOf(posix.join(file, '..', target)) : undefined
+    if (targetRoom === undefined) faults.push(`${file} imports ${target}: not a part of src`)
+    else if (!allowed.includes(targetRoom))
+      faults.push(`${file} imports ${target}: '${room}' may not know '${targetRoom}'`)
+    else if (targetRoom === 'platform' && isInside && target !== '#platform' && room !== 'platform') {
+      faults.push(`${file} imports ${target}: import '#platform', which is another file in browsers`)
+    }
+  }
+}
+
+const nativeFiles = filesIn('native', /\.(h|cc)$/)
+for (const file of nativeFiles) {
+  const room = dirname(file)
+  const allowed = mayInclude[room]
+  if (allowed === undefined) {
+    faults.push(`${file}: its room is not in the table of scripts/check-imports.ts`)
+    continue
+  }
+  const text = readFileSync(join(root, file), 'utf8')
+  for (const [, bracket, header = ''] of text.matchAll(/^\s*#\s*include\s*(["<])([^">]+)/gm)) {
+    const target = dirname(posix.join(file, '..', header))
+    if (nodeHeader.test(header)) {
+      if (room !== 'native/binding') faults.push(`${file} includes ${header}: only native/binding may know Node`)
+    } else if (bracket === '"') {
+      if (target !== room && !allowed.includes(target))
+        faults.push(`${file} includes ${header}: '${room}' may not know '${target}'`)
+    } else if (header.endsWith('.h') && !mayUseSystem.test(file)) {
+      faults.push(`${file} includes ${header}: the system's headers are for native/platform`)
+    }
+  }
+}
+
+// A check that finds nothing to check has to fail, too.
+if (files.length === 0 || nativeFiles.length === 0) faults.push('no files found in src or native')
+for (const fault of faults) console.error(fault)
+if (faults.length > 0) process.exitCode = 1
+else console.log(`check-imports: ${files.length + nativeFiles.length} files, dependencies point one way`)
+
+/** What a TypeScript file imports or loads, types included. */
+function importsOf(file: string): string[] {
+  // Comments have imports in their examples. Whole lines only: '//' may stand in a string.
+  const text = readFileSync(join(root, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const patterns = [
+    /^(?:import|export)\b[^'"`;=]*\bfrom\s*['"]([^'"]+)['"]/gm,
+    /^import\s*['"]([^'"]+)['"]/gm,
+    /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
+    /\bgetBuiltinModule\s*\(\s*['"]([^'"]+)['"]/g,
+  ]
+  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, target = '']) => target))
+}
+
+/** The room of a file below src, given with its extension or without. */
+function roomOf(file: string): string | undefined {
+  const path = file.replace(/^src\//, '').replace(/\.[jt]s$/, '')
+  const folder = path.split('/')[0]
+  return [path, folder].find((room) => room !== undefined && rooms.includes(room))
+}
+
+function isWithin(file: string, place: string): boolean {
+  return file === `src/${place}.ts` || file.startsWith(`src/${place}/`)
+}
+
+function filesIn(folder: string, name: RegExp): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
+    .filter((path) => name.test(path))
+    .sort()
+}
