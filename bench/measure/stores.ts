@@ -1,30 +1,23 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStore, type Store } from 'graupel/stores'
-import { load, type Opened, postgresClients, redisClients, sqliteClients } from '../../test/stores/clients.ts'
 import { eventually } from '../../test/stores/eventually.ts'
-import { postgresBin, startPostgres, startRedis } from '../../test/stores/servers.ts'
+import { serverKinds } from '../../test/stores/kinds/index.ts'
+import { load, type Opened } from '../../test/stores/kinds/kind.ts'
+import { sqliteClients } from '../../test/stores/kinds/sqlite.ts'
 
-/** What the tests of stores have: servers on free ports in temporary folders, and clients as a user makes them. */
-const servers = {
-  redis: { start: () => startRedis(), clients: redisClients },
-  postgres: { start: () => startPostgres(), clients: postgresClients },
-}
+// The servers and clients are those of the tests: on free ports in temporary folders, and as a user makes them.
 
-/** A subject's name is that of its server and that of its client. */
+/** A subject's name is that of its kind of store and that of its client. */
 function partsOf(name: string) {
   const [kind = '', ...client] = name.split('-')
-  return { kind: kind as keyof typeof servers | 'memory' | 'sqlite', client: client.join('-') }
+  return { kind, client: client.join('-') }
 }
 
 /** What is not installed and a store needs. */
 export function missingFor(name: string): string | undefined {
-  const { kind } = partsOf(name)
-  if (kind === 'redis' && spawnSync('redis-server', ['--version']).error) return 'redis-server'
-  if (kind === 'postgres' && !existsSync(join(postgresBin(), 'initdb'))) return 'PostgreSQL'
-  return undefined
+  return serverKinds[partsOf(name).kind]?.missing()
 }
 
 export function installClients() {
@@ -39,7 +32,7 @@ export async function withStore<T>(name: string, use: (store: Store, port: numbe
   // The bench ends its children by SIGTERM, a terminal by SIGINT; the server ends with the process.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
   const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
-  const server = kind === 'redis' || kind === 'postgres' ? await servers[kind].start() : undefined
+  const server = await serverKinds[kind]?.start()
   let opened: Opened | undefined
   try {
     opened = await open(kind, client, server?.port ?? 0, join(folder, 'fleet.db'))
@@ -53,9 +46,9 @@ export async function withStore<T>(name: string, use: (store: Store, port: numbe
   }
 }
 
-async function open(kind: keyof typeof servers | 'memory' | 'sqlite', client: string, port: number, file: string) {
+async function open(kind: string, client: string, port: number, file: string) {
   if (kind === 'memory') return { store: memoryStore(), close() {} }
-  const opened = kind === 'sqlite' ? sqliteClients[client]?.(file) : servers[kind].clients[client]?.(port)
+  const opened = kind === 'sqlite' ? sqliteClients[client]?.(file) : serverKinds[kind]?.clients[client]?.(port)
   if (opened === undefined) throw new Error(`there is no client '${client}' of ${kind}`)
   return opened
 }

@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { decode, layouts } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startPostgres } from '../stores/kinds/postgres.ts'
+import { startRedis } from '../stores/kinds/redis.ts'
 import { startCluster } from '../stores/redis-servers.ts'
-import { type Server, startPostgres, startRedis } from '../stores/servers.ts'
+import type { Server } from '../stores/servers.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
 
 // The command line with real servers, by each client that it knows. Redis and PostgreSQL are not durable as they are, so a group

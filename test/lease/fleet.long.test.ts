@@ -5,10 +5,12 @@ import { acquireLease } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
 import { redisStore } from 'graupel/stores/redis'
 import { afterEach, describe, expect, it } from 'vitest'
-import { postgresStore } from '../../src/stores/postgres.js'
-import { load } from '../stores/clients.ts'
 import { eventually } from '../stores/eventually.ts'
-import { type Server, startPostgres, startRedis } from '../stores/servers.ts'
+import { serverKinds } from '../stores/kinds/index.ts'
+import { load, type Open } from '../stores/kinds/kind.ts'
+import { startRedis } from '../stores/kinds/redis.ts'
+import type { Server } from '../stores/servers.ts'
+import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import type { StorePlan } from './programs/chaos-store.js'
 
@@ -19,41 +21,34 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
+for (const { name, missing, start, clients } of Object.values(serverKinds)) {
+  describeWith([missing], `processes that start together, on ${name}`, () => {
+    it('all have a node of their own, after few writes', async () => {
+      const server = await started(start)
+      const [client, open] = Object.entries(clients)[0] as [StorePlan['client'], Open]
+      const { store, close } = await open(server.port)
+      ends.push(close)
+      await eventually<unknown>(() => (store.setup ?? store.nowMs)?.())
+      const plan = { client, port: server.port }
+      const children = await Promise.all(Array.from({ length: 64 }, () => startProcess(plan as StorePlan)))
+      const answers = children.map((child) => messageOf(child))
+      for (const child of children) child.send('go')
+      const got = (await Promise.all(answers)) as { node: number; writes: number }[]
+      expect(new Set(got.map(({ node }) => node)).size).toBe(64)
+      const writes = got.reduce((sum, one) => sum + one.writes, 0)
+      console.info(
+        `${name}: 64 processes that started together took ${writes / 64} writes each, ${Math.max(...got.map((one) => one.writes))} at most`,
+      )
+      expect(writes / 64).toBeLessThanOrEqual(4)
+    }, 600_000)
+  })
+}
+
 async function started(start: () => Promise<Server>): Promise<Server> {
   const server = await start()
   ends.push(() => server.stop())
   return server
 }
-
-const stores: Record<string, () => Promise<StorePlan>> = {
-  async Redis() {
-    const { port } = await started(startRedis)
-    return { client: 'ioredis', port }
-  },
-  async PostgreSQL() {
-    const { port } = await started(startPostgres)
-    const pool = new (load('pg').Pool)({ port, host: '127.0.0.1', user: 'postgres' })
-    await eventually(() => postgresStore(pool).setup())
-    await pool.end()
-    return { client: 'pg', port }
-  },
-}
-
-describe.each(Object.keys(stores))('processes that start together, on %s', (name) => {
-  it('all have a node of their own, after few writes', async () => {
-    const plan = await (stores[name] as () => Promise<StorePlan>)()
-    const children = await Promise.all(Array.from({ length: 64 }, () => startProcess(plan)))
-    const answers = children.map((child) => messageOf(child))
-    for (const child of children) child.send('go')
-    const got = (await Promise.all(answers)) as { node: number; writes: number }[]
-    expect(new Set(got.map(({ node }) => node)).size).toBe(64)
-    const writes = got.reduce((sum, one) => sum + one.writes, 0)
-    console.info(
-      `${name}: 64 processes that started together took ${writes / 64} writes each, ${Math.max(...got.map((one) => one.writes))} at most`,
-    )
-    expect(writes / 64).toBeLessThanOrEqual(4)
-  }, 600_000)
-})
 
 async function startProcess(plan: StorePlan): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('./programs/chaos-start.js', import.meta.url))

@@ -2,21 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { type Open, type Opened, postgresClients, redisClients, sqliteClients } from '../stores/clients.js'
 import { eventually } from '../stores/eventually.js'
-import { type Server, startPostgres, startRedis } from '../stores/servers.js'
+import { serverKinds } from '../stores/kinds/index.js'
+import type { Opened } from '../stores/kinds/kind.js'
+import { sqliteClients } from '../stores/kinds/sqlite.js'
+import type { Server } from '../stores/servers.js'
 import { freshNamespace } from '../support/engines.js'
-import { describeWith, type Tool } from '../support/needs.js'
+import { describeWith } from '../support/needs.js'
 import { proveLeases } from './suite.js'
 
 // Leases on real servers, by each client that the documents name.
 
-const servers: [string, Tool, () => Promise<Server>, Record<string, Open>][] = [
-  ['Redis', 'redis', startRedis, redisClients],
-  ['PostgreSQL', 'postgres', startPostgres, postgresClients],
-]
-for (const [name, tool, start, clients] of servers) {
-  describeWith([tool], `leases on ${name}`, () => {
+for (const { name, missing, start, clients } of Object.values(serverKinds)) {
+  describeWith([missing], `leases on ${name}`, () => {
     const namespace = freshNamespace()
     let server: Server
     beforeAll(async () => {

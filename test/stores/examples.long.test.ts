@@ -8,8 +8,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { repository } from '../package/consumer.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
-import { load } from './clients.ts'
-import { type Server, startPostgres, startRedis } from './servers.ts'
+import { load } from './kinds/kind.ts'
+import { startPostgres } from './kinds/postgres.ts'
+import { startRedis } from './kinds/redis.ts'
+import type { Server } from './servers.ts'
 
 // The programs of examples/ and the examples in the docstrings of stores, on real servers.
 

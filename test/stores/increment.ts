@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { repository } from '../package/consumer.ts'
-import type { Opened } from './clients.ts'
+import type { Opened } from './kinds/kind.ts'
 
 const program = join(repository, 'test/stores/programs/increment.ts')
 const processes = 4

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { load } from './clients.ts'
 import { eventually } from './eventually.ts'
-import { type Server, startPostgres } from './servers.ts'
+import { load } from './kinds/kind.ts'
+import { startPostgres } from './kinds/postgres.ts'
+import type { Server } from './servers.ts'
 
 interface Pool {
   query(text: string, values?: string[]): Promise<{ rows: Record<string, unknown>[] }>

@@ -1,8 +1,7 @@
-import { load } from './clients.ts'
 import { eventually } from './eventually.ts'
-import { freePort, type Server, startRedis, startSentinel } from './servers.ts'
-
-const host = '127.0.0.1'
+import { host, load } from './kinds/kind.ts'
+import { startRedis, startSentinel } from './kinds/redis.ts'
+import { freePort, type Server } from './servers.ts'
 
 /** Sends commands to a server, and closes the connection. */
 export async function tell(port: number, ...commands: string[][]): Promise<unknown[]> {

@@ -2,11 +2,12 @@ import { afterEach, expect, it } from 'vitest'
 import { redisStore } from '../../src/stores/redis.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { load, type Open, type Opened, redisClients } from './clients.ts'
 import { eventually } from './eventually.ts'
+import { load, type Open, type Opened } from './kinds/kind.ts'
+import { redisClients, startRedis } from './kinds/redis.ts'
 import { callsOf } from './real-time.ts'
 import { startReplica, tell } from './redis-servers.ts'
-import { type Server, startRedis } from './servers.ts'
+import type { Server } from './servers.ts'
 
 const used: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeContract } from '../../src/stores/testing.js'
-import { describeWith, type Tool } from '../support/needs.ts'
-import { clusterClients, type Open, type Opened, postgresClients, redisClients, sentinelClients } from './clients.ts'
+import { describeWith } from '../support/needs.ts'
 import { eventually } from './eventually.ts'
+import { serverKinds } from './kinds/index.ts'
+import type { Open, Opened } from './kinds/kind.ts'
+import { clusterClients, sentinelClients } from './kinds/redis.ts'
 import { startCluster, startWatched, tell } from './redis-servers.ts'
-import { type Server, startPostgres, startRedis } from './servers.ts'
+import type { Server } from './servers.ts'
 
 // The contract of stores on real servers, by each client that the documents name.
 
 /** Calls a block of tests for each client, with what it has opened on a server. */
 function describeClients(
-  clients: Record<string, Open>,
+  clients: Readonly<Record<string, Open>>,
   port: () => number,
   body: (opened: () => Opened) => void,
 ): void {
@@ -27,12 +29,8 @@ function describeClients(
   })
 }
 
-const servers: [string, Tool, () => Promise<Server>, Record<string, Open>][] = [
-  ['Redis', 'redis', () => startRedis(), redisClients],
-  ['PostgreSQL', 'postgres', () => startPostgres(), postgresClients],
-]
-for (const [name, tool, start, clients] of servers) {
-  describeWith([tool], name, () => {
+for (const { name, missing, start, clients } of Object.values(serverKinds)) {
+  describeWith([missing], name, () => {
     let server: Server
     beforeAll(async () => {
       server = await start()
@@ -45,6 +43,7 @@ for (const [name, tool, start, clients] of servers) {
       (opened) => {
         it('has another name for its life after a restart', async () => {
           const { store } = opened()
+          if (store.durable) return expect(store.incarnation).toBeUndefined()
           const before = await store.incarnation?.()
           await server.restart('SIGKILL')
           const after = await eventually(() => store.incarnation?.())

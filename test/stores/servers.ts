@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from './eventually.ts'
 
 /** A server on a free port of this machine, in a folder of its own. */
 export interface Server {
@@ -16,7 +17,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-interface Launch {
+export interface Launch {
   readonly program: string
   readonly words: (port: number, folder: string) => string[]
   /** Makes the folder what the server needs. */
@@ -27,71 +28,14 @@ interface Launch {
   readonly user?: string
 }
 
-export function startRedis(...more: string[]): Promise<Server> {
-  const words = (port: number, folder: string) => [
-    ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes'],
-    ...more,
-  ]
-  return start({ program: 'redis-server', words })
-}
-
-/** A sentinel that knows a primary as `fleet`, and fails over by itself. */
-export function startSentinel(primary: Server): Promise<Server> {
-  const configuration = `sentinel monitor fleet 127.0.0.1 ${primary.port} 1
-sentinel down-after-milliseconds fleet 500
-sentinel failover-timeout fleet 2000
-`
-  // It writes to its file what it finds out.
-  return start({
-    program: 'redis-server',
-    words: (port, folder) => [join(folder, 'sentinel.conf'), '--sentinel', '--port', `${port}`, '--bind', '127.0.0.1'],
-    prepare: (folder) => writeFileSync(join(folder, 'sentinel.conf'), configuration),
-  })
-}
-
-/** @param more - Words for the server, such as `-c`, `synchronous_commit=off`. */
-export function startPostgres(...more: string[]): Promise<Server> {
-  const bin = postgresBin()
-  const user = process.getuid?.() === 0 ? 'postgres' : undefined
-  return start({
-    program: join(bin, 'postgres'),
-    words: (port, folder) => [
-      '-D',
-      folder,
-      '-h',
-      '127.0.0.1',
-      '-p',
-      `${port}`,
-      '-k',
-      folder,
-      '-c',
-      'fsync=off',
-      ...more,
-    ],
-    prepare(folder) {
-      const words = ['-D', folder, '-A', 'trust', '-U', 'postgres', '-N', '--no-locale', '-E', 'UTF8']
-      const [program, all] = asUser(user, join(bin, 'initdb'), words)
-      execFileSync(program, all, { stdio: 'ignore', cwd: folder })
-    },
-    ready: 'ready to accept connections',
-    ...(user !== undefined && { user }),
-  })
-}
-
-/** Where Debian keeps PostgreSQL's programs, which are not on PATH. */
-export function postgresBin(): string {
-  const root = '/usr/lib/postgresql'
-  const [version = 'none'] = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
-  return join(root, version, 'bin')
-}
-
 // For tests that fail before they can stop their servers.
 const living = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-async function start({ program, words, prepare, ready = '', user }: Launch): Promise<Server> {
+/** Starts a server, and waits until it can be used. */
+export async function start({ program, words, prepare, ready = '', user }: Launch): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
   if (user !== undefined) {
     const [uid, gid] = ['-u', '-g'].map((which) => Number(execFileSync('id', [which, user], { encoding: 'utf8' })))
@@ -138,13 +82,14 @@ async function start({ program, words, prepare, ready = '', user }: Launch): Pro
     },
     async stop() {
       await end('SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
+      // A process that the server has forked, such as one of Redis that saves, outlives it for a moment and may still write.
+      await eventually(() => rmSync(folder, { recursive: true, force: true }))
     },
   }
 }
 
 /** By setpriv, which replaces itself by the program, so that the child's process id is the server's. */
-function asUser(user: string | undefined, program: string, words: string[]): [string, string[]] {
+export function asUser(user: string | undefined, program: string, words: string[]): [string, string[]] {
   if (user === undefined) return [program, words]
   return ['setpriv', ['--reuid', user, '--regid', user, '--init-groups', program, ...words]]
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.js'
 import type { StoreEntry } from '../../src/stores/store.js'
-import { load } from './clients.ts'
+import { load } from './kinds/kind.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true }))

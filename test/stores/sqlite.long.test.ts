@@ -8,8 +8,9 @@ import { npmNode } from '../../scripts/npm-binary.ts'
 import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { repository } from '../package/consumer.ts'
-import { load, type Open, type Opened, sqliteClients } from './clients.ts'
 import { expectNothingLost } from './increment.ts'
+import { load, type Open, type Opened } from './kinds/kind.ts'
+import { sqliteClients } from './kinds/sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true }))

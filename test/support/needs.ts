@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe } from 'vitest'
-import { postgresBin } from '../stores/servers.ts'
+import { postgres } from '../stores/kinds/postgres.ts'
+import { redis } from '../stores/kinds/redis.ts'
 import { engines } from './engines.ts'
 
 // The tools that tests need. A missing tool fails the test in CI on Linux; elsewhere the test is skipped, and says why.
@@ -28,16 +29,20 @@ const tools = {
     runs([...mountCommand, 'mount', '-t', 'tmpfs', 'none', '/mnt']) ? undefined : 'leave to mount (unshare --mount)',
   setpriv: () => (runs(['setpriv', '--version']) ? undefined : 'setpriv (Debian package util-linux)'),
   faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
-  redis: () => (runs(['redis-server', '--version']) ? undefined : 'redis-server (Debian package redis-server)'),
-  postgres: () => (existsSync(join(postgresBin(), 'initdb')) ? undefined : 'PostgreSQL (Debian package postgresql)'),
+  redis: redis.missing,
+  postgres: postgres.missing,
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
 }
 export type Tool = keyof typeof tools
 
-/** `describe`, or what leaves it out for lack of a tool. */
-export function describeWith(needed: readonly Tool[], name: string, body: () => void): void {
+/** `describe`, or what leaves it out for lack of a tool; a tool of another place says itself what is missing. */
+export function describeWith(
+  needed: readonly (Tool | (() => string | undefined))[],
+  name: string,
+  body: () => void,
+): void {
   const missing = needed
-    .map((tool) => tools[tool]())
+    .map((tool) => (typeof tool === 'string' ? tools[tool]() : tool()))
     .filter((reason) => reason !== undefined)
     .join(', ')
   if (missing !== '' && isLinux && process.env['CI']) throw new Error(`CI needs for '${name}': ${missing}`)

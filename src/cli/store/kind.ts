@@ -21,13 +21,13 @@ export interface OpenOptions {
 
 /** A package that can talk to a store. */
 export interface Client {
-  /** What is loaded, by the name that `npm install` takes. */
-  readonly name: string
+  /** What is loaded, by the name that `npm install` takes; `undefined` where `fetch` is all that it needs. */
+  readonly name: string | undefined
   /**
    * Connects, once: where that fails, nothing goes on trying. Later it connects again by itself. Errors that the client tells by
    * events are heard, because they would end the process.
    *
-   * @param loaded - What `require` of the package returns.
+   * @param loaded - What `require` of the package returns; `undefined` where there is none.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the packages are the user's, and their types are not here
   open(loaded: any, url: StoreUrl, options: OpenOptions): Promise<Opened>

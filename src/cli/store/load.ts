@@ -14,16 +14,18 @@ export function loadClient({ schemes, clients }: StoreKind): { client: Client; l
   const broken: string[] = []
   for (const require of places) {
     for (const client of clients) {
+      const { name } = client
+      if (name === undefined) return { client, loaded: undefined }
       try {
-        return { client, loaded: require(client.name) }
+        return { client, loaded: require(name) }
       } catch (error) {
-        if (!isAbsent(error as NodeJS.ErrnoException, client.name)) {
-          broken.push(`${client.name} is installed, but cannot be loaded: ${(error as Error).message.split('\n')[0]}; `)
+        if (!isAbsent(error as NodeJS.ErrnoException, name)) {
+          broken.push(`${name} is installed, but cannot be loaded: ${(error as Error).message.split('\n')[0]}; `)
         }
       }
     }
   }
-  const [first, ...others] = clients.map(({ name }) => name).filter((name) => !name.startsWith('node:'))
+  const [first, ...others] = clients.map(({ name }) => name).filter((name) => name?.startsWith('node:') === false)
   const or = others.length === 0 ? '' : ` (${others.join(' or ')} will do, too)`
   throw new GraupelError(
     'ERR_STORE_UNAVAILABLE',

@@ -38,7 +38,9 @@ export interface OpenStore extends Pick<Opened, 'store'> {
 /** For manuals: where clients come from. */
 export const clientNotes = [
   'A client of the store has to be installed where the command runs:',
-  ...kinds.map(({ schemes, clients }) => `  ${schemes[0]} ${clients.map(({ name }) => name).join(', ')}`),
+  ...kinds
+    .filter(({ clients }) => clients[0].name !== undefined)
+    .map(({ schemes, clients }) => `  ${schemes[0]} ${clients.map(({ name }) => name).join(', ')}`),
 ]
 
 interface How {

@@ -1,6 +1,6 @@
 // Runs the contract on a store in SQLite, for a release of Node that is not the one of the tests.
 import { storeContract } from '../../../src/stores/testing.js'
-import { sqliteClients } from '../clients.ts'
+import { sqliteClients } from '../kinds/sqlite.ts'
 
 const [client = '', file = ''] = process.argv.slice(2)
 const opened = await sqliteClients[client]?.(file)

@@ -1,14 +1,13 @@
 // Adds to the number under one key by compare-and-swap, beside other processes that do the same. Begins when it is told to.
 import { once } from 'node:events'
-import { postgresClients, redisClients, sqliteClients } from '../clients.ts'
 import { eventually } from '../eventually.ts'
+import { serverKinds } from '../kinds/index.ts'
+import { sqliteClients } from '../kinds/sqlite.ts'
 import { callsOf, inSeconds } from '../real-time.ts'
 
 const [kind = '', client = '', at = '', key = '', count = ''] = process.argv.slice(2)
 const opened =
-  kind === 'sqlite'
-    ? await sqliteClients[client]?.(at)
-    : await { redis: redisClients, postgres: postgresClients }[kind]?.[client]?.(Number(at))
+  kind === 'sqlite' ? await sqliteClients[client]?.(at) : await serverKinds[kind]?.clients[client]?.(Number(at))
 if (opened === undefined) throw new Error(`there is no client ${client} of ${kind}`)
 const { store, close } = opened
 

@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { redisStore } from '../../../src/stores/redis.js'
+import { type Server, start } from '../servers.ts'
+import { host, load, missingProgram, type Open, quiet, type ServerKind } from './kind.ts'
+
+export function startRedis(...more: string[]): Promise<Server> {
+  const words = (port: number, folder: string) => [
+    ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes'],
+    ...more,
+  ]
+  return start({ program: 'redis-server', words })
+}
+
+/** A sentinel that knows a primary as `fleet`, and fails over by itself. */
+export function startSentinel(primary: Server): Promise<Server> {
+  const configuration = `sentinel monitor fleet 127.0.0.1 ${primary.port} 1
+sentinel down-after-milliseconds fleet 500
+sentinel failover-timeout fleet 2000
+`
+  // It writes to its file what it finds out.
+  return start({
+    program: 'redis-server',
+    words: (port, folder) => [join(folder, 'sentinel.conf'), '--sentinel', '--port', `${port}`, '--bind', '127.0.0.1'],
+    prepare: (folder) => writeFileSync(join(folder, 'sentinel.conf'), configuration),
+  })
+}
+
+export const redisClients: Record<string, Open> = {
+  async ioredis(port) {
+    const { Redis } = load('ioredis')
+    const client = quiet(new Redis({ port, host }))
+    return { store: redisStore(client), close: () => client.disconnect() }
+  },
+  async 'node-redis'(port) {
+    const client = quiet(load('redis').createClient({ url: `redis://${host}:${port}` }))
+    await client.connect()
+    return { store: redisStore(client), close: () => client.destroy() }
+  },
+  async 'valkey-glide'(port) {
+    const { GlideClient } = load('@valkey/valkey-glide')
+    const client = await GlideClient.createClient({ addresses: [{ host, port }] })
+    return { store: redisStore(client), close: () => client.close() }
+  },
+}
+
+export const clusterClients: Record<string, Open> = {
+  async ioredis(port) {
+    const { Cluster } = load('ioredis')
+    const client = quiet(new Cluster([{ port, host }]))
+    return { store: redisStore(client), close: () => client.disconnect() }
+  },
+  async 'node-redis'(port) {
+    const client = quiet(load('redis').createCluster({ rootNodes: [{ url: `redis://${host}:${port}` }] }))
+    await client.connect()
+    return { store: redisStore(client), close: () => client.destroy() }
+  },
+  async 'valkey-glide'(port) {
+    const { GlideClusterClient } = load('@valkey/valkey-glide')
+    const client = await GlideClusterClient.createClient({ addresses: [{ host, port }] })
+    return { store: redisStore(client), close: () => client.close() }
+  },
+}
+
+/** By the port of a sentinel, which knows the primary as `fleet`. */
+export const sentinelClients: Record<string, Open> = {
+  async ioredis(port) {
+    const { Redis } = load('ioredis')
+    const client = quiet(new Redis({ sentinels: [{ host, port }], name: 'fleet' }))
+    return { store: redisStore(client), close: () => client.disconnect() }
+  },
+  async 'node-redis'(port) {
+    const client = quiet(load('redis').createSentinel({ name: 'fleet', sentinelRootNodes: [{ host, port }] }))
+    await client.connect()
+    return { store: redisStore(client), close: () => client.destroy() }
+  },
+}
+
+export const redis: ServerKind = {
+  name: 'Redis',
+  missing: () => missingProgram('redis-server', '--version', 'redis-server'),
+  start: () => startRedis(),
+  clients: redisClients,
+  resending: ['ioredis'],
+}

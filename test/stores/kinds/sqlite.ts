@@ -1,0 +1,22 @@
+import { createRequire } from 'node:module'
+import { sqliteStore } from '../../../src/stores/sqlite.js'
+import { load, type Open } from './kind.ts'
+
+export const sqliteClients: Record<string, Open<string>> = {
+  async libsql(file) {
+    const Database = load('libsql')
+    const database = new Database(file)
+    return { store: sqliteStore(database), close: () => database.close() }
+  },
+  async 'better-sqlite3'(file) {
+    const Database = load('better-sqlite3', 'better-sqlite3')
+    const database = new Database(file)
+    return { store: sqliteStore(database), close: () => database.close() }
+  },
+  /** Only from Node 22.13 on. */
+  async 'node:sqlite'(file) {
+    const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite')
+    const database = new DatabaseSync(file)
+    return { store: sqliteStore(database), close: () => database.close() }
+  },
+}
