@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { acquireLease } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
 import { redisStore } from 'graupel/stores/redis'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../stores/eventually.ts'
 import { serverKinds } from '../stores/kinds/index.ts'
 import { load, type Open } from '../stores/kinds/kind.ts'
@@ -17,32 +17,9 @@ import type { StorePlan } from './programs/chaos-store.js'
 // What a fleet asks of its store: how many writes. How long they take is measured by the benchmarks.
 
 const ends: (() => unknown)[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
-
-for (const { name, missing, start, clients } of Object.values(serverKinds)) {
-  describeWith([missing], `processes that start together, on ${name}`, () => {
-    it('all have a node of their own, after few writes', async () => {
-      const server = await started(start)
-      const [client, open] = Object.entries(clients)[0] as [StorePlan['client'], Open]
-      const { store, close } = await open(server.port)
-      ends.push(close)
-      await eventually<unknown>(() => (store.setup ?? store.nowMs)?.())
-      const plan = { client, port: server.port }
-      const children = await Promise.all(Array.from({ length: 64 }, () => startProcess(plan as StorePlan)))
-      const answers = children.map((child) => messageOf(child))
-      for (const child of children) child.send('go')
-      const got = (await Promise.all(answers)) as { node: number; writes: number }[]
-      expect(new Set(got.map(({ node }) => node)).size).toBe(64)
-      const writes = got.reduce((sum, one) => sum + one.writes, 0)
-      console.info(
-        `${name}: 64 processes that started together took ${writes / 64} writes each, ${Math.max(...got.map((one) => one.writes))} at most`,
-      )
-      expect(writes / 64).toBeLessThanOrEqual(4)
-    }, 600_000)
-  })
-}
 
 async function started(start: () => Promise<Server>): Promise<Server> {
   const server = await start()
@@ -50,11 +27,44 @@ async function started(start: () => Promise<Server>): Promise<Server> {
   return server
 }
 
-async function startProcess(plan: StorePlan): Promise<ChildProcess> {
-  const program = fileURLToPath(new URL('./programs/chaos-start.js', import.meta.url))
-  const child = spawn(process.execPath, [program, JSON.stringify(plan)], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+describe('processes that begin together', () => {
+  let children: ChildProcess[]
+  beforeAll(async () => {
+    children = await Promise.all(Array.from({ length: 64 }, startProcess))
   })
+  const tell = (message: 'go' | StorePlan) =>
+    Promise.all(
+      children.map((child) => {
+        const answer = messageOf(child)
+        child.send(message)
+        return answer
+      }),
+    )
+
+  for (const { name, missing, start, clients } of Object.values(serverKinds)) {
+    describeWith([missing], name, () => {
+      it('gives each a node of its own, after few writes', async () => {
+        const server = await started(start)
+        const [client, open] = Object.entries(clients)[0] as [StorePlan['client'], Open]
+        const { store, close } = await open(server.port)
+        await eventually<unknown>(() => (store.setup ?? store.nowMs)?.())
+        await close()
+        await tell({ client, port: server.port } as StorePlan)
+        const got = (await tell('go')) as { node: number; writes: number }[]
+        expect(new Set(got.map(({ node }) => node)).size).toBe(64)
+        const writes = got.reduce((sum, one) => sum + one.writes, 0)
+        console.info(
+          `${name}: 64 processes that began together took ${writes / 64} writes each, ${Math.max(...got.map((one) => one.writes))} at most`,
+        )
+        expect(writes / 64).toBeLessThanOrEqual(4)
+      }, 600_000)
+    })
+  }
+})
+
+async function startProcess(): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('./programs/chaos-start.js', import.meta.url))
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   ends.push(() => child.kill('SIGKILL'))
   await messageOf(child)
   return child

@@ -3,27 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { eventually } from '../stores/eventually.js'
-import { serverKinds } from '../stores/kinds/index.js'
+import { describeServers } from '../stores/kinds/describe.js'
 import type { Opened } from '../stores/kinds/kind.js'
 import { sqliteClients } from '../stores/kinds/sqlite.js'
-import type { Server } from '../stores/servers.js'
 import { freshNamespace } from '../support/engines.js'
-import { describeWith } from '../support/needs.js'
 import { proveLeases } from './suite.js'
 
 // Leases on real servers, by each client that the documents name.
 
-for (const { name, missing, start, clients } of Object.values(serverKinds)) {
-  describeWith([missing], `leases on ${name}`, () => {
-    const namespace = freshNamespace()
-    let server: Server
-    beforeAll(async () => {
-      server = await start()
-    })
-    afterAll(() => server?.stop())
-    describe.each(Object.entries(clients))('by %s', (_, open) => proveOn(() => open(server.port), namespace))
-  })
-}
+describeServers('leases', (_, { clients }, server) => {
+  const namespace = freshNamespace()
+  describe.each(Object.entries(clients))('by %s', (_name, open) => proveOn(() => open(server().port), namespace))
+})
 
 describe('leases on SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-leases-'))

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
 import { eventually } from './eventually.ts'
-import { serverKinds } from './kinds/index.ts'
+import { describeServers } from './kinds/describe.ts'
 import type { Open, Opened } from './kinds/kind.ts'
 import { clusterClients, sentinelClients } from './kinds/redis.ts'
 import { startCluster, startWatched, tell } from './redis-servers.ts'
 import type { Server } from './servers.ts'
 
-// The contract of stores on real servers, by each client that the documents name.
+// The contract of stores on real servers, by each client that the documents name. The servers are used side by side.
 
 /** Calls a block of tests for each client, with what it has opened on a server. */
 function describeClients(
@@ -29,31 +29,23 @@ function describeClients(
   })
 }
 
-for (const { name, missing, start, clients } of Object.values(serverKinds)) {
-  describeWith([missing], name, () => {
-    let server: Server
-    beforeAll(async () => {
-      server = await start()
-    })
-    afterAll(() => server?.stop())
-
-    describeClients(
-      clients,
-      () => server.port,
-      (opened) => {
-        it('has another name for its life after a restart', async () => {
-          const { store } = opened()
-          if (store.durable) return expect(store.incarnation).toBeUndefined()
-          const before = await store.incarnation?.()
-          await server.restart('SIGKILL')
-          const after = await eventually(() => store.incarnation?.())
-          expect(after).toMatch(/\S/)
-          expect(after).not.toBe(before)
-        })
-      },
-    )
-  })
-}
+describeServers('a store', (_, { clients }, server) => {
+  describeClients(
+    clients,
+    () => server().port,
+    (opened) => {
+      it('has another name for its life after a restart, where it may forget', async () => {
+        const { store } = opened()
+        if (store.durable) return expect(store.incarnation).toBeUndefined()
+        const before = await store.incarnation?.()
+        await server().restart('SIGKILL')
+        const after = await eventually(() => store.incarnation?.())
+        expect(after).toMatch(/\S/)
+        expect(after).not.toBe(before)
+      })
+    },
+  )
+})
 
 describeWith(['redis'], 'Redis Cluster', () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>

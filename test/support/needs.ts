@@ -40,13 +40,14 @@ export function describeWith(
   needed: readonly (Tool | (() => string | undefined))[],
   name: string,
   body: () => void,
+  options: { readonly concurrent?: boolean } = {},
 ): void {
   const missing = needed
     .map((tool) => (typeof tool === 'string' ? tools[tool]() : tool()))
     .filter((reason) => reason !== undefined)
     .join(', ')
   if (missing !== '' && isLinux && process.env['CI']) throw new Error(`CI needs for '${name}': ${missing}`)
-  if (missing === '') describe(name, body)
+  if (missing === '') describe(name, options, body)
   else describe.skip(`${name}: left out, as there is no ${missing}`, body)
 }
 

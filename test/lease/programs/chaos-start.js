@@ -1,21 +1,32 @@
-// Opens a store, says so, and acquires a lease when it is told to; then says which node it has, and how many writes that took.
+// Opens a store that it is told of, and says so; acquires a lease when it is told to, and says which node it has, and how many
+// writes that took. Gives it back when it is told of another store.
 import { acquireLease } from 'graupel/lease'
 import { openStore } from './chaos-store.js'
 
-const store = await openStore(JSON.parse(process.argv[2] ?? ''))
+/** @type {import('graupel/stores').Store | undefined} */
+let store
+/** @type {{ readonly node: number, release(): Promise<void> } | undefined} */
+let lease
 let writes = 0
-const counted = {
-  ...store,
-  /** @type {typeof store.write} */
-  write(...words) {
-    writes++
-    return store.write(...words)
-  },
-}
-await store.nowMs?.()
-process.on('message', async () => {
-  const lease = await acquireLease({ store: counted, callTimeoutMs: 60_000, acquireTimeoutMs: 60_000 })
-  process.send?.({ node: lease.node, writes })
+
+process.on('message', async (/** @type {'go' | import('./chaos-store.js').StorePlan} */ message) => {
+  if (message !== 'go') {
+    await lease?.release()
+    const opened = await openStore(message)
+    writes = 0
+    store = {
+      ...opened,
+      write(...words) {
+        writes++
+        return opened.write(...words)
+      },
+    }
+    await store.nowMs?.()
+    process.send?.('ready')
+  } else if (store !== undefined) {
+    lease = await acquireLease({ store, callTimeoutMs: 60_000, acquireTimeoutMs: 60_000 })
+    process.send?.({ node: lease.node, writes })
+  }
 })
 process.on('disconnect', () => process.exit())
-process.send?.('ready')
+process.send?.('started')
