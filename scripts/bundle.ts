@@ -1,5 +1,5 @@
-// Run after tsc: makes what an import or a require() of the package loads, in place. The modules that tsc made stay beside
-// it, for the command line and for tests.
+// Run after tsc: makes what an import or a require() of the package loads, and the command line, in place. The modules that tsc
+// made stay beside them, for tests.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
@@ -19,6 +19,20 @@ const entries = [
   'platform/node',
   'platform/browser',
 ]
+
+// First: it takes the modules that tsc made, which entries are about to replace.
+await build({
+  entryPoints: ['dist/cli/main.js'],
+  outfile: 'dist/cli/main.js',
+  allowOverwrite: true,
+  bundle: true,
+  format: 'esm',
+  target: 'es2022',
+  platform: 'node',
+  define: { packageVersion: JSON.stringify(version) },
+  external: ['#platform'],
+  logLevel: 'warning',
+})
 
 // One file for each entry and form: loading some thirty small modules takes Node three times as long as running them. What two
 // entries have in common is in both of them.
