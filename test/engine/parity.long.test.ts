@@ -3,6 +3,6 @@ import { engines } from '../support/engines.js'
 import { proveParity } from './scripts.js'
 
 describe.skipIf(engines.length !== 2)('both engines', () => {
-  // A million steps.
-  proveParity(2000)
+  // Half a million steps.
+  proveParity(1000)
 })
