@@ -193,10 +193,14 @@ const thousand: Workload = {
   },
 }
 
+/** As many records as an acquisition lists, and a text as long as one of them. */
+const shard = 1024
+const aRecord = 'x'.repeat(300)
+
 /** One process alone, call by call. */
 const calls: Workload = {
   name: 'lease-calls',
-  title: 'acquire, renew, release',
+  title: 'acquire, renew, release, list',
   section: 'Leases',
   of: 'store',
   unit: 'ms to acquire',
@@ -208,7 +212,7 @@ const calls: Workload = {
       const options = { store, namespace: 'calls', windowMs: 150 }
       await (await acquireLease(options)).release()
       const size = isQuick ? 20 : 200
-      const taken = { acquire: series(), renew: series(), release: series() }
+      const taken = { acquire: series(), renew: series(), release: series(), list: series() }
       const timed = async <T>(kind: keyof typeof taken, call: () => Promise<T>) => {
         const [startMs, before] = [performance.now(), counts.calls]
         const result = await call()
@@ -231,6 +235,8 @@ const calls: Workload = {
         before = counts.calls
       }
       await lease.release()
+      for (let i = 0; i < shard; i++) await store.write(`list/${i}`, aRecord, undefined)
+      for (let i = 0; i < size; i++) await timed('list', () => store.list('list/'))
       const said = Object.entries(taken).map(([kind, { ms, calls }]) => {
         const { low, median, high } = spread(ms) satisfies Spread
         const trips = spread(calls).median
