@@ -1,0 +1,25 @@
+import type { StoreEntry } from './store.js'
+import { newVersion } from './version.js'
+
+/** A random UUID stands before the value. */
+const versionLength = 36
+
+/**
+ * What is stored for a value: a random text and the value. The whole of it is the version, because that is what the service can
+ * compare: revisions and indexes come again in a cluster that was made from a snapshot.
+ */
+export function storedFor(value: string): string {
+  return newVersion() + value
+}
+
+export function entryOf(key: string, stored: string): StoreEntry {
+  return { key, value: stored.slice(versionLength), version: stored }
+}
+
+export function toBase64(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+}
+
+export function fromBase64(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)))
+}
