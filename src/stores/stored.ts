@@ -17,9 +17,14 @@ export function entryOf(key: string, stored: string): StoreEntry {
 }
 
 export function toBase64(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+  let letters = ''
+  for (const byte of new TextEncoder().encode(text)) letters += String.fromCharCode(byte)
+  return btoa(letters)
 }
 
 export function fromBase64(text: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)))
+  const letters = atob(text)
+  const bytes = new Uint8Array(letters.length)
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i)
+  return new TextDecoder().decode(bytes)
 }

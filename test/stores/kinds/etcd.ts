@@ -10,11 +10,13 @@ export interface Member {
   /** As `--initial-cluster` takes it. */
   readonly cluster?: string
   readonly scheme?: 'http' | 'https'
+  /** A file of `etcdctl snapshot save` that it begins with. */
+  readonly snapshot?: string
 }
 
 /** @param more - Words for the server, such as `--auto-tls`. */
 export async function startEtcd(member: Member = {}, ...more: string[]): Promise<Server> {
-  const { name = 'one', peerPort = await freePort(), scheme = 'http' } = member
+  const { name = 'one', peerPort = await freePort(), scheme = 'http', snapshot } = member
   const peer = peerUrl(peerPort)
   const words = (port: number, folder: string) => [
     ...['--name', name, '--data-dir', `${folder}/data`],
@@ -30,7 +32,12 @@ export async function startEtcd(member: Member = {}, ...more: string[]): Promise
     ...['--heartbeat-interval', '50', '--election-timeout', '500'],
     ...more,
   ]
-  return start({ program: 'etcd', words, ready: 'ready to serve client requests' })
+  const prepare = (folder: string) => {
+    if (snapshot === undefined) return
+    const place = ['--data-dir', `${folder}/data`, '--name', name, '--initial-cluster', `${name}=${peer}`]
+    etcdctl(0, 'snapshot', 'restore', snapshot, ...place, '--initial-advertise-peer-urls', peer)
+  }
+  return start({ program: 'etcd', words, prepare, ready: 'ready to serve client requests' })
 }
 
 export function peerUrl(port: number): string {
@@ -40,7 +47,7 @@ export function peerUrl(port: number): string {
 /** Runs etcdctl on a server. */
 export function etcdctl(port: number, ...words: string[]): string {
   const env = { ...process.env, ETCDCTL_API: '3' }
-  return execFileSync('etcdctl', ['--endpoints', `${host}:${port}`, ...words], { encoding: 'utf8', env })
+  return execFileSync('etcdctl', ['--endpoints', `${host}:${port}`, ...words], { encoding: 'utf8', env, stdio: 'pipe' })
 }
 
 /** A server with a user `root`, which asks for its password. */
@@ -65,4 +72,6 @@ export const etcd: ServerKind = {
   start: () => startEtcd(),
   clients: etcdClients,
   isFetched: true,
+  // Behind the 36 letters of a version, which are 48 of base64.
+  sent: (value) => Buffer.from(value).toString('base64'),
 }
