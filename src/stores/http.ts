@@ -103,9 +103,9 @@ export class HttpService {
       })
       const { status } = response
       const text = await response.text()
-      const said = `${who} answered ${status}${shown(text, secret)}`
-      if (status >= 500) return { failure: new Error(said), wasSent: true }
-      const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said}; ${remedy}`)
+      const said = () => `${who} answered ${status}${shown(text, secret)}`
+      if (status >= 500) return { failure: new Error(said()), wasSent: true }
+      const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said()}; ${remedy}`)
       return { answer: { status, text, error, header: (name) => response.headers.get(name) } }
     } catch (error) {
       const { code, reason } = reasonOf(error)
@@ -174,9 +174,19 @@ function reasonOf(error: unknown): { code: string; reason: string } {
 }
 
 function shown(text: string, secret: string | undefined): string {
-  const line = hidden(text, secret).trim().replace(/\s+/g, ' ')
+  const line = hidden(messageOf(text), secret).trim().replace(/\s+/g, ' ')
   if (line === '') return ' and nothing else'
   return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
+}
+
+/** Errors of etcd are JSON, with a message. */
+function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text)
+    return typeof message === 'string' ? message : text
+  } catch {
+    return text
+  }
 }
 
 function hidden(text: string, secret: string | undefined): string {
