@@ -46,7 +46,7 @@ export async function startConsul(token?: string): Promise<Server> {
   }
 }
 
-export const consulClients: Record<string, Open> = {
+const consulClients: Record<string, Open> = {
   async fetch(port) {
     return { store: consulStore({ url: `http://${host}:${port}` }), close() {} }
   },

@@ -59,7 +59,7 @@ export async function startEtcdWithPassword(password: string): Promise<Server> {
   return server
 }
 
-export const etcdClients: Record<string, Open> = {
+const etcdClients: Record<string, Open> = {
   async fetch(port) {
     return { store: etcdStore({ url: `http://${host}:${port}` }), close() {} }
   },
