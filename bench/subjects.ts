@@ -137,5 +137,7 @@ export const subjects: readonly Subject[] = [
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
   store('postgres-pg', 'PostgreSQL, pg'),
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
+  store('etcd-fetch', 'etcd, fetch'),
+  store('consul-fetch', 'Consul, fetch'),
   ...rivals,
 ]

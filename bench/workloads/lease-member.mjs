@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
+import { consulStore } from 'graupel/stores/consul'
+import { etcdStore } from 'graupel/stores/etcd'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 
@@ -22,6 +24,8 @@ const host = '127.0.0.1'
 const stores = {
   'redis-ioredis': () => redisStore(new (load('ioredis').Redis)({ port, host })),
   'postgres-pg': () => postgresStore(new (load('pg').Pool)({ port, host, user: 'postgres' })),
+  'etcd-fetch': () => etcdStore({ url: `http://${host}:${port}` }),
+  'consul-fetch': () => consulStore({ url: `http://${host}:${port}` }),
 }
 const store = /** @type {import('graupel/stores').Store} */ (stores[name]?.())
 let writes = 0

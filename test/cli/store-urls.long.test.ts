@@ -14,7 +14,7 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 }
 
 describe('--store', () => {
-  const known = 'redis:, rediss:, postgres:, postgresql:, sqlite:'
+  const known = 'redis:, rediss:, postgres:, postgresql:, etcd:, etcds:, consul:, consuls:, sqlite:'
 
   it.each<[string[], string | RegExp]>([
     [
@@ -30,6 +30,17 @@ describe('--store', () => {
     [['--store', 'sqlite::memory:'], '--store has no path of a file'],
     [['--store', 'sqlite://u:secret@host/fleet.db'], '--store has no path of a file'],
     [['--store', 'sqlite:a', '--prefix', 'p'], '--prefix is not for sqlite:; give --table, or leave it out'],
+    [['--store', 'etcd:host'], '--store has no host; write etcd://127.0.0.1:2379'],
+    [['--store', 'etcds://u:secret@'], '--store has no host; write etcds://127.0.0.1:2379'],
+    [['--store', 'etcd://h,,i'], '--store has no host'],
+    [['--store', 'etcd://secret@h'], '--store has a user without a password, or one without a user; give both'],
+    [['--store', 'etcd://h?token=secret'], '--store has parameters that etcd: does not have; there are none'],
+    [
+      ['--store', 'consul://h?dc=1'],
+      '--store has parameters that consul: does not have; there are datacenter and namespace',
+    ],
+    [['--store', 'consul://h?datacenter='], 'datacenter is empty; pass a text, or leave it out'],
+    [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; give --prefix, or leave it out'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis')

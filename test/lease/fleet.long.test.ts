@@ -41,15 +41,15 @@ describe('processes that begin together', () => {
       }),
     )
 
-  for (const { name, missing, start, clients } of Object.values(serverKinds)) {
+  for (const [kind, { name, missing, start, clients, isFetched }] of Object.entries(serverKinds)) {
     describeWith([missing], name, () => {
       it('gives each a node of its own, after few writes', async () => {
         const server = await started(start)
-        const [client, open] = Object.entries(clients)[0] as [StorePlan['client'], Open]
+        const [client, open] = Object.entries(clients)[0] as [string, Open]
         const { store, close } = await open(server.port)
         await eventually<unknown>(() => (store.setup ?? store.nowMs)?.())
         await close()
-        await tell({ client, port: server.port } as StorePlan)
+        await tell({ client: isFetched ? kind : client, port: server.port } as StorePlan)
         const got = (await tell('go')) as { node: number; writes: number }[]
         expect(new Set(got.map(({ node }) => node)).size).toBe(64)
         const writes = got.reduce((sum, one) => sum + one.writes, 0)

@@ -37,13 +37,18 @@ describe('the types', () => {
   const storesConsumer = `import { GraupelError } from 'graupel'
     import { memoryStore, type Store, type StoreEntry, type StoreOptions } from 'graupel/stores'
     import { memoryStore as same } from 'graupel/stores/memory'
+    import { consulStore } from 'graupel/stores/consul'
+    import { etcdStore, type Fetch } from 'graupel/stores/etcd'
     import { postgresStore } from 'graupel/stores/postgres'
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
     import { storeContract } from 'graupel/stores/testing'
     import type {} from 'graupel/lease'
     const options: StoreOptions = { durable: true }
+    const fetchOfMine: Fetch = async (url, { method }) => ({ status: 200, headers: { get: () => method }, text: async () => url })
     const stores: Store[] = [
+      consulStore({ url: 'http://127.0.0.1:8500', token: 'mine', fetch: fetchOfMine }),
+      etcdStore({ url: ['http://127.0.0.1:2379'], user: 'me', password: 'mine', ...options }),
       memoryStore(),
       same(),
       postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { repository } from '../package/consumer.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
+import { startConsul } from './kinds/consul.ts'
+import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
@@ -115,6 +117,22 @@ describeExamples(
   },
 )
 
+describeExamples(['etcd.mjs'], 'etcdStore', `import { etcdStore } from 'graupel/stores/etcd'`, ['etcd'], async () => {
+  const server = await startEtcd()
+  return { server, variables: { ETCD_URL: `http://127.0.0.1:${server.port}` } }
+})
+
+describeExamples(
+  ['consul.mjs'],
+  'consulStore',
+  `import { consulStore } from 'graupel/stores/consul'`,
+  ['consul'],
+  async () => {
+    const server = await startConsul()
+    return { server, variables: { CONSUL_HTTP_ADDR: `http://127.0.0.1:${server.port}` } }
+  },
+)
+
 describeExamples(
   ['sqlite.mjs'],
   'sqliteStore',
@@ -124,6 +142,13 @@ describeExamples(
 )
 
 it('every program and every store has its test here', () => {
-  expect(programs.toSorted()).toEqual(['postgres.mjs', 'redis.mjs', 'sqlite.mjs', 'worker-threads.mjs'])
-  expect(examplesWithDatabase).toEqual(['postgresStore', 'redisStore', 'sqliteStore'])
+  expect(programs.toSorted()).toEqual([
+    'consul.mjs',
+    'etcd.mjs',
+    'postgres.mjs',
+    'redis.mjs',
+    'sqlite.mjs',
+    'worker-threads.mjs',
+  ])
+  expect(examplesWithDatabase).toEqual(['consulStore', 'etcdStore', 'postgresStore', 'redisStore', 'sqliteStore'])
 })

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe } from 'vitest'
+import { consul } from '../stores/kinds/consul.ts'
+import { etcd } from '../stores/kinds/etcd.ts'
 import { postgres } from '../stores/kinds/postgres.ts'
 import { redis } from '../stores/kinds/redis.ts'
 import { engines } from './engines.ts'
@@ -29,6 +31,8 @@ const tools = {
     runs([...mountCommand, 'mount', '-t', 'tmpfs', 'none', '/mnt']) ? undefined : 'leave to mount (unshare --mount)',
   setpriv: () => (runs(['setpriv', '--version']) ? undefined : 'setpriv (Debian package util-linux)'),
   faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
+  consul: consul.missing,
+  etcd: etcd.missing,
   redis: redis.missing,
   postgres: postgres.missing,
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),

@@ -1,5 +1,7 @@
 // Opens a store as a program that uses the package would: with a client that connects again by itself.
 import { createRequire } from 'node:module'
+import { consulStore } from 'graupel/stores/consul'
+import { etcdStore } from 'graupel/stores/etcd'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
@@ -9,6 +11,7 @@ const host = '127.0.0.1'
 
 /**
  * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js', port: number, durable?: boolean }
+ *   | { client: 'etcd' | 'consul', port: number, durable?: true }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
 
@@ -24,6 +27,10 @@ export async function openStore(plan) {
   const { port } = plan
   const options = plan.durable === undefined ? {} : { durable: plan.durable }
   switch (plan.client) {
+    case 'etcd':
+      return etcdStore({ url: `http://${host}:${port}` })
+    case 'consul':
+      return consulStore({ url: `http://${host}:${port}` })
     case 'ioredis': {
       const { Redis } = load('ioredis')
       const client = new Redis({ port, host })

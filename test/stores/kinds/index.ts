@@ -1,6 +1,8 @@
+import { consul } from './consul.ts'
+import { etcd } from './etcd.ts'
 import type { ServerKind } from './kind.ts'
 import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
 
 /** Every kind of database that has a server; by the name of its folder in the package, `graupel/stores/redis`. */
-export const serverKinds: Readonly<Record<string, ServerKind>> = { redis, postgres }
+export const serverKinds: Readonly<Record<string, ServerKind>> = { redis, postgres, etcd, consul }

@@ -18,6 +18,8 @@ export interface ServerKind {
   readonly resending?: readonly string[]
   /** Spoken to by `fetch`: there is no client that could be closed. */
   readonly isFetched?: true
+  /** How a value can be found among the bytes that are sent, where it is not sent as it is. */
+  readonly sent?: (value: string) => string
 }
 
 export interface Opened {

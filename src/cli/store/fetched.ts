@@ -1,0 +1,70 @@
+import { consulStore } from '../../stores/consul.js'
+import { etcdStore } from '../../stores/etcd.js'
+import type { Store } from '../../stores/store.js'
+import { UsageError } from '../arguments.js'
+import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
+
+// Stores that fetch is enough for.
+
+const etcd: Client = {
+  name: undefined,
+  async open(_, url, { names }) {
+    const { url: endpoints, user, password } = partsOf(url, 2379, [])
+    if ((user === '') !== (password === '')) {
+      throw new UsageError(
+        'ERR_OPTION_INVALID',
+        '--store has a user without a password, or one without a user; give both',
+      )
+    }
+    return opened(etcdStore({ url: endpoints, ...(user !== '' && { user, password }), ...names }))
+  },
+}
+
+const consul: Client = {
+  name: undefined,
+  async open(_, url, { names }) {
+    const { url: endpoints, user, password, query } = partsOf(url, 8500, ['datacenter', 'namespace'])
+    // There is no user beside it: consul://TOKEN@host is meant as consul://:TOKEN@host.
+    const token = password || user
+    return opened(consulStore({ url: endpoints, ...(token !== '' && { token }), ...query, ...names }))
+  },
+}
+
+/** Asks it, so that what is wrong is told at once. */
+async function opened(store: Store): Promise<Opened> {
+  const signal = AbortSignal.timeout(connectMs)
+  try {
+    await store.nowMs?.(signal)
+  } catch (error) {
+    throw signal.aborted ? new Error(`no answer within ${connectMs / 1000} s`) : error
+  }
+  return { store, close: ignore }
+}
+
+/** `scheme://user:password@host:port,host:port?name=value`, where a scheme that ends with `s` means TLS. @throws UsageError */
+function partsOf({ scheme, rest }: StoreUrl, port: number, names: readonly string[]) {
+  // As StoreUrl does, because passwords may have each of these marks.
+  const at = rest.lastIndexOf('@')
+  const [, user = '', password = ''] = /^\/\/([^:]*):?(.*)$/s.exec(rest.slice(0, Math.max(0, at))) ?? []
+  const [, hosts = '', path = '', text = ''] =
+    /^([^/?]*)(\/[^?]*)?\??(.*)$/s.exec(at === -1 ? rest.slice(2) : rest.slice(at + 1)) ?? []
+  if (!rest.startsWith('//') || !hosts.split(',').every((host) => URL.canParse(`http://${host}`))) {
+    throw new UsageError('ERR_OPTION_INVALID', `--store has no host; write ${scheme}//127.0.0.1:${port}`)
+  }
+  const query = Object.fromEntries(new URLSearchParams(text))
+  const unknown = Object.keys(query).filter((name) => !names.includes(name))
+  if (unknown.length > 0) {
+    const known = names.length === 0 ? 'none' : names.join(' and ')
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store has parameters that ${scheme} does not have; there are ${known}`,
+    )
+  }
+  const base = `${scheme === 'etcds:' || scheme === 'consuls:' ? 'https' : 'http'}://`
+  const url = hosts.split(',').map((host) => `${base}${/:\d+$/.test(host) ? host : `${host}:${port}`}${path}`)
+  return { url, user: decodeURIComponent(user), password: decodeURIComponent(password), query }
+}
+
+export const etcdKind: StoreKind = { schemes: ['etcd:', 'etcds:'], named: 'prefix', clients: [etcd] }
+export const consulKind: StoreKind = { schemes: ['consul:', 'consuls:'], named: 'prefix', clients: [consul] }

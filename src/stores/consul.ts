@@ -1,0 +1,143 @@
+import { rangeError } from '../errors.js'
+import {
+  checkText,
+  type Fetch,
+  type HttpAnswer,
+  type HttpOptions,
+  HttpService,
+  jsonOf,
+  refuseForgetting,
+} from './http.js'
+import { timeOf } from './http-date.js'
+import { checkStoreOptions } from './options.js'
+import type { Store, StoreEntry, StoreOptions } from './store.js'
+import { entryOf, fromBase64, storedFor } from './stored.js'
+
+export type { Fetch }
+
+export interface ConsulStoreOptions extends StoreOptions, HttpOptions {
+  /** The secret id of a token, where Consul has ACLs. */
+  readonly token?: string
+  /** The datacenter that has the keys. @default that of the agent */
+  readonly datacenter?: string
+  /** The namespace that has the keys, in Consul Enterprise. @default that of the token */
+  readonly namespace?: string
+  /** What its keys begin with, before a `/`. @default 'graupel' */
+  readonly prefix?: string
+}
+
+interface Row {
+  readonly Key: string
+  readonly Value: string | null
+  readonly ModifyIndex: number
+}
+
+const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
+
+/**
+ * A store in the keys and values of Consul 1.8 and later, by `fetch`. Durable: Consul acknowledges what most of its servers have
+ * on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes back: stop all processes before, and for a
+ * window afterwards.
+ *
+ * Every call is one request, but a write over a version is two. Reads are consistent. The clock is that of the agent that
+ * answers, in whole seconds: an agent on the host of the process shows the host's own time. A token needs
+ * `key_prefix "graupel/" { policy = "write" }`.
+ *
+ * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `durable` may not be false, because Consul has nothing that tells
+ * one life of its servers from another.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
+ * `ERR_STORE_UNAVAILABLE` where the URL, the token or the certificate has to be changed, and else with an Error that has the
+ * reason or the answer. No message has the token.
+ * @example
+ * const store = consulStore({ url: process.env.CONSUL_HTTP_ADDR ?? 'http://127.0.0.1:8500' })
+ * await store.write('settings/first', 'one', undefined)
+ * const entry = await store.read('settings/first')
+ * entry.value // 'one'
+ */
+export function consulStore(options: ConsulStoreOptions): Store {
+  checkStoreOptions(options, 'prefix', ['url', 'token', 'datacenter', 'namespace', 'fetch'])
+  const { token, datacenter, namespace, prefix = 'graupel', durable } = options
+  refuseForgetting('Consul', durable)
+  for (const [name, value] of Object.entries({ token, datacenter, namespace })) checkText(name, value)
+  // fetch would refuse it with a message that shows it.
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    throw rangeError('ERR_OPTION_INVALID', 'token has a space, a line break or a letter that is not ASCII; trim it')
+  }
+  const service = new HttpService('Consul', options)
+  const where = {
+    ...(datacenter !== undefined && { dc: datacenter }),
+    ...(namespace !== undefined && { ns: namespace }),
+  }
+  const remedies: readonly [RegExp, string][] = [
+    [/ACL not found/, 'check the token'],
+    [/Permission denied/, `pass a token whose policy has key_prefix "${prefix}/" { policy = "write" }`],
+    [/"ns"/, 'leave out namespace'],
+  ]
+
+  const ask = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined, body?: string) => {
+    const path = `${prefix}/${key}`.split('/').map(encodeURIComponent).join('/')
+    const answer = await service.request(
+      {
+        method: body === undefined ? 'GET' : 'PUT',
+        path: `/v1/kv/${path}?${new URLSearchParams({ ...query, ...where })}`,
+        headers: token === undefined ? {} : { 'x-consul-token': token },
+        ...(body !== undefined && { body }),
+        isRepeatable: body === undefined,
+        secret: token,
+      },
+      signal,
+    )
+    // Where there is no such key it answers 404, too, with its index.
+    const isAnswer = answer.status === 200 || (answer.status === 404 && answer.header('x-consul-index') !== null)
+    if (isAnswer) return answer
+    throw answer.error(remedies.find(([reason]) => reason.test(answer.text))?.[1] ?? isThisConsul)
+  }
+
+  const get = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined) => {
+    const answer = await ask(key, { consistent: '', ...query }, signal)
+    const rows = answer.status === 404 ? [] : rowsOf(answer)
+    const records = rows.map(({ Key, Value, ModifyIndex }) => {
+      const entry: StoreEntry = entryOf(Key.slice(prefix.length + 1), fromBase64(Value ?? ''))
+      return { entry, index: ModifyIndex }
+    })
+    return { records, date: answer.header('date') }
+  }
+
+  return {
+    name: 'consul',
+    durable: true,
+    async read(key, signal) {
+      return (await get(key, {}, signal)).records[0]?.entry
+    },
+    async list(folder, signal) {
+      const { records } = await get(folder, { recurse: '' }, signal)
+      return records.map(({ entry }) => entry).filter(({ key }) => !key.includes('/', folder.length))
+    },
+    async write(key, value, expected, signal) {
+      // Consul compares indexes only. The index is that of the version, because it was read with it; and nothing can have come
+      // between, because no two writes of a cluster have one index. An equal value would keep the old index; none is equal.
+      let index = 0
+      if (expected !== undefined) {
+        const [found] = (await get(key, {}, signal)).records
+        if (found?.entry.version !== expected) return undefined
+        index = found.index
+      }
+      const stored = storedFor(value)
+      const answer = await ask(key, { cas: `${index}` }, signal, stored)
+      const landed = jsonOf(answer, isThisConsul)
+      if (typeof landed !== 'boolean') throw answer.error(isThisConsul)
+      return landed ? stored : undefined
+    },
+    async nowMs(signal) {
+      return timeOf((await get('', {}, signal)).date)
+    },
+  }
+}
+
+function rowsOf(answer: HttpAnswer): readonly Row[] {
+  const rows = jsonOf(answer, isThisConsul)
+  if (Array.isArray(rows) && rows.every((row) => typeof row?.Key === 'string' && typeof row.ModifyIndex === 'number')) {
+    return rows
+  }
+  throw answer.error(isThisConsul)
+}

@@ -1,0 +1,162 @@
+import { typeError } from '../errors.js'
+import {
+  checkText,
+  type Fetch,
+  type HttpAnswer,
+  type HttpOptions,
+  HttpService,
+  jsonOf,
+  refuseForgetting,
+} from './http.js'
+import { timeOf } from './http-date.js'
+import { checkStoreOptions } from './options.js'
+import { endOf } from './sql.js'
+import type { Store, StoreEntry, StoreOptions } from './store.js'
+import { entryOf, fromBase64, storedFor, toBase64 } from './stored.js'
+
+export type { Fetch }
+
+export interface EtcdStoreOptions extends StoreOptions, HttpOptions {
+  /** The user, where etcd has authentication enabled; with `password`. */
+  readonly user?: string
+  readonly password?: string
+  /** What its keys begin with, before a `/`. @default 'graupel' */
+  readonly prefix?: string
+}
+
+/** The answer to a range, a transaction or an authentication. Fields that are zero are left out. */
+interface EtcdAnswer {
+  readonly header?: object
+  readonly kvs?: readonly { readonly key: string; readonly value?: string }[]
+  readonly succeeded?: boolean
+  readonly token?: string
+}
+
+const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL ends where /v3 begins'
+
+/**
+ * A store in etcd 3.4 and later, by its JSON gateway and `fetch`. Durable: etcd acknowledges what most of its members have on
+ * their disks. Restoring a snapshot takes writes back: stop all processes before, and for a window afterwards.
+ *
+ * Every call is one request that needs a quorum, reads too. With several endpoints, one that fails or does not answer costs one
+ * call. The clock is that of the member that answers, in whole seconds. A user needs `readwrite` on the keys that begin with the
+ * prefix and a slash.
+ *
+ * @param options - `{ url: 'http://127.0.0.1:2379' }` is enough. `durable` may not be false, because etcd has nothing that tells
+ * one life of its servers from another.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
+ * `ERR_STORE_UNAVAILABLE` where the URL, the user or the certificate has to be changed, and else with an Error that has the reason
+ * or the answer. No message has the password or a token.
+ * @example
+ * const store = etcdStore({ url: process.env.ETCD_URL ?? 'http://127.0.0.1:2379' })
+ * await store.write('settings/first', 'one', undefined)
+ * const entry = await store.read('settings/first')
+ * entry.value // 'one'
+ */
+export function etcdStore(options: EtcdStoreOptions): Store {
+  checkStoreOptions(options, 'prefix', ['url', 'user', 'password', 'fetch'])
+  const { user, password, prefix = 'graupel', durable } = options
+  refuseForgetting('etcd', durable)
+  checkText('user', user)
+  checkText('password', password)
+  if ((user === undefined) !== (password === undefined)) {
+    throw typeError('ERR_OPTION_INVALID', 'user and password belong together; pass both, or neither')
+  }
+  const service = new HttpService('etcd', options)
+  const remedies: readonly [RegExp, string][] = [
+    [/authentication failed/, 'check user and password'],
+    [/authentication is not enabled/, 'leave out user and password, or run etcdctl auth enable'],
+    [/auth token|auth store is old/, 'its users were changed meanwhile: try again'],
+    [/user name is empty/, 'it has authentication enabled: pass user and password'],
+    [
+      /permission denied/,
+      `run etcdctl role grant-permission ROLE readwrite --prefix=true ${prefix}/ for a role of the user`,
+    ],
+  ]
+  let token: string | undefined
+
+  const send = (
+    path: string,
+    body: object,
+    isRepeatable: boolean,
+    signal: AbortSignal | undefined,
+    authorization: string | undefined,
+    secret = authorization,
+  ) =>
+    service.request(
+      {
+        method: 'POST',
+        path: `/v3/${path}`,
+        headers: { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
+        body: JSON.stringify(body),
+        isRepeatable,
+        secret,
+      },
+      signal,
+    )
+
+  const accept = (answer: HttpAnswer): EtcdAnswer => {
+    if (answer.status !== 200) {
+      throw answer.error(remedies.find(([reason]) => reason.test(answer.text))?.[1] ?? isThisEtcd)
+    }
+    const parsed = jsonOf(answer, isThisEtcd) as EtcdAnswer | null
+    if (typeof parsed?.header !== 'object') throw answer.error(isThisEtcd)
+    return parsed
+  }
+
+  const authenticate = async (signal: AbortSignal | undefined) => {
+    const answer = await send('auth/authenticate', { name: user, password }, true, signal, undefined, password)
+    token = accept(answer).token
+  }
+
+  /** The answer to a request that is sent again only where etcd has refused the token, and so has not looked at it. */
+  const ask = async (path: string, body: object, isRepeatable: boolean, signal: AbortSignal | undefined) => {
+    if (user !== undefined && token === undefined) await authenticate(signal)
+    const used = token
+    const answer = await send(path, body, isRepeatable, signal, used)
+    if (user === undefined || !isTokenRefused(answer)) return answer
+    // A restart forgets simple tokens, and a change of users outdates them all. A call beside this one may have a new one.
+    if (token === used) await authenticate(signal)
+    return send(path, body, isRepeatable, signal, token)
+  }
+
+  const range = async (from: string, to: string | undefined, signal: AbortSignal | undefined) => {
+    const body = { key: toBase64(from), ...(to !== undefined && { range_end: toBase64(to) }) }
+    const answer = await ask('kv/range', body, true, signal)
+    const { kvs = [] } = accept(answer)
+    const entries = kvs.map(({ key, value = '' }): StoreEntry => {
+      return entryOf(fromBase64(key).slice(prefix.length + 1), fromBase64(value))
+    })
+    return { entries, date: answer.header('date') }
+  }
+
+  return {
+    name: 'etcd',
+    durable: true,
+    async read(key, signal) {
+      return (await range(`${prefix}/${key}`, undefined, signal)).entries[0]
+    },
+    async list(folder, signal) {
+      const { entries } = await range(`${prefix}/${folder}`, `${prefix}/${endOf(folder)}`, signal)
+      return entries.filter(({ key }) => !key.includes('/', folder.length))
+    },
+    async write(key, value, expected, signal) {
+      const [at, stored] = [toBase64(`${prefix}/${key}`), storedFor(value)]
+      // etcd ignores the names of fields that it does not know, and compares with 0 in their place.
+      const compare =
+        expected === undefined
+          ? { key: at, target: 'CREATE', result: 'EQUAL', create_revision: '0' }
+          : { key: at, target: 'VALUE', result: 'EQUAL', value: toBase64(expected) }
+      const put = { request_put: { key: at, value: toBase64(stored) } }
+      const { succeeded } = accept(await ask('kv/txn', { compare: [compare], success: [put] }, false, signal))
+      return succeeded === true ? stored : undefined
+    },
+    async nowMs(signal) {
+      return timeOf((await range(`${prefix}/`, undefined, signal)).date)
+    },
+  }
+}
+
+function isTokenRefused({ status, text }: HttpAnswer): boolean {
+  return status === 401 || /revision of auth store is old/.test(text)
+}

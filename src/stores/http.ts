@@ -1,0 +1,194 @@
+import { GraupelError, rangeError, show, typeError } from '../errors.js'
+import { showNoText } from './options.js'
+
+/** What stores use of `fetch`: Node's and a browser's, undici's, or a function of your own that calls one of them. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    readonly redirect: 'manual'
+    readonly body?: string
+    readonly signal?: AbortSignal
+  },
+) => Promise<{
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  text(): Promise<string>
+}>
+
+export interface HttpOptions {
+  /** Where the service is, such as `http://127.0.0.1:2379`; or several endpoints of one cluster. */
+  readonly url: string | readonly string[]
+  /** Does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */
+  readonly fetch?: Fetch
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body?: string
+  /** Whether it does no harm if the service gets it twice. */
+  readonly isRepeatable: boolean
+  /** What no message may have, even where the service repeats it. */
+  readonly secret?: string | undefined
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly text: string
+  header(name: string): string | null
+  /** An error that names the service, the answer and what to do. */
+  error(remedy: string): GraupelError
+}
+
+/** Of errors that are certain to have come before the request was sent. */
+const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+const ofTls = /CERT|SIGNATURE|^ERR_(TLS|SSL)_/
+
+/**
+ * A service that is spoken to by HTTP, at one of its endpoints for as long as that one works. A failure, and a call that was
+ * aborted because no answer came, let the next call begin with the next endpoint. Within a call another endpoint is asked only
+ * where the request may come twice, or cannot have been sent.
+ */
+export class HttpService {
+  readonly #name: string
+  readonly #urls: readonly string[]
+  readonly #fetch: Fetch
+  #current = 0
+
+  /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
+  constructor(name: string, { url, fetch = (at, init) => globalThis.fetch(at, init) }: HttpOptions) {
+    if (typeof fetch !== 'function') {
+      throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
+    }
+    this.#name = name
+    this.#urls = endpointsOf(url)
+    this.#fetch = fetch
+  }
+
+  /**
+   * @returns An answer below 500.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` where its certificate is not trusted; an Error where there is no answer, or one
+   * from 500 on; what the signal was aborted with.
+   */
+  async request(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
+    for (let tried = 1; ; tried++) {
+      signal?.throwIfAborted()
+      const at = this.#current
+      const { failure, wasSent, answer } = await this.#ask(this.#urls[at] as string, request, signal)
+      if (answer !== undefined) return answer
+      // A call beside this one may have gone on already.
+      if (this.#current === at) this.#current = (at + 1) % this.#urls.length
+      signal?.throwIfAborted()
+      if (tried === this.#urls.length || (wasSent && !request.isRepeatable)) throw failure
+    }
+  }
+
+  async #ask(
+    url: string,
+    { method, path, headers, body, secret }: HttpRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<{ answer?: HttpAnswer; failure?: Error; wasSent?: boolean }> {
+    const who = `${this.#name} at ${url}`
+    try {
+      const response = await this.#fetch(url + path, {
+        method,
+        headers,
+        // Somewhere else it would arrive with its credentials.
+        redirect: 'manual',
+        ...(body !== undefined && { body }),
+        ...(signal !== undefined && { signal }),
+      })
+      const { status } = response
+      const text = await response.text()
+      const said = () => `${who} answered ${status}${shown(text, secret)}`
+      if (status >= 500) return { failure: new Error(said()), wasSent: true }
+      const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said()}; ${remedy}`)
+      return { answer: { status, text, error, header: (name) => response.headers.get(name) } }
+    } catch (error) {
+      const { code, reason } = reasonOf(error)
+      if (ofTls.test(code)) {
+        const message = `${who} cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own; write http:// if it has no TLS`
+        return { failure: new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error }), wasSent: false }
+      }
+      const failure = new Error(`${who} cannot be reached: ${hidden(reason, secret)}`, { cause: error })
+      return { failure, wasSent: !notSent.test(code) }
+    }
+  }
+}
+
+/** What an answer has where it should have JSON. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
+export function jsonOf(answer: HttpAnswer, remedy: string): unknown {
+  try {
+    return JSON.parse(answer.text)
+  } catch {
+    throw answer.error(remedy)
+  }
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID` where the options say that the store forgets. */
+export function refuseForgetting(store: string, durable: boolean | undefined): void {
+  if (durable !== false) return
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `durable is false; leave it out: ${store} has nothing that tells one life of its servers from another, so leases need one that keeps what it has acknowledged`,
+  )
+}
+
+function endpointsOf(url: unknown): string[] {
+  const all: unknown[] = Array.isArray(url) ? url : [url]
+  if (all.length === 0) throw rangeError('ERR_OPTION_INVALID', 'url is an empty array; pass one endpoint or more')
+  return all.map((one) => {
+    // A text is not shown, because it may have a password.
+    if (typeof one !== 'string' || !/^https?:\/\//.test(one) || !URL.canParse(one)) {
+      const rule = 'pass one that begins with http:// or https://, or an array of them'
+      throw typeError('ERR_OPTION_INVALID', `url is ${showNoText(one)}; ${rule}`)
+    }
+    const { origin, pathname, username, password, search, hash } = new URL(one)
+    if (username + password + search + hash !== '') {
+      const rule = 'pass the scheme, the host, the port and a path, and everything else as options'
+      throw rangeError('ERR_OPTION_INVALID', `url has a user, a password, a query or a fragment; ${rule}`)
+    }
+    return origin + pathname.replace(/\/+$/, '')
+  })
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID` for what is no text, without showing it. */
+export function checkText(name: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'string' && value !== '')) return
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `${name} is ${value === '' ? 'empty' : show(value)}; pass a text, or leave it out`,
+  )
+}
+
+/** The reason of an error of `fetch`, whose own message is 'fetch failed'. */
+function reasonOf(error: unknown): { code: string; reason: string } {
+  const { cause, message } = Object(error)
+  const { code = '', errors = [] } = Object(cause)
+  // For a name with several addresses, of which all have failed.
+  const inner = [cause, ...errors].map((one) => Object(one).message).find(Boolean)
+  return { code: `${code}`, reason: inner ?? (code || message || show(error)) }
+}
+
+function shown(text: string, secret: string | undefined): string {
+  const line = hidden(messageOf(text), secret).trim().replace(/\s+/g, ' ')
+  if (line === '') return ' and nothing else'
+  return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
+}
+
+/** Errors of etcd are JSON, with a message. */
+function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text)
+    return typeof message === 'string' ? message : text
+  } catch {
+    return text
+  }
+}
+
+function hidden(text: string, secret: string | undefined): string {
+  return secret === undefined ? text : text.replaceAll(secret, '***')
+}

@@ -1,0 +1,149 @@
+import { createGenerator, GraupelError } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { etcdStore } from '../../src/stores/etcd.js'
+import { freshNamespace } from '../support/engines.js'
+import { duplicatesAmong, isAscending } from '../support/ids.js'
+import { describeWith } from '../support/needs.ts'
+import { until } from '../support/until.js'
+import { eventually } from './eventually.ts'
+import { etcdctl, peerUrl, startEtcd } from './kinds/etcd.ts'
+import { callsOf } from './real-time.ts'
+import { freePort, type Server } from './servers.ts'
+
+// A cluster of three, of which one is killed or stopped.
+
+const windowMs = 3000
+
+describeWith(['etcd'], 'etcd of three', () => {
+  let members: Server[]
+  beforeAll(async () => {
+    const peers = await Promise.all(['a', 'b', 'c'].map(async (name) => ({ name, peerPort: await freePort() })))
+    const cluster = peers.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join()
+    // Each can be used when the others are there.
+    members = await Promise.all(peers.map((peer) => startEtcd({ ...peer, cluster })))
+  })
+  afterAll(() => Promise.all((members ?? []).map((member) => member.stop())))
+
+  /** One that begins with another member than its neighbour. */
+  function opened(first: number) {
+    const urls = members.map(({ port }) => `http://127.0.0.1:${port}`)
+    return etcdStore({ url: [...urls.slice(first), ...urls.slice(0, first)] })
+  }
+
+  async function leader(): Promise<Server> {
+    for (const member of members) {
+      const [{ Status }] = JSON.parse(etcdctl(member.port, 'endpoint', 'status', '-w', 'json'))
+      if (Status.leader === Status.header.member_id) return member
+    }
+    throw new Error('there is no leader')
+  }
+
+  it('goes on when its leader is killed: no id comes twice, and each lease goes on', async () => {
+    const namespace = freshNamespace()
+    const options = { namespace, windowMs, callTimeoutMs: 500 }
+    const leases = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => acquireLease({ store: opened(i % 3), ...options })),
+    )
+    const makers = leases.map((lease) => ({ lease, ids: createGenerator({ lease }), made: [] as bigint[] }))
+    let isOver = false
+    const making = (async () => {
+      while (!isOver) {
+        for (const { ids, made } of makers) {
+          try {
+            made.push(...ids.take(10))
+          } catch (error) {
+            // A machine that is busy may take longer to choose another leader than a window lasts.
+            if (!(error instanceof GraupelError && error.code === 'ERR_LEASE_EXPIRED')) throw error
+          }
+        }
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    })()
+    /** Each lease has been renewed since, or acquired, and has made ids since. */
+    const allGoOn = async () => {
+      const seen = makers.map(({ lease, made }) => ({ ceilingMs: lease.stats().ceilingMs, count: made.length }))
+      await until(() =>
+        makers.every(({ lease, made }, i) => {
+          const before = seen[i] as (typeof seen)[number]
+          return lease.stats().ceilingMs > before.ceilingMs + windowMs && made.length > before.count
+        }),
+      )
+    }
+
+    try {
+      const killed = await leader()
+      await killed.signal('SIGKILL')
+      await allGoOn()
+      await killed.restart()
+      await eventually(() => etcdctl(killed.port, 'endpoint', 'health'))
+      // Without the one that came back, there would be no majority now.
+      await (members.find((member) => member !== killed) as Server).restart('SIGKILL')
+      await allGoOn()
+    } finally {
+      isOver = true
+      await making
+    }
+    expect(duplicatesAmong(makers.map(({ made }) => BigUint64Array.from(made)))).toBe(0)
+    for (const { made } of makers) expect(isAscending(made)).toBe(true)
+    expect(makers.every(({ lease }) => !lease.signal.aborted)).toBe(true)
+    await Promise.all(leases.map((lease) => lease.release()))
+  })
+
+  it('shows its tokens to all of its members', async () => {
+    const [first, second] = members as [Server, Server]
+    const asRoot = ['--user', 'root:hush']
+    etcdctl(first.port, 'user', 'add', 'root:hush')
+    etcdctl(first.port, 'user', 'grant-role', 'root', 'root')
+    etcdctl(first.port, 'auth', 'enable')
+    try {
+      const urls = [first, second].map(({ port }) => `http://127.0.0.1:${port}`)
+      let authenticated = 0
+      const store = etcdStore({
+        url: urls,
+        user: 'root',
+        password: 'hush',
+        fetch(url, init) {
+          if (url.endsWith('authenticate')) authenticated++
+          return fetch(url, init)
+        },
+      })
+      const version = await eventually(() => store.write('tokens/1', 'x', undefined))
+      await first.signal('SIGSTOP')
+      try {
+        const calls = callsOf(store, 500)
+        // The one that is lost to the first member.
+        await expect(calls.read('tokens/1')).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+        expect((await eventually(() => calls.read('tokens/1')))?.version).toBe(version)
+        expect(authenticated).toBe(1)
+      } finally {
+        await first.signal('SIGCONT')
+      }
+    } finally {
+      await eventually(() => etcdctl(second.port, ...asRoot, 'auth', 'disable'))
+    }
+  })
+
+  describe('of which one is stopped', () => {
+    it('costs a store one call, whichever it was', async () => {
+      const stopped = members[0] as Server
+      const stores = [0, 1, 2].map(opened)
+      for (const store of stores) await eventually(() => store.read('stopped/1'))
+      await stopped.signal('SIGSTOP')
+      try {
+        for (const [i, store] of stores.entries()) {
+          const calls = callsOf(store, 1000)
+          // It may have been the leader, and then the others have to choose one.
+          const lost = i === 0 ? await calls.read('stopped/1').catch((error) => error) : undefined
+          if (i === 0) expect(lost).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+          await eventually(() => calls.read('stopped/1'))
+          expect(await calls.write(`stopped/${i}`, 'x', undefined, performance.now() + 10_000)).toMatchObject({
+            landed: true,
+          })
+        }
+      } finally {
+        await stopped.signal('SIGCONT')
+      }
+    })
+  })
+})

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { consulStore } from '../../src/stores/consul.js'
+import { type EtcdStoreOptions, etcdStore, type Fetch } from '../../src/stores/etcd.js'
+import { callsOf } from './real-time.ts'
+
+// Stores that are spoken to by fetch, without a server: what they refuse, what they say, and which endpoint they ask.
+
+const url = 'http://store.test:1234'
+const makers = { etcdStore, consulStore } as const
+type Options = Record<string, unknown>
+
+describe.each(Object.entries(makers))('%s', (name, maker) => {
+  const make = (options: unknown) => maker(options as EtcdStoreOptions)
+
+  it.each<[string, Options | null | undefined, string]>([
+    ['no options', undefined, 'ERR_OPTION_INVALID'],
+    ['null', null, 'ERR_OPTION_INVALID'],
+    ['no URL', {}, 'ERR_OPTION_INVALID'],
+    ['a URL that is a number', { url: 7 }, 'ERR_OPTION_INVALID'],
+    ['a URL without a scheme', { url: 'localhost:2379' }, 'ERR_OPTION_INVALID'],
+    ['a URL of another scheme', { url: 'redis://h' }, 'ERR_OPTION_INVALID'],
+    ['a URL without a host', { url: 'http://' }, 'ERR_OPTION_INVALID'],
+    ['a URL with a query', { url: `${url}?dc=1` }, 'ERR_OPTION_INVALID'],
+    ['no endpoints', { url: [] }, 'ERR_OPTION_INVALID'],
+    ['an endpoint that is none', { url: [url, undefined] }, 'ERR_OPTION_INVALID'],
+    ['a fetch that is no function', { url, fetch: 'node-fetch' }, 'ERR_OPTION_INVALID'],
+    ['a prefix with a slash', { url, prefix: 'a/b' }, 'ERR_OPTION_INVALID'],
+    ['an empty prefix', { url, prefix: '' }, 'ERR_OPTION_INVALID'],
+    ['an option of another store', { url, table: 'x' }, 'ERR_OPTION_UNKNOWN'],
+    ['a misspelt option', { url, durabel: true }, 'ERR_OPTION_UNKNOWN'],
+    ['durable that is no boolean', { url, durable: 'yes' }, 'ERR_OPTION_INVALID'],
+  ])('refuses %s', (_, options, code) => {
+    expect(() => make(options)).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('refuses durable: false, and says why', () => {
+    expect(() => make({ url, durable: false })).toThrow(/durable is false; leave it out: .* tells one life/)
+    expect(make({ url, durable: true }).durable).toBe(true)
+    expect(make({ url }).durable).toBe(true)
+  })
+
+  it.each(['http://user:hush@host', 'https://:hush@host', 'hush', 'http://h/?token=hush'])(
+    'does not show a URL that it refuses: %s',
+    (given) => {
+      expect(() => make({ url: given })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+      expect(() => make({ url: given })).not.toThrow(/hush/)
+    },
+  )
+
+  it.each<[string, Answer, string]>([
+    [
+      'HTML',
+      { text: '<!doctype html>\n<title>Sign in</title>' },
+      ' answered 200: <!doctype html> <title>Sign in</title>; is this ',
+    ],
+    ['HTML of many lines', { text: 'a\n'.repeat(1000) }, 'a a a …; is this '],
+    ['nothing', { text: '' }, ' answered 200 and nothing else; is this '],
+    ['JSON of another service', { text: '{"ok":true}' }, ' answered 200: {"ok":true}; is this '],
+    ['null', { text: 'null' }, '; is this '],
+    ['that there is no such page', { status: 404, text: 'Not Found' }, ' answered 404: Not Found; is this '],
+    ['that it is elsewhere', { status: 301, text: '' }, ' answered 301 and nothing else; is this '],
+  ])('says in one line who has answered %s', async (_, answer, said) => {
+    const store = make({ url: `${url}/base/`, fetch: answering(answer) })
+    const calls = [
+      () => store.read('a/1'),
+      () => store.list('a/'),
+      () => store.write('a/1', 'x', undefined),
+      () => store.nowMs?.(),
+    ]
+    for (const call of calls) {
+      const message = await failureOf(call(), 'ERR_STORE_UNAVAILABLE')
+      expect(message).toContain(`${store.name === 'etcd' ? 'etcd' : 'Consul'} at ${url}/base answered`)
+      expect(message).toContain(said)
+      expect(message).not.toContain('\n')
+    }
+    expect(name).toContain(store.name)
+  })
+
+  it('tells an answer from 500 on as it is', async () => {
+    const store = make({ url, fetch: answering({ status: 503, text: 'no leader' }) })
+    await expect(store.read('a/1')).rejects.toThrow(`at ${url} answered 503: no leader`)
+  })
+
+  it('says why there was no answer', async () => {
+    const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+    const store = make({ url, fetch: failing(reset) })
+    await expect(store.read('a/1')).rejects.toThrow(`at ${url} cannot be reached: socket hang up`)
+    const many = Object.assign(new AggregateError([new Error('refused by ::1'), new Error('x')]), {
+      code: 'ECONNREFUSED',
+    })
+    await expect(make({ url, fetch: failing(many) }).read('a/1')).rejects.toThrow('reached: refused by ::1')
+  })
+
+  it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
+    'says what to do about %s',
+    async (code) => {
+      const store = make({ url, fetch: failing(Object.assign(new Error('x'), { code })) })
+      const message = await failureOf(store.read('a/1'), 'ERR_STORE_UNAVAILABLE')
+      expect(message).toContain(`cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or`)
+    },
+  )
+
+  it('refuses an answer without a Date for a clock', async () => {
+    const text = name === 'etcdStore' ? '{"header":{}}' : '[]'
+    await expect(make({ url, fetch: answering({ text }) }).nowMs?.()).rejects.toThrow(/null for its Date/)
+  })
+
+  describe('with several endpoints', () => {
+    const first = 'http://first.test'
+    const second = 'http://second.test'
+    const empty = name === 'etcdStore' ? '{"header":{}}' : '[]'
+    const written = name === 'etcdStore' ? '{"header":{},"succeeded":true}' : 'true'
+    const asked: string[] = []
+    const fleet = (atFirst: Fetch) => {
+      asked.length = 0
+      const fetch: Fetch = async (at, init) => {
+        asked.push(new URL(at).origin)
+        if (at.startsWith(first)) return atFirst(at, init)
+        const isWrite = init.method === 'PUT' || at.endsWith('/txn')
+        return answering({ text: isWrite ? written : empty })(at, init)
+      }
+      return make({ url: [first, second], fetch })
+    }
+
+    it.each(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])(
+      'goes on with the next one after %s, also with a write, and stays there',
+      async (code) => {
+        const store = fleet(failing(Object.assign(new Error('x'), { code })))
+        expect(await store.write('a/1', 'x', undefined)).toMatch(/x$/)
+        expect(await store.read('a/1')).toBeUndefined()
+        expect(asked).toEqual([first, second, second])
+      },
+    )
+
+    it.each<[string, Fetch]>([
+      ['a connection that broke', failing(Object.assign(new Error('x'), { code: 'ECONNRESET' }))],
+      ['an answer of 503', answering({ status: 503, text: 'x' })],
+    ])('sends a read again after %s, but no write', async (_, atFirst) => {
+      const reader = fleet(atFirst)
+      expect(await reader.read('a/1')).toBeUndefined()
+      expect(asked).toEqual([first, second])
+      const writer = fleet(atFirst)
+      await expect(writer.write('a/1', 'x', undefined)).rejects.toThrow()
+      expect(asked).toEqual([first])
+      expect(await writer.write('a/1', 'x', undefined)).toMatch(/x$/)
+      expect(asked).toEqual([first, second])
+    })
+
+    it('loses one call to one that does not answer', async () => {
+      const store = fleet(silent)
+      const calls = callsOf(store, 50)
+      const lost = await Promise.allSettled([calls.read('a/1'), calls.read('a/2'), calls.read('a/3')])
+      expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+      await sleep(10)
+      expect(await calls.read('a/1')).toBeUndefined()
+      expect(await calls.read('a/1')).toBeUndefined()
+      expect(asked).toEqual([first, first, first, second, second])
+    })
+
+    it('asks each one once, and tells what the last one said', async () => {
+      const store = make({
+        url: [first, second],
+        fetch: failing(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
+      })
+      await expect(store.read('a/1')).rejects.toThrow(`${second} cannot be reached: no`)
+    })
+  })
+})
+
+describe('etcdStore', () => {
+  it.each<Options>([{ user: 'u' }, { password: 'p' }, { user: '', password: 'p' }, { user: 'u', password: 7 }])(
+    'refuses %j',
+    (options) => {
+      expect(() => etcdStore({ url, ...options })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+    },
+  )
+
+  /** A server that knows the tokens of which `isGood` says so, and gives `t1`, `t2` and so on. */
+  function withTokens(isGood: (token: string) => boolean) {
+    const sent: string[] = []
+    const fetch: Fetch = async (at, { headers }) => {
+      const token = headers['authorization'] ?? 'none'
+      sent.push(`${at.slice(at.lastIndexOf('/') + 1)} ${token}`)
+      const answer = (status: number, more: object) =>
+        answering({ status, text: JSON.stringify(more) })(at, {} as never)
+      if (at.endsWith('authenticate')) {
+        return answer(200, { header: {}, token: `t${sent.filter((one) => one.startsWith('auth')).length}` })
+      }
+      if (isGood(token)) return answer(200, { header: {}, succeeded: true })
+      return answer(401, { message: `etcdserver: invalid auth token ${token}`, code: 16 })
+    }
+    return { sent, store: etcdStore({ url, user: 'u', password: 'hush', fetch }) }
+  }
+
+  it('keeps its token, and takes another one when that is refused, also for a write', async () => {
+    let good = 't1'
+    const { sent, store } = withTokens((token) => token === good)
+    await store.read('a/1')
+    await store.write('a/1', 'x', undefined)
+    good = 't2'
+    expect(await store.write('a/1', 'x', undefined)).toMatch(/x$/)
+    await store.read('a/1')
+    const all = ['authenticate none', 'range t1', 'txn t1', 'txn t1', 'authenticate none', 'txn t2', 'range t2']
+    expect(sent).toEqual(all)
+  })
+
+  it('never sends a request without a token while another call fetches one', async () => {
+    let good = 't1'
+    const { sent, store } = withTokens((token) => token >= good)
+    await store.read('a/1')
+    good = 't2'
+    await Promise.all(Array.from({ length: 5 }, () => store.read('a/1')))
+    expect(sent).not.toContain('range none')
+  })
+
+  it('tells a token that is refused twice, and does not show it', async () => {
+    const { sent, store } = withTokens(() => false)
+    const message = await failureOf(store.write('a/1', 'x', undefined), 'ERR_STORE_UNAVAILABLE')
+    expect(message).toMatch(
+      /answered 401: etcdserver: invalid auth token \*\*\*; its users were changed meanwhile: try again$/,
+    )
+    expect(sent.length).toBe(4)
+  })
+
+  it('does not show a password that another service repeats', async () => {
+    const fetch: Fetch = async (at, init) => answering({ text: `you sent ${init.body}` })(at, init)
+    const message = await failureOf(etcdStore({ url, user: 'u', password: 'hush', fetch }).read('a/1'))
+    expect(message).toContain('"password":"***"')
+  })
+})
+
+describe('consulStore', () => {
+  it.each<Options>([
+    { token: 7 },
+    { token: '' },
+    { token: 'hush\n' },
+    { token: 'hush ' },
+    { datacenter: '' },
+    { namespace: {} },
+  ])('refuses %j, without showing the token', (options) => {
+    expect(() => consulStore({ url, ...options })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+    expect(() => consulStore({ url, ...options })).not.toThrow(/hush/)
+  })
+
+  it('does not show a token that another service repeats', async () => {
+    const fetch: Fetch = async (at, init) => answering({ text: `you sent ${JSON.stringify(init.headers)}` })(at, init)
+    const message = await failureOf(consulStore({ url, token: 'hush', fetch }).read('a/1'))
+    expect(message).toContain('"x-consul-token":"***"')
+  })
+
+  it('names the datacenter, the namespace and the key', async () => {
+    const asked: string[] = []
+    const fetch: Fetch = async (at, init) => {
+      asked.push(`${init.method} ${at.slice(url.length)}`)
+      return answering({ text: init.method === 'GET' ? '[]' : 'true' })(at, init)
+    }
+    const store = consulStore({ url, datacenter: 'dc 2', namespace: 'n', prefix: 'mine', fetch })
+    await store.read('a/b?c')
+    await store.list('a/')
+    await store.write('a/1', 'x', undefined)
+    expect(asked).toEqual([
+      'GET /v1/kv/mine/a/b%3Fc?consistent=&dc=dc+2&ns=n',
+      'GET /v1/kv/mine/a/?consistent=&recurse=&dc=dc+2&ns=n',
+      'PUT /v1/kv/mine/a/1?cas=0&dc=dc+2&ns=n',
+    ])
+  })
+})
+
+interface Answer {
+  readonly status?: number
+  readonly text: string
+}
+
+function answering({ status = 200, text }: Answer): Fetch {
+  return async () => ({ status, headers: { get: () => null }, text: async () => text })
+}
+
+function failing(cause: Error): Fetch {
+  return async () => {
+    throw new TypeError('fetch failed', { cause })
+  }
+}
+
+const silent: Fetch = (_, { signal }) =>
+  new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+
+async function failureOf(call: Promise<unknown> | undefined, code?: string): Promise<string> {
+  const error = await (call as Promise<unknown>).then(
+    () => new Error('it was fulfilled'),
+    (reason) => reason,
+  )
+  if (code !== undefined) expect(error).toMatchObject({ code })
+  return error.message
+}

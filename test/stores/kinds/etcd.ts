@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process'
+import { etcdStore } from '../../../src/stores/etcd.js'
+import { freePort, type Server, start } from '../servers.ts'
+import { host, missingProgram, type Open, type ServerKind } from './kind.ts'
+
+/** A member of a cluster, which is one of itself alone unless the others are named. */
+export interface Member {
+  readonly name?: string
+  readonly peerPort?: number
+  /** As `--initial-cluster` takes it. */
+  readonly cluster?: string
+  readonly scheme?: 'http' | 'https'
+  /** A file of `etcdctl snapshot save` that it begins with. */
+  readonly snapshot?: string
+}
+
+/** @param more - Words for the server, such as `--auto-tls`. */
+export async function startEtcd(member: Member = {}, ...more: string[]): Promise<Server> {
+  const { name = 'one', peerPort = await freePort(), scheme = 'http', snapshot } = member
+  const peer = peerUrl(peerPort)
+  const words = (port: number, folder: string) => [
+    ...['--name', name, '--data-dir', `${folder}/data`],
+    ...[
+      '--listen-client-urls',
+      `${scheme}://${host}:${port}`,
+      '--advertise-client-urls',
+      `${scheme}://${host}:${port}`,
+    ],
+    ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+    ...['--initial-cluster', member.cluster ?? `${name}=${peer}`],
+    // Of its default, 1000, a cluster of one waits for a part at each start.
+    ...['--heartbeat-interval', '50', '--election-timeout', '500'],
+    ...more,
+  ]
+  const prepare = (folder: string) => {
+    if (snapshot === undefined) return
+    const place = ['--data-dir', `${folder}/data`, '--name', name, '--initial-cluster', `${name}=${peer}`]
+    etcdctl(0, 'snapshot', 'restore', snapshot, ...place, '--initial-advertise-peer-urls', peer)
+  }
+  return start({ program: 'etcd', words, prepare, ready: 'ready to serve client requests' })
+}
+
+export function peerUrl(port: number): string {
+  return `http://${host}:${port}`
+}
+
+/** Runs etcdctl on a server. */
+export function etcdctl(port: number, ...words: string[]): string {
+  const env = { ...process.env, ETCDCTL_API: '3' }
+  return execFileSync('etcdctl', ['--endpoints', `${host}:${port}`, ...words], { encoding: 'utf8', env, stdio: 'pipe' })
+}
+
+/** A server with a user `root`, which asks for its password. */
+export async function startEtcdWithPassword(password: string): Promise<Server> {
+  const server = await startEtcd({}, '--bcrypt-cost', '4')
+  etcdctl(server.port, 'user', 'add', `root:${password}`)
+  etcdctl(server.port, 'user', 'grant-role', 'root', 'root')
+  etcdctl(server.port, 'auth', 'enable')
+  return server
+}
+
+const etcdClients: Record<string, Open> = {
+  async fetch(port) {
+    return { store: etcdStore({ url: `http://${host}:${port}` }), close() {} }
+  },
+}
+
+export const etcd: ServerKind = {
+  name: 'etcd',
+  missing: () =>
+    missingProgram('etcd', '--version', 'etcd-server') ?? missingProgram('etcdctl', 'version', 'etcd-client'),
+  start: () => startEtcd(),
+  clients: etcdClients,
+  isFetched: true,
+  // Behind the 36 letters of a version, which are 48 of base64.
+  sent: (value) => Buffer.from(value).toString('base64'),
+}
