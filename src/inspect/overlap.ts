@@ -1,7 +1,7 @@
 import type { IdSet } from './id-set.js'
 
 /** An id that occurs more than once, and where: the line in each set, counted from 1. */
-export interface EqualId {
+interface EqualId {
   readonly id: bigint
   readonly places: readonly { readonly set: string; readonly line: number }[]
 }
