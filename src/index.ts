@@ -5,6 +5,7 @@ export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './e
 export type { AheadEvent, EngineEvent, LeaseEvent } from './events.js'
 export { createGenerator } from './generator/create.js'
 export type { BaseGenerator, IdGenerator, NarrowGenerator } from './generator/id-generator.js'
+export { type NodeSources, nodeFromEnvironment } from './generator/node-from-environment.js'
 export type { GeneratorOptions } from './generator/options.js'
 export type { Stats } from './generator/stats.js'
 export {

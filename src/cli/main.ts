@@ -8,22 +8,26 @@ import { layouts, layoutsManual } from './layouts.js'
 import { lease, leaseManual } from './lease.js'
 import { next, nextManual } from './next.js'
 import { Output } from './output.js'
+import { overlap, overlapManual } from './overlap.js'
 import { state, stateManual } from './state.js'
 
 type Values = Parameters<typeof next>[0] &
   Parameters<typeof inspect>[0] &
+  Parameters<typeof overlap>[0] &
   Parameters<typeof layouts>[0] &
   Parameters<typeof state>[0] &
   Parameters<typeof lease>[0]
 
 interface Command {
   readonly manual: Manual
-  run(values: Values, output: Output): Promise<void>
+  /** Resolves to the exit code, where that is not 0 for all that succeeds. */
+  run(values: Values, output: Output): Promise<void> | Promise<number>
 }
 
 const commands: readonly Command[] = [
   { manual: nextManual, run: next },
   { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
+  { manual: overlapManual, run: (values, output) => overlap(values, output, process.stdin) },
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },
   { manual: leaseManual, run: lease },
@@ -50,8 +54,8 @@ async function main([name, ...words]: string[], output: Output): Promise<number>
   }
   const { manual, run } = commandOf(name)
   const values = parseFlags(`graupel ${name}`, manual.flags, words) as Values
-  if (values.values.help === undefined) await run(values, output)
-  else await output.write(commandHelp(manual))
+  if (values.values.help === undefined) return (await run(values, output)) ?? 0
+  await output.write(commandHelp(manual))
   return 0
 }
 

@@ -1,7 +1,7 @@
 import { defineLayout, type Field, type Layout, layouts } from '../index.js'
 import { type Flag, quote, UsageError, wholeNumber } from './arguments.js'
 
-/** The flags that say how an id is made up; `next` and `inspect` have them. */
+/** The flags that say how an id is made up; `next`, `inspect` and `overlap` have them. */
 export const layoutFlags = {
   layout: { value: 'NAME', choices: Object.keys(layouts), help: 'how ids are made up' },
   epoch: { value: 'MS', help: "milliseconds since 1970 that stand for timestamp 0, instead of the layout's own" },

@@ -14,9 +14,9 @@ import {
 import { type LeaseSettings, readLeaseOption } from '../lease/handle.js'
 import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
 import { clockOf, milliseconds, namespaceOf, oneOf, stateOf, windowOf } from './check.js'
+import { nodeVariable } from './node-from-environment.js'
 import { type GeneratorOptions, optionNames } from './options.js'
 
-const nodeVariable = 'GRAUPEL_NODE'
 /** The native engine counts milliseconds in 31 bits. */
 const maxLockMs = 2 ** 31 - 1
 

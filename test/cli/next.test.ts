@@ -389,7 +389,7 @@ describe('what is refused', () => {
   it.each([
     [
       ['inspcet'],
-      /no command 'inspcet'; the commands are next, inspect, layouts, state, lease, help \(ERR_OPTION_UNKNOWN\)/,
+      /no command 'inspcet'; the commands are next, inspect, overlap, layouts, state, lease, help \(ERR_OPTION_UNKNOWN\)/,
     ],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],

@@ -10,6 +10,7 @@ import {
   type IdGenerator,
   type Layout,
   layouts,
+  nodeFromEnvironment,
   parseId,
 } from 'graupel'
 
@@ -39,6 +40,9 @@ createGenerator({ node: { datacenter: 1 } })
 createGenerator({ node: { datacenter: 1, worker: 7, shard: 1 } })
 // @ts-expect-error discord's parts are worker and process
 createGenerator({ node: { datacenter: 1, worker: 7 }, layout: layouts.discord })
+createGenerator({ node: { datacenter: 1, worker: nodeFromEnvironment({ statefulSet: 'web' }) } })
+// @ts-expect-error a StatefulSet is named
+nodeFromEnvironment({ statefulSet: true })
 // @ts-expect-error a node is no text
 createGenerator({ node: '7' })
 
