@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { acquireLease } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
@@ -56,6 +57,8 @@ async function startProcess(plan: StorePlan): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   ends.push(() => child.kill('SIGKILL'))
+  // Sixty-four that start would keep the server, and what else is tested meanwhile, from the processor for seconds.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   await messageOf(child)
   return child
 }

@@ -77,9 +77,9 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     expect(name).toContain(store.name)
   })
 
-  it('tells an answer from 500 on as it is', async () => {
-    const store = make({ url, fetch: answering({ status: 503, text: 'no leader' }) })
-    await expect(store.read('a/1')).rejects.toThrow(`at ${url} answered 503: no leader`)
+  it.each([429, 500, 503])('tells an answer of %d as it is', async (status) => {
+    const store = make({ url, fetch: answering({ status, text: 'no leader' }) })
+    await expect(store.read('a/1')).rejects.toThrow(new RegExp(`at ${url} answered ${status}: no leader$`))
   })
 
   it('says why there was no answer', async () => {
