@@ -72,6 +72,7 @@ export function etcdStore(options: EtcdStoreOptions): Store {
       /permission denied/,
       `run etcdctl role grant-permission ROLE readwrite --prefix=true ${prefix}/ for a role of the user`,
     ],
+    [/etcdserver: /, 'look after etcd'],
   ]
   let token: string | undefined
 

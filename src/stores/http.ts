@@ -69,9 +69,9 @@ export class HttpService {
   }
 
   /**
-   * @returns An answer below 500.
+   * @returns An answer below 500, and not 429.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` where its certificate is not trusted; an Error where there is no answer, or one
-   * from 500 on; what the signal was aborted with.
+   * of those; what the signal was aborted with.
    */
   async request(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
     for (let tried = 1; ; tried++) {
@@ -104,7 +104,8 @@ export class HttpService {
       const { status } = response
       const text = await response.text()
       const said = () => `${who} answered ${status}${shown(text, secret)}`
-      if (status >= 500) return { failure: new Error(said()), wasSent: true }
+      // 429: it has enough to do, or no room. Another endpoint may have.
+      if (status >= 500 || status === 429) return { failure: new Error(said()), wasSent: true }
       const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said()}; ${remedy}`)
       return { answer: { status, text, error, header: (name) => response.headers.get(name) } }
     } catch (error) {

@@ -81,6 +81,19 @@ describeWith(['consul'], 'Consul', () => {
     }
   })
 
+  it('gives no index twice in a cluster into which a snapshot is restored', async () => {
+    const store = opened()
+    const first = await store.write('same/1', 'kept', undefined)
+    const snapshot = await (await told(server, 'GET', 'snapshot')).arrayBuffer()
+    const forgotten = await store.write('same/1', 'forgotten', first)
+    const index = await indexOf('same/1')
+    await told(server, 'PUT', 'snapshot', snapshot)
+    expect(await eventually(() => store.read('same/1'))).toEqual({ key: 'same/1', value: 'kept', version: first })
+    expect(await store.write('same/1', 'late', forgotten)).toBeUndefined()
+    expect(await store.write('same/1', 'after', first)).toBeDefined()
+    expect(await indexOf('same/1')).toBeGreaterThan(index)
+  })
+
   it('lands no write whose record another one has changed between its two requests', async () => {
     const other = opened()
     const first = await other.write('between/1', 'first', undefined)

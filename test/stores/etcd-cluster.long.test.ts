@@ -8,7 +8,7 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.js'
 import { eventually } from './eventually.ts'
 import { etcdctl, peerUrl, startEtcd } from './kinds/etcd.ts'
-import { callsOf } from './real-time.ts'
+import { callsOf, inSeconds } from './real-time.ts'
 import { freePort, type Server } from './servers.ts'
 
 // A cluster of three, of which one is killed or stopped.
@@ -41,7 +41,7 @@ describeWith(['etcd'], 'etcd of three', () => {
 
   it('goes on when its leader is killed: no id comes twice, and each lease goes on', async () => {
     const namespace = freshNamespace()
-    const options = { namespace, windowMs, callTimeoutMs: 500 }
+    const options = { namespace, windowMs }
     const leases = await Promise.all(
       Array.from({ length: 6 }, (_, i) => acquireLease({ store: opened(i % 3), ...options })),
     )
@@ -112,8 +112,7 @@ describeWith(['etcd'], 'etcd of three', () => {
       await first.signal('SIGSTOP')
       try {
         const calls = callsOf(store, 500)
-        // The one that is lost to the first member.
-        await expect(calls.read('tokens/1')).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+        // After the call that is lost to the first member.
         expect((await eventually(() => calls.read('tokens/1')))?.version).toBe(version)
         expect(authenticated).toBe(1)
       } finally {
@@ -137,7 +136,7 @@ describeWith(['etcd'], 'etcd of three', () => {
           const lost = i === 0 ? await calls.read('stopped/1').catch((error) => error) : undefined
           if (i === 0) expect(lost).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
           await eventually(() => calls.read('stopped/1'))
-          expect(await calls.write(`stopped/${i}`, 'x', undefined, performance.now() + 10_000)).toMatchObject({
+          expect(await calls.write(`stopped/${i}`, 'x', undefined, inSeconds(30))).toMatchObject({
             landed: true,
           })
         }

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { consulStore } from '../../src/stores/consul.js'
@@ -77,9 +78,9 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     expect(name).toContain(store.name)
   })
 
-  it('tells an answer from 500 on as it is', async () => {
-    const store = make({ url, fetch: answering({ status: 503, text: 'no leader' }) })
-    await expect(store.read('a/1')).rejects.toThrow(`at ${url} answered 503: no leader`)
+  it.each([429, 500, 503])('tells an answer of %d as it is', async (status) => {
+    const store = make({ url, fetch: answering({ status, text: 'no leader' }) })
+    await expect(store.read('a/1')).rejects.toThrow(new RegExp(`at ${url} answered ${status}: no leader$`))
   })
 
   it('says why there was no answer', async () => {
@@ -100,6 +101,20 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
       expect(message).toContain(`cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or`)
     },
   )
+
+  it('follows no redirect, which would take its credentials elsewhere', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const store = make({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}` })
+    await expect(store.read('a/1')).rejects.toThrow(' answered 307 and nothing else; is this ')
+    expect(asked).toEqual([expect.stringMatching(/^\/v[13]\/kv/)])
+    server.closeAllConnections()
+    server.close()
+  })
 
   it('refuses an answer without a Date for a clock', async () => {
     const text = name === 'etcdStore' ? '{"header":{}}' : '[]'
@@ -150,12 +165,33 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     it('loses one call to one that does not answer', async () => {
       const store = fleet(silent)
       const calls = callsOf(store, 50)
-      const lost = await Promise.allSettled([calls.read('a/1'), calls.read('a/2'), calls.read('a/3')])
-      expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+      const lost = await Promise.allSettled([calls.read('a/1'), calls.read('a/2')])
+      expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
       await sleep(10)
       expect(await calls.read('a/1')).toBeUndefined()
       expect(await calls.read('a/1')).toBeUndefined()
-      expect(asked).toEqual([first, first, first, second, second])
+      expect(asked).toEqual([first, first, second, second])
+    })
+
+    it('is not led back by a call that fails late', async () => {
+      const third = 'http://third.test'
+      const asked: string[] = []
+      const fetch: Fetch = (at, init) => {
+        asked.push(new URL(at).origin)
+        if (at.startsWith(first)) return silent(at, init)
+        if (at.startsWith(second)) return failing(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }))(at, init)
+        return answering({ text: empty })(at, init)
+      }
+      const store = make({ url: [first, second, third], fetch })
+      const [early, late] = [new AbortController(), new AbortController()]
+      const calls = [early, late].map(({ signal }) => store.read('a/1', signal).catch(() => 'failed'))
+      early.abort()
+      await calls[0]
+      await store.read('a/1')
+      late.abort()
+      await calls[1]
+      await store.read('a/1')
+      expect(asked).toEqual([first, first, second, third, third])
     })
 
     it('asks each one once, and tells what the last one said', async () => {
@@ -176,9 +212,13 @@ describe('etcdStore', () => {
     },
   )
 
+  const invalid: [number, string] = [401, 'etcdserver: invalid auth token']
+  const old: [number, string] = [400, 'etcdserver: revision of auth store is old']
+
   /** A server that knows the tokens of which `isGood` says so, and gives `t1`, `t2` and so on. */
-  function withTokens(isGood: (token: string) => boolean) {
+  function withTokens(isGood: (token: string) => boolean, [status, said] = invalid) {
     const sent: string[] = []
+    const hook = { after: async () => {} }
     const fetch: Fetch = async (at, { headers }) => {
       const token = headers['authorization'] ?? 'none'
       sent.push(`${at.slice(at.lastIndexOf('/') + 1)} ${token}`)
@@ -187,23 +227,28 @@ describe('etcdStore', () => {
       if (at.endsWith('authenticate')) {
         return answer(200, { header: {}, token: `t${sent.filter((one) => one.startsWith('auth')).length}` })
       }
-      if (isGood(token)) return answer(200, { header: {}, succeeded: true })
-      return answer(401, { message: `etcdserver: invalid auth token ${token}`, code: 16 })
+      const isRight = isGood(token)
+      await hook.after()
+      if (isRight) return answer(200, { header: {}, succeeded: true })
+      return answer(status, { message: `${said} ${token}` })
     }
-    return { sent, store: etcdStore({ url, user: 'u', password: 'hush', fetch }) }
+    return { sent, hook, store: etcdStore({ url, user: 'u', password: 'hush', fetch }) }
   }
 
-  it('keeps its token, and takes another one when that is refused, also for a write', async () => {
-    let good = 't1'
-    const { sent, store } = withTokens((token) => token === good)
-    await store.read('a/1')
-    await store.write('a/1', 'x', undefined)
-    good = 't2'
-    expect(await store.write('a/1', 'x', undefined)).toMatch(/x$/)
-    await store.read('a/1')
-    const all = ['authenticate none', 'range t1', 'txn t1', 'txn t1', 'authenticate none', 'txn t2', 'range t2']
-    expect(sent).toEqual(all)
-  })
+  it.each([invalid, old])(
+    'keeps its token, and takes another one after %d %s, also for a write',
+    async (...refusal) => {
+      let good = 't1'
+      const { sent, store } = withTokens((token) => token === good, refusal)
+      await store.read('a/1')
+      await store.write('a/1', 'x', undefined)
+      good = 't2'
+      expect(await store.write('a/1', 'x', undefined)).toMatch(/x$/)
+      await store.read('a/1')
+      const all = ['authenticate none', 'range t1', 'txn t1', 'txn t1', 'authenticate none', 'txn t2', 'range t2']
+      expect(sent).toEqual(all)
+    },
+  )
 
   it('never sends a request without a token while another call fetches one', async () => {
     let good = 't1'
@@ -212,6 +257,30 @@ describe('etcdStore', () => {
     good = 't2'
     await Promise.all(Array.from({ length: 5 }, () => store.read('a/1')))
     expect(sent).not.toContain('range none')
+  })
+
+  it('takes the token that another call has fetched since', async () => {
+    let good = 't1'
+    const { sent, store, hook } = withTokens((token) => token === good)
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let isLate = false
+    hook.after = async () => {
+      if (!isLate) return
+      isLate = false
+      await held
+    }
+    await store.read('a/1')
+    good = 't2'
+    isLate = true
+    const late = store.read('a/2')
+    await store.read('a/1')
+    release()
+    await late
+    expect(sent.filter((one) => one.startsWith('auth')).length).toBe(2)
+    expect(sent.at(-1)).toBe('range t2')
   })
 
   it('tells a token that is refused twice, and does not show it', async () => {
