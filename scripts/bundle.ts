@@ -12,6 +12,7 @@ const entries = [
   'lease/index',
   'stores/index',
   'stores/memory',
+  'stores/mysql',
   'stores/postgres',
   'stores/redis',
   'stores/sqlite',

@@ -11,7 +11,9 @@ import type { Server } from './servers.ts'
 
 // What becomes of a write whose reply is lost, is late, or never comes, with each client as its defaults have it.
 
-for (const { name, missing, start, clients, resending = [], isFetched } of Object.values(serverKinds)) {
+for (const { name, missing, start, clients, resending = [], isFetched, onWire = String } of Object.values(
+  serverKinds,
+)) {
   describeWith([missing], name, () => {
     describe.each(Object.entries(clients))('by %s', (client, open) => {
       let server: Server
@@ -47,7 +49,7 @@ for (const { name, missing, start, clients, resending = [], isFetched } of Objec
 
       // The reason for StoreCalls: an answer of the client is no proof of either.
       it('a write whose reply is cut off is an error, or a conflict with itself', async () => {
-        proxy.cutReplyTo('cut me off')
+        proxy.cutReplyTo(onWire('cut me off'))
         const outcome = await store.write(key, 'cut me off', first).then(
           (version) => version ?? 'a conflict',
           () => 'an error',
@@ -58,7 +60,7 @@ for (const { name, missing, start, clients, resending = [], isFetched } of Objec
       })
 
       it('a write whose reply is cut off is found to have landed', async () => {
-        proxy.cutReplyTo('cut me off')
+        proxy.cutReplyTo(onWire('cut me off'))
         const written = await callsOf(store).write(key, 'cut me off', first, inSeconds(30))
         expect(proxy.cuts).toBe(1)
         await expectLanded(written, 'cut me off')

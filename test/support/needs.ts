@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe } from 'vitest'
+import { mysql } from '../stores/kinds/mysql.ts'
 import { postgres } from '../stores/kinds/postgres.ts'
 import { redis } from '../stores/kinds/redis.ts'
 import { engines } from './engines.ts'
@@ -30,6 +31,7 @@ const tools = {
   setpriv: () => (runs(['setpriv', '--version']) ? undefined : 'setpriv (Debian package util-linux)'),
   faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
   redis: redis.missing,
+  mysql: mysql.missing,
   postgres: postgres.missing,
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
 }
