@@ -5,12 +5,13 @@ import { StoreCalls, type Timing } from '../../stores/calls.js'
 import { type Flag, UsageError } from '../arguments.js'
 import type { Names, Opened, StoreKind } from './kind.js'
 import { loadClient } from './load.js'
+import { mysqlKind } from './mysql.js'
 import { postgresKind } from './postgres.js'
 import { redisKind } from './redis.js'
 import { sqliteKind } from './sqlite.js'
 import { StoreUrl } from './url.js'
 
-const kinds: readonly StoreKind[] = [redisKind, postgresKind, sqliteKind]
+const kinds: readonly StoreKind[] = [redisKind, mysqlKind, postgresKind, sqliteKind]
 const schemes = kinds.flatMap((kind) => kind.schemes)
 
 /** The flags that say which store. */
