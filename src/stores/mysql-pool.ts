@@ -79,14 +79,15 @@ export function askOf(client: MysqlPool): (sql: string, signal?: AbortSignal) =>
     // That of mariadb/callback has promised nothing.
     if (typeof connection?.query !== 'function') throw clientError('MySQL', client, what)
     let isUsable = true
-    // It may be dead for ever, and hold a place of the pool.
     const abandon = () => {
       isUsable = false
       connection.destroy()
     }
     try {
       signal?.throwIfAborted()
-      signal?.addEventListener('abort', abandon)
+      // The connection may be dead for ever, and hold a place of the pool. That of mariadb would make another one to end the
+      // statement, and where that one breaks, too, the process ends by a rejection that nothing can catch (3.5.4).
+      if (!isMariadb) signal?.addEventListener('abort', abandon)
       const found = await connection.query({ sql, ...plain })
       const result = isMariadb ? found : (found as unknown[])[0]
       try {
