@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
+import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 
@@ -21,6 +22,8 @@ const host = '127.0.0.1'
 /** @type {Record<string, () => import('graupel/stores').Store>} */
 const stores = {
   'redis-ioredis': () => redisStore(new (load('ioredis').Redis)({ port, host })),
+  'mysql-mysql2': () =>
+    mysqlStore(load('mysql2/promise').createPool({ port, host, user: 'root', database: 'graupel' })),
   'postgres-pg': () => postgresStore(new (load('pg').Pool)({ port, host, user: 'postgres' })),
 }
 const store = /** @type {import('graupel/stores').Store} */ (stores[name]?.())

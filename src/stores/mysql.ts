@@ -62,9 +62,8 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       try {
         return await ask(sql, signal)
       } catch (error) {
-        const errno = errnoOf(error)
         // Nothing was done, and the next attempt sees what the winner has written.
-        if (!rolledBack.includes(errno)) throw explained(error, errno, ddl)
+        if (!rolledBack.includes(toldBy(error).errno)) throw explained(error, ddl)
       }
     }
   }
@@ -101,7 +100,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
           if (error instanceof GraupelError) throw error
           throw new GraupelError(
             'ERR_STORE_UNAVAILABLE',
-            `setup() of the store 'mysql' failed (${said(error)}); let a user who may create tables run\n${ddl}`,
+            `setup() of the store 'mysql' failed (${toldBy(error).text}); let a user who may create tables run\n${ddl}`,
             { cause: error },
           )
         }
@@ -124,7 +123,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
           await run(signal, `INSERT INTO ${records} ${columns} VALUES (${literal(key)}, ${text}, ${literal(version)})`)
           return version
         } catch (error) {
-          if (errnoOf(error) === duplicateKey) return undefined
+          if (toldBy(error).errno === duplicateKey) return undefined
           throw error
         }
       }
@@ -171,10 +170,11 @@ function literal(text: string): string {
 }
 
 /** An error that a user has to act on. */
-function explained(error: unknown, errno: number, ddl: string): unknown {
+function explained(error: unknown, ddl: string): unknown {
+  const { errno, text } = toldBy(error)
   const advice = errno === noSuchTable ? `await its setup() once, or run\n${ddl}` : refusals[errno]
   if (advice === undefined) return error
-  const message = `the store 'mysql' cannot be used (${said(error)}); ${advice}`
+  const message = `the store 'mysql' cannot be used (${text}); ${advice}`
   return new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
 }
 
@@ -191,12 +191,10 @@ const refusals: Readonly<Record<number, string>> = {
   1143: missingRight,
 }
 
-function errnoOf(error: unknown): number {
-  return Number((error as { errno?: unknown } | undefined)?.errno)
-}
-
-/** What the server has said; mariadb appends the statement to its messages. */
-function said(error: unknown): string {
-  const { sqlMessage, message } = error as { sqlMessage?: string; message: string }
-  return sqlMessage ?? message
+/** What the server has said: mariadb's pool has it beneath where it gets no connection, and appends the statement to messages. */
+function toldBy(error: unknown): { errno: number; text: string } {
+  type Told = { errno?: number; sqlMessage?: string; message: string; cause?: Told }
+  const { errno, sqlMessage, message, cause } = Object(error) as Told
+  if (cause?.sqlMessage !== undefined) return toldBy(cause)
+  return { errno: Number(errno), text: sqlMessage ?? message }
 }

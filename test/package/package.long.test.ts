@@ -37,6 +37,7 @@ describe('the types', () => {
   const storesConsumer = `import { GraupelError } from 'graupel'
     import { memoryStore, type Store, type StoreEntry, type StoreOptions } from 'graupel/stores'
     import { memoryStore as same } from 'graupel/stores/memory'
+    import { mysqlStore } from 'graupel/stores/mysql'
     import { postgresStore } from 'graupel/stores/postgres'
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
@@ -46,6 +47,7 @@ describe('the types', () => {
     const stores: Store[] = [
       memoryStore(),
       same(),
+      mysqlStore({ getConnection: async () => ({ query: async () => [], release() {}, destroy() {} }), execute() {} }, { table: 'mine' }),
       postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),

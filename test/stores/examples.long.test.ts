@@ -9,6 +9,7 @@ import { repository } from '../package/consumer.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
 import { load } from './kinds/kind.ts'
+import { database, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
 import type { Server } from './servers.ts'
@@ -22,6 +23,7 @@ beforeAll(() => {
   mkdirSync(join(folder, 'node_modules'))
   for (const [name, place] of [
     ['ioredis', 'clients'],
+    ['mysql2', 'clients'],
     ['pg', 'clients'],
     ['libsql', 'clients'],
     ['better-sqlite3', 'better-sqlite3'],
@@ -103,6 +105,17 @@ describeExamples(
 )
 
 describeExamples(
+  ['mysql.mjs'],
+  'mysqlStore',
+  `import { mysqlStore } from 'graupel/stores/mysql'\nimport mysql from 'mysql2/promise'`,
+  ['mysql'],
+  async () => {
+    const server = await startMysql()
+    return { server, variables: { MYSQL_URL: `mysql://root@127.0.0.1:${server.port}/${database}` } }
+  },
+)
+
+describeExamples(
   ['postgres.mjs'],
   'postgresStore',
   `import { postgresStore } from 'graupel/stores/postgres'\nimport pg from 'pg'`,
@@ -124,6 +137,6 @@ describeExamples(
 )
 
 it('every program and every store has its test here', () => {
-  expect(programs.toSorted()).toEqual(['postgres.mjs', 'redis.mjs', 'sqlite.mjs', 'worker-threads.mjs'])
-  expect(examplesWithDatabase).toEqual(['postgresStore', 'redisStore', 'sqliteStore'])
+  expect(programs.toSorted()).toEqual(['mysql.mjs', 'postgres.mjs', 'redis.mjs', 'sqlite.mjs', 'worker-threads.mjs'])
+  expect(examplesWithDatabase).toEqual(['mysqlStore', 'postgresStore', 'redisStore', 'sqliteStore'])
 })

@@ -289,7 +289,8 @@ describeWith(['mysql'], 'MySQL', () => {
       }
       await named.setup()
       await keepsContract(named)
-      await expect(storeOf(client, { user: 'weak', password: 'wrong' }).read('a/1')).rejects.toMatchObject(
+      const wrong = { user: 'weak', password: 'wrong', ...(client === 'mariadb' && { acquireTimeout: 500 }) }
+      await expect(storeOf(client, wrong).read('a/1')).rejects.toMatchObject(
         unavailable("Access denied for user 'weak'"),
       )
     }

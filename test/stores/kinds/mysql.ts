@@ -32,7 +32,7 @@ export function startMysql(...more: string[]): Promise<Server> {
 /** Small, to be copied fast; and nothing has to outlast a loss of power. */
 const sizes = [
   ...['--innodb-log-file-size=4M', '--innodb-data-file-path=ibdata1:4M:autoextend', '--innodb-buffer-pool-size=16M'],
-  ...['--innodb-flush-log-at-trx-commit=2', '--max-connections=400'],
+  ...['--innodb-flush-log-at-trx-commit=2', '--max-connections=1000'],
 ]
 
 let made: string | undefined
