@@ -14,6 +14,7 @@ const entries = [
   'stores/etcd',
   'stores/index',
   'stores/memory',
+  'stores/mysql',
   'stores/postgres',
   'stores/redis',
   'stores/sqlite',

@@ -1,13 +1,9 @@
 // A process of a fleet, which acquires leases of one store when it is told to. Plain JavaScript, because sixty-four that
 // first load a compiler of TypeScript would take minutes to start.
-import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
-import { consulStore } from 'graupel/stores/consul'
-import { etcdStore } from 'graupel/stores/etcd'
-import { postgresStore } from 'graupel/stores/postgres'
-import { redisStore } from 'graupel/stores/redis'
+import { openStore } from '../../test/lease/programs/chaos-store.js'
 
 /**
  * @typedef {{ name: string, port: number }} MemberStart
@@ -16,18 +12,14 @@ import { redisStore } from 'graupel/stores/redis'
  * @typedef {{ writes: number, cpuMs: number, failures: number, acquisitions: number }} Sample
  */
 
-const load = createRequire(new URL('../../test/stores/clients/package.json', import.meta.url))
 const { name, port } = /** @type {MemberStart} */ (JSON.parse(process.argv[2] ?? ''))
-const host = '127.0.0.1'
-
-/** @type {Record<string, () => import('graupel/stores').Store>} */
-const stores = {
-  'redis-ioredis': () => redisStore(new (load('ioredis').Redis)({ port, host })),
-  'postgres-pg': () => postgresStore(new (load('pg').Pool)({ port, host, user: 'postgres' })),
-  'etcd-fetch': () => etcdStore({ url: `http://${host}:${port}` }),
-  'consul-fetch': () => consulStore({ url: `http://${host}:${port}` }),
-}
-const store = /** @type {import('graupel/stores').Store} */ (stores[name]?.())
+const [kind = '', ...rest] = name.split('-')
+const client = rest.join('-')
+const plan = /** @type {import('../../test/lease/programs/chaos-store.js').StorePlan} */ ({
+  client: client === 'fetch' ? kind : client,
+  port,
+})
+const store = await openStore(plan)
 let writes = 0
 /** @type {import('graupel/stores').Store} */
 const counted = {

@@ -14,7 +14,7 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 }
 
 describe('--store', () => {
-  const known = 'redis:, rediss:, postgres:, postgresql:, etcd:, etcds:, consul:, consuls:, sqlite:'
+  const known = 'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, consul:, consuls:, sqlite:'
 
   it.each<[string[], string | RegExp]>([
     [
@@ -74,6 +74,8 @@ describe('--store', () => {
   it.each([
     ['redis://h', 'npm install ioredis (redis or @valkey/valkey-glide will do, too)'],
     ['rediss://u:secret@h', 'npm install ioredis'],
+    ['mysql://u:secret@h/db', 'npm install mysql2 (mariadb will do, too)'],
+    ['mariadb://h/db', 'npm install mysql2'],
     ['postgres://u:secret@h/db', 'npm install pg (postgres will do, too)'],
     ['postgresql://h/db', 'npm install pg'],
   ])('%s without a client says how to install one', async (url, command) => {

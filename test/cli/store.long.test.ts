@@ -1,17 +1,21 @@
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startConsul } from '../stores/kinds/consul.ts'
 import { startEtcdWithPassword } from '../stores/kinds/etcd.ts'
+import { database, startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import { startCluster } from '../stores/redis-servers.ts'
 import type { Server } from '../stores/servers.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
 
-// The command line with real servers, by each client that it knows. Redis and PostgreSQL are not durable as they are, so a group
-// waits for eleven seconds at its first start; etcd and Consul are.
+// The command line with real servers, by each client that it knows. Redis, MySQL and PostgreSQL are not durable as they are, so a
+// group waits for eleven seconds at its first start.
 
 const password = 'n0t-shown'
 const stores = [
@@ -22,6 +26,14 @@ const stores = [
     url: (host: string, secret: string) => `redis://:${secret}@${host}`,
     wrong: (host: string) => `redis://:wr0ng@${host}`,
     refusal: /WRONGPASS/,
+  },
+  {
+    name: 'MySQL',
+    start: () => startMysql(`--init-file=${passwordFile()}`),
+    clients: ['mysql2', 'mariadb'],
+    url: (host: string, secret: string) => `mysql://root:${secret}@${host}/${database}`,
+    wrong: (host: string) => `mariadb://root:wr0ng@${host}/${database}`,
+    refusal: /Access denied for user 'root'@'localhost'/,
   },
   {
     name: 'PostgreSQL',
@@ -164,6 +176,15 @@ describe('a cluster of Redis', () => {
     }
   })
 })
+
+/** A statement that the server runs when it starts. */
+function passwordFile(): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'graupel-password-')), 'start.sql')
+  writeFileSync(file, `ALTER USER root@localhost IDENTIFIED BY '${password}';\n`)
+  chmodSync(dirname(file), 0o755)
+  process.on('exit', () => rmSync(dirname(file), { recursive: true, force: true }))
+  return file
+}
 
 /** What `graupel lease list --json` has of a namespace. */
 async function listed(folder: string, namespace: string, words: readonly string[]) {

@@ -1,10 +1,12 @@
 import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { sqliteStore } from '../../src/stores/sqlite.js'
 import { eventually } from '../stores/eventually.ts'
 import { load } from '../stores/kinds/kind.ts'
+import { mysqlPools, startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import type { Server } from '../stores/servers.ts'
@@ -139,6 +141,83 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
           for (const { key, value, version } of older) {
             await query('INSERT INTO graupel_store VALUES ($1, $2, $3)', [key, value, version])
           }
+          await query('COMMIT')
+        })
+        open()
+      },
+      'table emptied': () => operate(async (query) => void (await query('TRUNCATE graupel_store'))),
+    },
+    async stop() {
+      for (const proxy of proxies) proxy.stop()
+      await server.stop()
+    },
+  }
+}
+
+export const mysqlSite: OpenSite = async (slots, _folder, random) => {
+  const server = await startMysql()
+  const proxies = await proxiesTo(server, slots, random)
+  const clients = ['mysql2', 'mariadb', 'mysql2 callbacks'] as const
+  type Query = <T>(text: string, values?: unknown[]) => Promise<T[]>
+  /** As an operator, beside the proxies, by one connection. */
+  const operate = async (work: (query: Query) => Promise<void>) => {
+    const pool = mysqlPools.mysql2(server.port, { connectionLimit: 1 }) as never as {
+      query<T>(text: string, values?: unknown[]): Promise<[T[]]>
+      end(): Promise<void>
+    }
+    try {
+      await work(async (text, values) => (await pool.query(text, values))[0] as never)
+    } finally {
+      await pool.end().catch(() => {})
+    }
+  }
+  const setUp = async () => {
+    const pool = mysqlPools.mysql2(server.port)
+    await mysqlStore(pool).setup()
+    await pool.end()
+  }
+  /** Changes what is stored while no client sees it, and nothing that a client has asked for is under way. */
+  const behindTheirBacks = async (work: Parameters<typeof operate>[0]) => {
+    for (const proxy of proxies) proxy.shut()
+    await operate(async (query) => {
+      const others = "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'root'"
+      for (;;) {
+        const found = await query<{ id: number }>(others)
+        if (found.length === 0) break
+        // It may have ended by itself.
+        for (const { id } of found) await query(`KILL ${id}`).catch(() => {})
+        await sleep(20)
+      }
+    })
+    await operate(work)
+    await server.restart('SIGKILL')
+  }
+  const open = () => {
+    for (const proxy of proxies) proxy.open()
+  }
+  let older: object[] = []
+  await setUp()
+  return {
+    plan: (slot) => ({ client: clients[slot % 3] as (typeof clients)[number], port: (proxies[slot] as TcpProxy).port }),
+    proxies,
+    copy: () =>
+      operate(async (query) => {
+        older = await query('SELECT `key`, value, version FROM graupel_store')
+      }),
+    faults: {
+      'server killed': () => server.restart('SIGKILL'),
+      async 'server killed, its data lost'() {
+        await behindTheirBacks(async (query) => void (await query('DROP TABLE graupel_store')))
+        open()
+        // The processes meet a server without the table, until the operator makes it.
+        await sleep(300)
+        await setUp()
+      },
+      async 'restored from an older copy'() {
+        await behindTheirBacks(async (query) => {
+          await query('BEGIN')
+          await query('DELETE FROM graupel_store')
+          for (const row of older) await query('INSERT INTO graupel_store VALUES (?, ?, ?)', Object.values(row))
           await query('COMMIT')
         })
         open()

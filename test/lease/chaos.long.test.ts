@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 import { type Extent, runChaos } from './chaos-run.ts'
-import { type OpenSite, postgresSite, redisSite, sqliteSite } from './chaos-sites.ts'
+import { mysqlSite, type OpenSite, postgresSite, redisSite, sqliteSite } from './chaos-sites.ts'
 
 // Leases on real servers, used by real processes, with real faults: processes stopped, killed, released, their clocks stepped;
 // servers killed, with their data and without, emptied, restored from an older copy; connections cut, replies lost after the write,
@@ -24,6 +24,7 @@ const timeout = extent.ms * 6 + 900_000
 const pairs: Record<string, OpenSite>[] = [
   { Redis: redisSite(), PostgreSQL: postgresSite },
   { SQLite: sqliteSite, 'Redis that never forgets': redisSite(true) },
+  { MySQL: mysqlSite },
 ]
 
 describeWith(['native', 'linux', 'faketime'], 'processes that lease nodes from a store', () => {

@@ -39,6 +39,7 @@ describe('the types', () => {
     import { memoryStore as same } from 'graupel/stores/memory'
     import { consulStore } from 'graupel/stores/consul'
     import { etcdStore, type Fetch } from 'graupel/stores/etcd'
+    import { mysqlStore } from 'graupel/stores/mysql'
     import { postgresStore } from 'graupel/stores/postgres'
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
@@ -51,6 +52,7 @@ describe('the types', () => {
       etcdStore({ url: ['http://127.0.0.1:2379'], user: 'me', password: 'mine', ...options }),
       memoryStore(),
       same(),
+      mysqlStore({ getConnection: async () => ({ query: async () => [], release() {}, destroy() {} }), execute() {} }, { table: 'mine' }),
       postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),

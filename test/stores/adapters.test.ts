@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { redisStore } from '../../src/stores/redis.js'
 import { sqliteStore } from '../../src/stores/sqlite.js'
@@ -7,6 +8,7 @@ import { sqliteStore } from '../../src/stores/sqlite.js'
 
 const makers: [string, (client: unknown, options?: object) => unknown, unknown][] = [
   ['redisStore', (client, options) => redisStore(client as never, options), { call() {} }],
+  ['mysqlStore', (client, options) => mysqlStore(client as never, options), { getConnection() {}, execute() {} }],
   ['postgresStore', (client, options) => postgresStore(client as never, options), { query() {} }],
   ['sqliteStore', (client, options) => sqliteStore(client as never, options), { exec() {}, prepare() {} }],
 ]

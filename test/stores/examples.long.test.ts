@@ -11,6 +11,7 @@ import { describeWith, type Tool } from '../support/needs.ts'
 import { startConsul } from './kinds/consul.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
+import { database, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
 import type { Server } from './servers.ts'
@@ -24,6 +25,7 @@ beforeAll(() => {
   mkdirSync(join(folder, 'node_modules'))
   for (const [name, place] of [
     ['ioredis', 'clients'],
+    ['mysql2', 'clients'],
     ['pg', 'clients'],
     ['libsql', 'clients'],
     ['better-sqlite3', 'better-sqlite3'],
@@ -105,6 +107,17 @@ describeExamples(
 )
 
 describeExamples(
+  ['mysql.mjs'],
+  'mysqlStore',
+  `import { mysqlStore } from 'graupel/stores/mysql'\nimport mysql from 'mysql2/promise'`,
+  ['mysql'],
+  async () => {
+    const server = await startMysql()
+    return { server, variables: { MYSQL_URL: `mysql://root@127.0.0.1:${server.port}/${database}` } }
+  },
+)
+
+describeExamples(
   ['postgres.mjs'],
   'postgresStore',
   `import { postgresStore } from 'graupel/stores/postgres'\nimport pg from 'pg'`,
@@ -145,10 +158,18 @@ it('every program and every store has its test here', () => {
   expect(programs.toSorted()).toEqual([
     'consul.mjs',
     'etcd.mjs',
+    'mysql.mjs',
     'postgres.mjs',
     'redis.mjs',
     'sqlite.mjs',
     'worker-threads.mjs',
   ])
-  expect(examplesWithDatabase).toEqual(['consulStore', 'etcdStore', 'postgresStore', 'redisStore', 'sqliteStore'])
+  expect(examplesWithDatabase).toEqual([
+    'consulStore',
+    'etcdStore',
+    'mysqlStore',
+    'postgresStore',
+    'redisStore',
+    'sqliteStore',
+  ])
 })

@@ -9,7 +9,7 @@ import { callsOf, inSeconds } from './real-time.ts'
 
 // What becomes of a write whose reply is lost, is late, or never comes, with each client as its defaults have it.
 
-describeServers('what becomes of a write', (_, { clients, resending = [], isFetched, sent }, server) => {
+describeServers('what becomes of a write', (_, { clients, resending = [], isFetched, onWire = String }, server) => {
   describe.each(Object.entries(clients))('by %s', (client, open) => {
     let proxy: LossyProxy
     let opened: Opened
@@ -38,7 +38,7 @@ describeServers('what becomes of a write', (_, { clients, resending = [], isFetc
 
     // The reason for StoreCalls: an answer of the client is no proof of either.
     it('a write whose reply is cut off is an error, or a conflict with itself', async () => {
-      proxy.cutReplyTo(sent?.('cut me off') ?? 'cut me off')
+      proxy.cutReplyTo(onWire('cut me off'))
       const outcome = await store.write(key, 'cut me off', first).then(
         (version) => version ?? 'a conflict',
         () => 'an error',
@@ -49,7 +49,7 @@ describeServers('what becomes of a write', (_, { clients, resending = [], isFetc
     })
 
     it('a write whose reply is cut off is found to have landed', async () => {
-      proxy.cutReplyTo(sent?.('cut me off') ?? 'cut me off')
+      proxy.cutReplyTo(onWire('cut me off'))
       const written = await callsOf(store).write(key, 'cut me off', first, inSeconds(30))
       expect(proxy.cuts).toBe(1)
       await expectLanded(written, 'cut me off')

@@ -36,4 +36,11 @@ export function docstringExamples(): Map<string, string> {
 }
 
 /** Those of stores that need a database, which run where there is one: test/stores/examples.long.test.ts. */
-export const examplesWithDatabase = ['consulStore', 'etcdStore', 'postgresStore', 'redisStore', 'sqliteStore']
+export const examplesWithDatabase = [
+  'consulStore',
+  'etcdStore',
+  'mysqlStore',
+  'postgresStore',
+  'redisStore',
+  'sqliteStore',
+]

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe } from 'vitest'
 import { consul } from '../stores/kinds/consul.ts'
 import { etcd } from '../stores/kinds/etcd.ts'
+import { mysql } from '../stores/kinds/mysql.ts'
 import { postgres } from '../stores/kinds/postgres.ts'
 import { redis } from '../stores/kinds/redis.ts'
 import { engines } from './engines.ts'
@@ -34,6 +35,7 @@ const tools = {
   consul: consul.missing,
   etcd: etcd.missing,
   redis: redis.missing,
+  mysql: mysql.missing,
   postgres: postgres.missing,
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
 }

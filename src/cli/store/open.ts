@@ -6,12 +6,13 @@ import { type Flag, UsageError } from '../arguments.js'
 import { consulKind, etcdKind } from './fetched.js'
 import type { Names, Opened, StoreKind } from './kind.js'
 import { loadClient } from './load.js'
+import { mysqlKind } from './mysql.js'
 import { postgresKind } from './postgres.js'
 import { redisKind } from './redis.js'
 import { sqliteKind } from './sqlite.js'
 import { StoreUrl } from './url.js'
 
-const kinds: readonly StoreKind[] = [redisKind, postgresKind, etcdKind, consulKind, sqliteKind]
+const kinds: readonly StoreKind[] = [redisKind, postgresKind, mysqlKind, etcdKind, consulKind, sqliteKind]
 const schemes = kinds.flatMap((kind) => kind.schemes)
 
 /** The flags that say which store. */

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { consulStore } from 'graupel/stores/consul'
 import { etcdStore } from 'graupel/stores/etcd'
+import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
@@ -10,7 +11,8 @@ const load = createRequire(new URL('../../stores/clients/', import.meta.url))
 const host = '127.0.0.1'
 
 /**
- * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js', port: number, durable?: boolean }
+ * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' | 'mariadb'} Client
+ * @typedef {{ client: Client, port: number, durable?: boolean }
  *   | { client: 'etcd' | 'consul', port: number, durable?: true }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
@@ -60,7 +62,21 @@ export async function openStore(plan) {
       const client = load('postgres')({ port, host, user: 'postgres', max: 4, ...own })
       return postgresStore(client, options)
     }
+    case 'mysql2':
+      return mysqlStore(load('mysql2/promise').createPool(mysqlPool(port)), options)
+    case 'mysql2 callbacks':
+      return mysqlStore(load('mysql2').createPool(mysqlPool(port)), options)
+    case 'mariadb': {
+      const pool = load('mariadb').createPool(mysqlPool(port))
+      pool.on('error', () => {})
+      return mysqlStore(pool, options)
+    }
   }
+}
+
+/** @param {number} port */
+function mysqlPool(port) {
+  return { port, host, user: 'root', database: 'graupel', connectionLimit: 4 }
 }
 
 /**

@@ -73,5 +73,5 @@ export const etcd: ServerKind = {
   clients: etcdClients,
   isFetched: true,
   // Behind the 36 letters of a version, which are 48 of base64.
-  sent: (value) => Buffer.from(value).toString('base64'),
+  onWire: (value) => Buffer.from(value).toString('base64'),
 }

@@ -1,8 +1,9 @@
 import { consul } from './consul.ts'
 import { etcd } from './etcd.ts'
 import type { ServerKind } from './kind.ts'
+import { mysql } from './mysql.ts'
 import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
 
 /** Every kind of database that has a server; by the name of its folder in the package, `graupel/stores/redis`. */
-export const serverKinds: Readonly<Record<string, ServerKind>> = { redis, postgres, etcd, consul }
+export const serverKinds: Readonly<Record<string, ServerKind>> = { redis, postgres, mysql, etcd, consul }

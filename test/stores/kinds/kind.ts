@@ -16,10 +16,10 @@ export interface ServerKind {
   readonly clients: Readonly<Record<string, Open>>
   /** Those that send a write again by themselves when its reply is lost, and meet what they have written. */
   readonly resending?: readonly string[]
+  /** How a text looks in what its clients send, if not as it is. */
+  readonly onWire?: (text: string) => string
   /** Spoken to by `fetch`: there is no client that could be closed. */
   readonly isFetched?: true
-  /** How a value can be found among the bytes that are sent, where it is not sent as it is. */
-  readonly sent?: (value: string) => string
 }
 
 export interface Opened {

@@ -1,0 +1,59 @@
+import { type MysqlPool, mysqlStore } from '../../stores/mysql.js'
+import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
+
+/** What is used of a pool beside its statements. */
+type Pool = MysqlPool & {
+  on(event: 'error', listener: () => void): unknown
+  getConnection(): Promise<{ release(): unknown }>
+  end(): Promise<void>
+}
+
+const mysql2: Client = {
+  name: 'mysql2',
+  // Its promises are in a module of their own, and in the pool.
+  open: (loaded, url, { names }) => open(loaded.createPool(settingsOf(url)).promise(), names),
+}
+
+const mariadb: Client = {
+  name: 'mariadb',
+  open: (loaded, url, { names }) => open(loaded.createPool({ ...settingsOf(url), acquireTimeout: connectMs }), names),
+}
+
+async function open(pool: Pool, names: Names): Promise<Opened> {
+  // A connection that breaks while it is idle.
+  pool.on('error', ignore)
+  const close = () => pool.end()
+  try {
+    const connection = await pool.getConnection()
+    await connection.release()
+  } catch (error) {
+    close().catch(ignore)
+    // mariadb has the reason beneath.
+    throw (error as Error).cause ?? error
+  }
+  return { store: mysqlStore(pool, names), close }
+}
+
+/** Taken apart here, because each client knows schemes and parameters of its own. */
+function settingsOf(url: StoreUrl) {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url.text)
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 3306),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+    connectTimeout: connectMs,
+    connectionLimit: 2,
+    ...(searchParams.get('ssl') === 'true' && { ssl: {} }),
+  }
+}
+
+export const mysqlKind: StoreKind = {
+  schemes: ['mysql:', 'mariadb:'],
+  named: 'table',
+  // No such table (MySQL, error reference).
+  isTableMissing: ({ code }) => code === 'ER_NO_SUCH_TABLE',
+  clients: [mysql2, mariadb],
+}

@@ -1,0 +1,200 @@
+import { GraupelError, rangeError } from '../errors.js'
+import { askOf, type MysqlPool, state } from './mysql-pool.js'
+import { checkStoreOptions } from './options.js'
+import { endOf, entryOf, type SqlStore } from './sql.js'
+import type { StoreEntry, StoreOptions } from './store.js'
+import { newVersion } from './version.js'
+
+export type { MysqlPool } from './mysql-pool.js'
+
+export interface MysqlStoreOptions extends StoreOptions {
+  /** The name of the table, in the database of the pool. @default 'graupel_store' */
+  table?: string
+}
+
+/** A deadlock; and of MariaDB, a record that was changed since the snapshot of the transaction (innodb_snapshot_isolation). */
+const rolledBack = [1213, 1020]
+const duplicateKey = 1062
+const noSuchTable = 1146
+
+/**
+ * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may take writes back that were
+ * acknowledged. `durable: true` is right for one server with `innodb_flush_log_at_trx_commit = 1`.
+ *
+ * Every call is one statement, and one transaction of any isolation level. It is sent as text, and needs no session: a pooler may
+ * stand between. Calls have to reach the primary, reads too; a server with `read_only` is refused. The names are of the pool's
+ * database. A user needs SELECT, INSERT and UPDATE on the tables.
+ *
+ * @param client - A pool of mysql2 (of `mysql2/promise` or with callbacks) or of mariadb. It is never closed. A connection is, where
+ * a transaction was left open, and where a call of mysql2 was aborted. Give mariadb's a `socketTimeout`, such as 10000 ms, after
+ * which it gives up a connection that is dead, and a listener of `error`, without which one that breaks ends the process.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
+ * says; with GraupelError `ERR_STORE_UNSAFE` on a connection without `autocommit`, or with a transaction that was left open; and
+ * with GraupelError `ERR_STORE_UNAVAILABLE` where the server is read-only, a right or the database is missing, and, with the
+ * statements, where the tables are missing or may not be made. `add` rejects a count of more than 64 bits with RangeError
+ * `ERR_OPTION_INVALID`.
+ * @example
+ * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
+ * const store = mysqlStore(pool)
+ * await store.setup()
+ * await store.write('settings/first', 'one', undefined)
+ * const entry = await store.read('settings/first')
+ * entry.value // 'one'
+ * await pool.end()
+ */
+export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
+  checkStoreOptions(options, 'table')
+  const { table = 'graupel_store', durable = false } = options
+  const ask = askOf(client)
+  // Backticks, because double quotes are for texts unless sql_mode has ANSI_QUOTES.
+  const records = `\`${table}\``
+  const sums = `\`${table}_sums\``
+  // Keys are bytes: collations take some texts for equal. A value is as long as a statement can be: without strict mode, what is
+  // too long is cut, and not refused.
+  const tables = [
+    `CREATE TABLE IF NOT EXISTS ${records} (\`key\` VARBINARY(255) PRIMARY KEY, \`value\` LONGTEXT CHARACTER SET utf8mb4 NOT NULL, \`version\` VARBINARY(255) NOT NULL) ENGINE=InnoDB;`,
+    `CREATE TABLE IF NOT EXISTS ${sums} (\`key\` VARBINARY(255) PRIMARY KEY, \`sum\` BIGINT NOT NULL) ENGINE=InnoDB;`,
+  ]
+  const ddl = tables.join('\n')
+
+  const run = async (signal: AbortSignal | undefined, sql: string) => {
+    for (;;) {
+      try {
+        return await ask(sql, signal)
+      } catch (error) {
+        // Nothing was done, and the next attempt sees what the winner has written.
+        if (!rolledBack.includes(toldBy(error).errno)) throw explained(error, ddl)
+      }
+    }
+  }
+  const scalar = async (signal: AbortSignal | undefined, expression: string) =>
+    (await run(signal, `SELECT ${state}, ${expression}`)).rows[0]?.[0] as string
+  /** One row at least, so that the server's state is always told. */
+  const select = async (signal: AbortSignal | undefined, where: string, lock = ''): Promise<StoreEntry[]> => {
+    const columns = '`key`, CAST(`value` AS BINARY), `version`'
+    const { rows } = await run(
+      signal,
+      `SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN ${records} ON ${where}${lock}`,
+    )
+    return rows.flatMap(([key, value, version]) =>
+      typeof key === 'string' ? [entryOf({ key, value: value as string, version: version as string })] : [],
+    )
+  }
+  const isThere = (name: string) =>
+    ask(`SELECT ${state} FROM (SELECT 1) AS one LEFT JOIN ${name} ON FALSE`).then(
+      () => true,
+      () => false,
+    )
+
+  return {
+    name: 'mysql',
+    durable,
+    ddl,
+    async setup() {
+      for (const [i, name] of [records, sums].entries()) {
+        // First, because a user who may not create tables is refused even where the table is there.
+        if (await isThere(name)) continue
+        try {
+          await ask(tables[i] as string)
+        } catch (error) {
+          if (error instanceof GraupelError) throw error
+          throw new GraupelError(
+            'ERR_STORE_UNAVAILABLE',
+            `setup() of the store 'mysql' failed (${toldBy(error).text}); let a user who may create tables run\n${ddl}`,
+            { cause: error },
+          )
+        }
+      }
+    },
+    async read(key, signal) {
+      // With a lock it is the latest record that was committed, also under READ UNCOMMITTED, and where a transaction was left open.
+      return (await select(signal, `\`key\` = ${literal(key)}`, ' LOCK IN SHARE MODE'))[0]
+    },
+    async list(folder, signal) {
+      const range = `\`key\` >= ${literal(folder)} AND \`key\` < ${literal(endOf(folder))}`
+      return select(signal, `${range} AND LOCATE('/', \`key\`, ${folder.length + 1}) = 0`)
+    },
+    async write(key, value, expected, signal) {
+      const version = newVersion()
+      const text = `CONVERT(${literal(value)} USING utf8mb4)`
+      if (expected === undefined) {
+        try {
+          const columns = '(`key`, `value`, `version`)'
+          await run(signal, `INSERT INTO ${records} ${columns} VALUES (${literal(key)}, ${text}, ${literal(version)})`)
+          return version
+        } catch (error) {
+          if (toldBy(error).errno === duplicateKey) return undefined
+          throw error
+        }
+      }
+      // The version is another one, so it is 1 for clients that ask for the records that were found, as for those that were changed.
+      const { affectedRows } = await run(
+        signal,
+        `UPDATE ${records} SET \`value\` = ${text}, \`version\` = ${literal(version)} WHERE \`key\` = ${literal(key)} AND \`version\` = ${literal(expected)}`,
+      )
+      return affectedRows === 1 ? version : undefined
+    },
+    async nowMs(signal) {
+      // By UTC: local time is ambiguous when summer ends.
+      const since = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))"
+      return Number(await scalar(signal, `${since} DIV 1000`))
+    },
+    incarnation(signal) {
+      // UUID_SHORT() counts up from the second in which the server has started, in its upper bits, where `now - Uptime` would vary
+      // by one. The end of UUID() was drawn at the start, for two starts within a second. Replicas differ by server_id.
+      return scalar(signal, "CONCAT_WS(' ', @@hostname, @@port, @@server_id, UUID_SHORT() >> 24, SUBSTR(UUID(), 20))")
+    },
+    async add(key, count, signal) {
+      if (BigInt.asIntN(64, count) !== count) {
+        throw rangeError('ERR_OPTION_INVALID', `the count is ${count}; pass one that 64 bits with a sign can hold`)
+      }
+      // The answer to the statement has what LAST_INSERT_ID was given. It is without a sign, and too large for the column then.
+      const sum = (expression: string) => `CAST(LAST_INSERT_ID(${expression}) AS SIGNED)`
+      const added = `CAST('${count}' AS SIGNED)`
+      const { insertId } = await run(
+        signal,
+        `INSERT INTO ${sums} (\`key\`, \`sum\`) VALUES (${literal(key)}, ${sum(added)}) ON DUPLICATE KEY UPDATE \`sum\` = ${sum(`\`sum\` + ${added}`)}`,
+      )
+      return insertId
+    },
+  }
+}
+
+/**
+ * A text as SQL has its bytes: what ends a quoted one depends on `sql_mode`, what its letters mean on the connection's character
+ * set, and parameters on the options of clients.
+ */
+function literal(text: string): string {
+  const digits = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0'))
+  return `X'${digits.join('')}'`
+}
+
+/** An error that a user has to act on. */
+function explained(error: unknown, ddl: string): unknown {
+  const { errno, text } = toldBy(error)
+  const advice = errno === noSuchTable ? `await its setup() once, or run\n${ddl}` : refusals[errno]
+  if (advice === undefined) return error
+  const message = `the store 'mysql' cannot be used (${text}); ${advice}`
+  return new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
+}
+
+const missingRight = 'grant the user SELECT, INSERT and UPDATE on the tables of the store'
+const wrongUser = "set the right user and password in the pool's options, and grant the user its database"
+const wrongDatabase = "set the name of a database that is there in the pool's options"
+const refusals: Readonly<Record<number, string>> = {
+  1044: wrongUser,
+  1045: wrongUser,
+  1698: wrongUser,
+  1046: wrongDatabase,
+  1049: wrongDatabase,
+  1142: missingRight,
+  1143: missingRight,
+}
+
+/** What the server has said: mariadb's pool has it beneath where it gets no connection, and appends the statement to messages. */
+function toldBy(error: unknown): { errno: number; text: string } {
+  type Told = { errno?: number; sqlMessage?: string; message: string; cause?: Told }
+  const { errno, sqlMessage, message, cause } = Object(error) as Told
+  if (cause?.sqlMessage !== undefined) return toldBy(cause)
+  return { errno: Number(errno), text: sqlMessage ?? message }
+}
