@@ -2,8 +2,9 @@ import { GraupelError } from '../errors.js'
 import { clientError } from './options.js'
 import { type Answer, type Client, isClient, mend, states } from './zookeeper-client.js'
 
-/** How long a call waits for a connection; below the deadline of calls, so that it can say what is wrong. */
+/** How long a call waits for a connection. One that has a signal has a deadline, before which this says what is wrong. */
 const connectMs = 1500
+const patientConnectMs = 10_000
 /** A connection that has answered nothing for so long while calls waited is taken for dead when one of them is given up. */
 const silentMs = 1000
 const closeMs = 1000
@@ -43,6 +44,7 @@ export class Sessions {
         how()
       }
       const abort = () => settle(() => reject(signal?.reason))
+      const waitMs = signal === undefined ? patientConnectMs : connectMs
       const check = (failure?: Error) => {
         if (failure !== undefined) return settle(() => reject(failure))
         try {
@@ -59,9 +61,9 @@ export class Sessions {
           const reason = this.#current?.reason
           // Only now, because it may go on to another server. What does not answer may be of another kind.
           this.#current?.cut()
-          settle(() => reject(unreachable(reason)))
+          settle(() => reject(unreachable(reason, waitMs)))
         })
-      }, connectMs)
+      }, waitMs)
       if (signal?.aborted) return abort()
       signal?.addEventListener('abort', abort)
       this.#waiting.add(check)
@@ -241,12 +243,12 @@ function authFailed(): GraupelError {
   )
 }
 
-function unreachable(reason: Error | undefined): GraupelError {
+function unreachable(reason: Error | undefined, waitedMs: number): GraupelError {
   const { message, code } = Object(reason) as { message?: string; code?: string }
   const why = reason === undefined ? 'nothing there answers as ZooKeeper does' : message || code
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `the store 'zookeeper' has no connection after ${connectMs} ms: ${why}; look whether ZooKeeper listens where the connection string of its client says`,
+    `the store 'zookeeper' has no connection after ${waitedMs} ms: ${why}; look whether ZooKeeper listens where the connection string of its client says`,
     { cause: reason },
   )
 }

@@ -3,12 +3,13 @@ import { createRequire } from 'node:module'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
+import { zookeeperStore } from 'graupel/stores/zookeeper'
 
 const load = createRequire(new URL('../../stores/clients/', import.meta.url))
 const host = '127.0.0.1'
 
 /**
- * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js', port: number, durable?: boolean }
+ * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'node-zookeeper-client', port: number, durable?: boolean }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
 
@@ -52,6 +53,10 @@ export async function openStore(plan) {
       const own = { fetch_types: false, onnotice: () => {} }
       const client = load('postgres')({ port, host, user: 'postgres', max: 4, ...own })
       return postgresStore(client, options)
+    }
+    case 'node-zookeeper-client': {
+      const { createClient } = load('node-zookeeper-client')
+      return zookeeperStore(() => createClient(`${host}:${port}`))
     }
   }
 }
