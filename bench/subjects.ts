@@ -137,5 +137,6 @@ export const subjects: readonly Subject[] = [
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
   store('postgres-pg', 'PostgreSQL, pg'),
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
+  store('zookeeper-node-zookeeper-client', 'ZooKeeper, node-zookeeper-client'),
   ...rivals,
 ]

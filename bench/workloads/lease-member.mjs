@@ -6,6 +6,7 @@ import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
+import { zookeeperStore } from 'graupel/stores/zookeeper'
 
 /**
  * @typedef {{ name: string, port: number }} MemberStart
@@ -22,6 +23,10 @@ const host = '127.0.0.1'
 const stores = {
   'redis-ioredis': () => redisStore(new (load('ioredis').Redis)({ port, host })),
   'postgres-pg': () => postgresStore(new (load('pg').Pool)({ port, host, user: 'postgres' })),
+  'zookeeper-node-zookeeper-client': () => {
+    const { createClient } = load('node-zookeeper-client')
+    return zookeeperStore(() => createClient(`${host}:${port}`))
+  },
 }
 const store = /** @type {import('graupel/stores').Store} */ (stores[name]?.())
 let writes = 0

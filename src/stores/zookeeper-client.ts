@@ -46,7 +46,7 @@ interface ConnectionManager {
 export const states = { connected: 3, authFailed: 4, readOnly: 5, expired: -122 } as const
 
 /** Of Exception.js. */
-export const codes = { noNode: -101, noAuth: -102, nodeExists: -110, invalidAcl: -114 } as const
+export const codes = { noNode: -101, noAuth: -102, nodeExists: -110, sessionExpired: -112, invalidAcl: -114 } as const
 
 export function isClient(value: unknown): value is Client {
   const of = Object(value) as Partial<Client>

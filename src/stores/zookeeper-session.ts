@@ -1,6 +1,6 @@
 import { GraupelError } from '../errors.js'
 import { clientError } from './options.js'
-import { type Answer, type Client, isClient, mend, states } from './zookeeper-client.js'
+import { type Answer, type Client, codes, isClient, mend, states } from './zookeeper-client.js'
 
 /** How long a call waits for a connection. One that has a signal has a deadline, before which this says what is wrong. */
 const connectMs = 1500
@@ -24,6 +24,14 @@ export class Sessions {
 
   /** Ends with the answer, the signal, or an error of the connection, whatever the client does. */
   async call<T>(signal: AbortSignal | undefined, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
+    const session = await this.#connected(signal)
+    try {
+      return await session.call(signal, ask)
+    } catch (error) {
+      // What a server answers where a session has ended a moment ago. It has done nothing then.
+      if (Object(error).code !== codes.sessionExpired) throw error
+      session.retire()
+    }
     return (await this.#connected(signal)).call(signal, ask)
   }
 
@@ -73,14 +81,17 @@ export class Sessions {
 
   #open(): Session {
     if (this.#isClosed) throw closedError()
-    this.#current ??= new Session(this.#newClient(), {
+    if (this.#current !== undefined) return this.#current
+    const session = new Session(this.#newClient(), {
       connected: () => this.#wake(),
       over: (failure) => {
+        if (this.#current !== session) return
         this.#current = undefined
         this.#wake(failure)
       },
     })
-    return this.#current
+    this.#current = session
+    return session
   }
 
   #newClient(): Client {
@@ -116,6 +127,7 @@ class Session {
   /** Calls that were sent; each ends by its function, for the client forgets some when a connection ends. */
   readonly #sent = new Set<(reason: unknown) => void>()
   #isOver = false
+  #isRetired = false
   #wasConnected = false
   #onEnd = () => {}
   /** Since when calls have waited, and none was answered. */
@@ -133,6 +145,7 @@ class Session {
       },
       closed: () => {
         this.#onEnd()
+        if (this.#isRetired) this.#end(expired())
         return !this.#isOver
       },
     })
@@ -171,6 +184,12 @@ class Session {
         fail(error)
       }
     })
+  }
+
+  /** Takes no more calls; those that were sent have their answers before the server ends the connection. */
+  retire(): void {
+    this.#isRetired = true
+    this.#owner.over()
   }
 
   /** Ends the connection, and no more: the client makes another, to the next server. */

@@ -4,6 +4,7 @@ import { decode, layouts } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
+import { startZooKeeper } from '../stores/kinds/zookeeper.ts'
 import { startCluster } from '../stores/redis-servers.ts'
 import type { Server } from '../stores/servers.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
@@ -28,6 +29,14 @@ const stores = [
     url: (host: string, secret: string) => `postgres://postgres:${secret}@${host}/postgres`,
     wrong: (host: string) => `postgres://postgres:wr0ng@${host}/none`,
     refusal: /database "none" does not exist/,
+  },
+  {
+    name: 'ZooKeeper',
+    start: () => startZooKeeper(),
+    clients: ['node-zookeeper-client'],
+    url: (host: string, secret: string) => `zookeeper://fleet:${secret}@${host}`,
+    wrong: (host: string) => `zk://fleet:wr0ng@${host}`,
+    refusal: /NO_AUTH/,
   },
 ]
 
