@@ -82,7 +82,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     const key = fresh()
     const version = await store.write(key, 'x', undefined)
     await expire(server.port, clients[0])
-    await until(() => clients[0].getState().getName() === 'DISCONNECTED')
+    await until(() => clients[0].getState().getName() !== 'SYNC_CONNECTED')
     const found = await Promise.all(Array.from({ length: 50 }, () => eventually(() => callsOf(store).read(key))))
     expect(new Set(found.map((entry) => entry?.version))).toEqual(new Set([version]))
     expect(clients.length).toBe(2)

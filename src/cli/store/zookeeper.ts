@@ -20,7 +20,8 @@ const nodeZooKeeperClient: Client = {
       await store.list('', new AbortController().signal)
     } catch (error) {
       await close()
-      throw error
+      // Without its code, so that the command line says where the store is.
+      throw new Error((error as Error).message, { cause: error })
     }
     return { store, close }
   },
