@@ -5,6 +5,8 @@ import { type Answer, type Client, codes, isClient, mend, states } from './zooke
 /** How long a call waits for a connection. One that has a signal has a deadline, before which this says what is wrong. */
 const connectMs = 1500
 const patientConnectMs = 10_000
+/** The longest time for one attempt of a client to connect. */
+const maxPatienceMs = 12_000
 /** A connection that has answered nothing for so long while calls waited is taken for dead when one of them is given up. */
 const silentMs = 1000
 const closeMs = 1000
@@ -66,10 +68,7 @@ export class Sessions {
         // After a turn in which the answer is read that came while this thread was busy.
         setImmediate(() => {
           if (!this.#waiting.has(check)) return
-          const reason = this.#current?.reason
-          // Only now, because it may go on to another server. What does not answer may be of another kind.
-          this.#current?.cut()
-          settle(() => reject(unreachable(reason, waitMs)))
+          settle(() => reject(unreachable(this.#current?.reason, waitMs)))
         })
       }, waitMs)
       if (signal?.aborted) return abort()
@@ -132,6 +131,8 @@ class Session {
   #onEnd = () => {}
   /** Since when calls have waited, and none was answered. */
   #silentSinceMs: number | undefined
+  #connecting: NodeJS.Timeout | undefined
+  #patienceMs = connectMs
   /** What the socket has last said. */
   reason: Error | undefined
   isConnected = false
@@ -146,11 +147,21 @@ class Session {
       closed: () => {
         this.#onEnd()
         if (this.#isRetired) this.#end(expired())
+        if (!this.#isOver) this.#awaitConnection()
         return !this.#isOver
       },
     })
     client.on('state', ({ code }) => this.#change(code))
+    this.#awaitConnection()
     client.connect()
+  }
+
+  /** A server that starts, or stands still, takes a connection and may never answer, and the client would wait for ever. */
+  #awaitConnection(): void {
+    clearTimeout(this.#connecting)
+    this.#connecting = setTimeout(() => this.cut(), this.#patienceMs)
+    // Longer each time, because each may leave a session behind on a server that is only slow.
+    this.#patienceMs = Math.min(this.#patienceMs * 2, maxPatienceMs)
   }
 
   call<T>(signal: AbortSignal | undefined, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
@@ -218,6 +229,8 @@ class Session {
       // It was connecting when it was closed. Before now its close() would have thrown, or ended the process later.
       if (this.isConnected) this.#client.close()
     } else if (this.isConnected) {
+      clearTimeout(this.#connecting)
+      this.#patienceMs = connectMs
       this.#wasConnected = true
       this.reason = undefined
       this.#owner.connected()
@@ -233,6 +246,7 @@ class Session {
   }
 
   #end(reason: Error): void {
+    clearTimeout(this.#connecting)
     this.#isOver = true
     this.isConnected = false
     this.#fail(reason)

@@ -16,8 +16,8 @@ const nodeZooKeeperClient: Client = {
     const store = zookeeperStore(make, { ...names, ...(user !== undefined && { acl: ACL.CREATOR_ALL_ACL }) })
     const close = () => store.close()
     try {
-      // With a signal, so that it does not wait for longer than the store needs to say what is wrong.
-      await store.list('', new AbortController().signal)
+      // By a read, which is refused also where nothing is. With a signal, so that it does not wait for longer than it has to.
+      await store.read('any', new AbortController().signal)
     } catch (error) {
       await close()
       // Without its code, so that the command line says where the store is.

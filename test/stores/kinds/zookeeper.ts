@@ -53,7 +53,7 @@ export async function figure(port: number, name: string): Promise<string | undef
 // biome-ignore lint/suspicious/noExplicitAny: it has no types
 export const zookeeper = (): any => load('node-zookeeper-client')
 
-export const zookeeperClients: Record<string, Open> = {
+const zookeeperClients: Record<string, Open> = {
   async 'node-zookeeper-client'(port) {
     const { createClient } = zookeeper()
     const store = zookeeperStore(() => createClient(`${host}:${port}`))
