@@ -141,5 +141,6 @@ export const subjects: readonly Subject[] = [
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
   store('etcd-fetch', 'etcd, fetch'),
   store('consul-fetch', 'Consul, fetch'),
+  store('zookeeper-node-zookeeper-client', 'ZooKeeper, node-zookeeper-client'),
   ...rivals,
 ]

@@ -19,6 +19,7 @@ const entries = [
   'stores/redis',
   'stores/sqlite',
   'stores/testing',
+  'stores/zookeeper',
   'platform/node',
   'platform/browser',
 ]

@@ -14,7 +14,8 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 }
 
 describe('--store', () => {
-  const known = 'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, consul:, consuls:, sqlite:'
+  const known =
+    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, sqlite:'
 
   it.each<[string[], string | RegExp]>([
     [
@@ -41,9 +42,10 @@ describe('--store', () => {
     ],
     [['--store', 'consul://h?datacenter='], 'datacenter is empty; pass a text, or leave it out'],
     [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; give --prefix, or leave it out'],
+    [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
-    const folder = projectWith('libsql', 'ioredis')
+    const folder = projectWith('libsql', 'ioredis', 'node-zookeeper-client')
     for (const command of [['lease', 'list'], ['next']]) {
       const { status, stdout, stderr } = await graupelIn(folder, [...command, ...words])
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -78,6 +80,7 @@ describe('--store', () => {
     ['mariadb://h/db', 'npm install mysql2'],
     ['postgres://u:secret@h/db', 'npm install pg (postgres will do, too)'],
     ['postgresql://h/db', 'npm install pg'],
+    ['zookeeper://u:secret@h', 'npm install node-zookeeper-client'],
   ])('%s without a client says how to install one', async (url, command) => {
     const folder = projectWith()
     const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url])
@@ -148,6 +151,7 @@ describe('the URL of a store', () => {
     ['postgres://h/db?user=u&password=pw', 'postgres://h/db'],
     ['postgres://[::1]:5432/db', 'postgres://[::1]:5432/db'],
     ['sqlite:/var/a@b?.db', 'sqlite:/var/a@b?.db'],
+    ['zookeeper://u:p@ss@h1:1,h2:2/a/b', 'zookeeper://***@h1:1,h2:2/a/b'],
   ])('%s is shown as %s', (text, shown) => {
     expect(new StoreUrl(text).shown).toBe(shown)
   })

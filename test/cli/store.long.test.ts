@@ -4,12 +4,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { decode, layouts } from 'graupel'
+import { zookeeperStore } from 'graupel/stores/zookeeper'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startConsul } from '../stores/kinds/consul.ts'
 import { startEtcdWithPassword } from '../stores/kinds/etcd.ts'
 import { database, startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
+import { startZooKeeper, zookeeper } from '../stores/kinds/zookeeper.ts'
 import { startCluster } from '../stores/redis-servers.ts'
 import type { Server } from '../stores/servers.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
@@ -61,9 +63,33 @@ const stores = [
     isDurable: true,
     refusal: /ACL not found; check the token/,
   },
+  {
+    name: 'ZooKeeper',
+    start: startClosedZooKeeper,
+    clients: ['node-zookeeper-client'],
+    url: (host: string, secret: string) => `zookeeper://fleet:${secret}@${host}`,
+    wrong: (host: string) => `zk://fleet:wr0ng@${host}`,
+    refusal: /NO_AUTH/,
+    isDurable: true,
+  },
 ]
 
-describe.each(stores)('$name', ({ start, clients, url, wrong, refusal, isDurable = false }) => {
+/** What is there belongs to one user. */
+async function startClosedZooKeeper(): Promise<Server> {
+  const server = await startZooKeeper()
+  const { ACL, createClient } = zookeeper()
+  const make = () => {
+    const client = createClient(`127.0.0.1:${server.port}`)
+    client.addAuthInfo('digest', Buffer.from(`fleet:${password}`))
+    return client
+  }
+  const store = zookeeperStore(make, { acl: ACL.CREATOR_ALL_ACL })
+  await store.nowMs?.()
+  await store.close()
+  return server
+}
+
+describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wrong, refusal, isDurable = false }) => {
   let server: Server
   const silent = createServer(() => {})
   beforeAll(async () => {

@@ -44,6 +44,7 @@ describe('the types', () => {
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
     import { storeContract } from 'graupel/stores/testing'
+    import { zookeeperStore } from 'graupel/stores/zookeeper'
     import type {} from 'graupel/lease'
     const options: StoreOptions = { durable: true }
     const fetchOfMine: Fetch = async (url, { method }) => ({ status: 200, headers: { get: () => method }, text: async () => url })
@@ -56,6 +57,7 @@ describe('the types', () => {
       postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),
+      zookeeperStore(() => ({ connect() {}, close() {}, getSessionTimeout: () => 1, transaction: () => ({}) }), { prefix: 'mine' }),
     ]
     export const entries: Promise<StoreEntry[]>[] = stores.map((store) => store.list('a/', new AbortController().signal))
     export const cases: string[] = storeContract(async () => memoryStore()).map(({ name }) => name)

@@ -3,6 +3,7 @@ import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { redisStore } from '../../src/stores/redis.js'
 import { sqliteStore } from '../../src/stores/sqlite.js'
+import { zookeeperStore } from '../../src/stores/zookeeper.js'
 
 // What stores do with what they are given, without a database.
 
@@ -11,19 +12,26 @@ const makers: [string, (client: unknown, options?: object) => unknown, unknown][
   ['mysqlStore', (client, options) => mysqlStore(client as never, options), { getConnection() {}, execute() {} }],
   ['postgresStore', (client, options) => postgresStore(client as never, options), { query() {} }],
   ['sqliteStore', (client, options) => sqliteStore(client as never, options), { exec() {}, prepare() {} }],
+  ['zookeeperStore', (client, options) => zookeeperStore(client as never, options), () => ({})],
 ]
 
 describe.each(makers)('%s', (name, make, client) => {
-  const nameOption = name === 'redisStore' ? 'prefix' : 'table'
+  const nameOption = ['redisStore', 'zookeeperStore'].includes(name) ? 'prefix' : 'table'
+  const isMadeByFunction = name === 'zookeeperStore'
 
-  it.each([undefined, null, 7, 'redis://127.0.0.1', {}, class Client {}, { connect() {} }])(
-    'refuses %o for a client',
-    (value) => {
-      const refused = expect(() => make(value))
-      refused.toThrow(TypeError)
-      refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
-    },
-  )
+  it.each([
+    undefined,
+    null,
+    7,
+    'redis://127.0.0.1',
+    {},
+    ...(isMadeByFunction ? [] : [class Client {}]),
+    { connect() {} },
+  ])('refuses %o for a client', (value) => {
+    const refused = expect(() => make(value))
+    refused.toThrow(TypeError)
+    refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+  })
 
   it('does not repeat a URL that is given for a client, because it may have a password', () => {
     expect(() => make('redis://user:hush@host')).toThrow(/ is a text; pass /)
@@ -44,6 +52,19 @@ describe.each(makers)('%s', (name, make, client) => {
 
   it('takes options that are undefined for none', () => {
     expect(() => make(client, { durable: undefined, [nameOption]: undefined })).not.toThrow()
+  })
+})
+
+describe('zookeeperStore', () => {
+  const refused = (options: object) => expect(() => zookeeperStore(() => ({}) as never, options))
+
+  it('refuses durable: false, because it has no name for the life of a server', () => {
+    refused({ durable: false }).toThrow(expect.objectContaining({ name: 'RangeError', code: 'ERR_OPTION_INVALID' }))
+    expect(zookeeperStore(() => ({}) as never, { durable: true }).durable).toBe(true)
+  })
+
+  it.each([[[]], ['world'], [[{}]], [null]])('refuses %j for an ACL', (acl) => {
+    refused({ acl }).toThrow(expect.objectContaining({ name: 'TypeError', code: 'ERR_OPTION_INVALID' }))
   })
 })
 

@@ -7,13 +7,14 @@ import { decode, layouts, parseId } from 'graupel'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { repository } from '../package/consumer.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
-import { describeWith, type Tool } from '../support/needs.ts'
+import { describeWith } from '../support/needs.ts'
 import { startConsul } from './kinds/consul.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
 import { database, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
+import { startZooKeeper, zookeeperKind } from './kinds/zookeeper.ts'
 import type { Server } from './servers.ts'
 
 // The programs of examples/ and the examples in the docstrings of stores, on real servers.
@@ -28,6 +29,7 @@ beforeAll(() => {
     ['mysql2', 'clients'],
     ['pg', 'clients'],
     ['libsql', 'clients'],
+    ['node-zookeeper-client', 'clients'],
     ['better-sqlite3', 'better-sqlite3'],
   ] as const) {
     load(name, place)
@@ -66,7 +68,7 @@ function describeExamples(
   names: string[],
   docstring: string,
   imports: string,
-  needed: readonly Tool[],
+  needed: Parameters<typeof describeWith>[0],
   start: () => Promise<{ server?: Server; variables: Record<string, string> }>,
 ): void {
   describeWith(needed, `with ${docstring}`, () => {
@@ -154,6 +156,17 @@ describeExamples(
   async () => ({ variables: { SQLITE_FILE: 'fleet.db' } }),
 )
 
+describeExamples(
+  ['zookeeper.mjs'],
+  'zookeeperStore',
+  `import { zookeeperStore } from 'graupel/stores/zookeeper'\nimport zookeeper from 'node-zookeeper-client'\nconst { createClient } = zookeeper`,
+  [zookeeperKind.missing],
+  async () => {
+    const server = await startZooKeeper()
+    return { server, variables: { ZOOKEEPER: `127.0.0.1:${server.port}` } }
+  },
+)
+
 it('every program and every store has its test here', () => {
   expect(programs.toSorted()).toEqual([
     'consul.mjs',
@@ -163,6 +176,7 @@ it('every program and every store has its test here', () => {
     'redis.mjs',
     'sqlite.mjs',
     'worker-threads.mjs',
+    'zookeeper.mjs',
   ])
   expect(examplesWithDatabase).toEqual([
     'consulStore',
@@ -171,5 +185,6 @@ it('every program and every store has its test here', () => {
     'postgresStore',
     'redisStore',
     'sqliteStore',
+    'zookeeperStore',
   ])
 })

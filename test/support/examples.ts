@@ -43,4 +43,5 @@ export const examplesWithDatabase = [
   'postgresStore',
   'redisStore',
   'sqliteStore',
+  'zookeeperStore',
 ]

@@ -11,14 +11,23 @@ import { postgresKind } from './postgres.js'
 import { redisKind } from './redis.js'
 import { sqliteKind } from './sqlite.js'
 import { StoreUrl } from './url.js'
+import { zookeeperKind } from './zookeeper.js'
 
-const kinds: readonly StoreKind[] = [redisKind, postgresKind, mysqlKind, etcdKind, consulKind, sqliteKind]
+const kinds: readonly StoreKind[] = [
+  redisKind,
+  postgresKind,
+  mysqlKind,
+  etcdKind,
+  zookeeperKind,
+  consulKind,
+  sqliteKind,
+]
 const schemes = kinds.flatMap((kind) => kind.schemes)
 
 /** The flags that say which store. */
 export const storeFlags = {
   store: { value: 'URL', help: `a store, by a URL that begins with ${schemes.join(', ')}` },
-  prefix: { value: 'NAME', help: 'what the names of its keys begin with, in Redis, etcd and Consul (graupel)' },
+  prefix: { value: 'NAME', help: 'what the names of its keys begin with, where there is no table (graupel)' },
   table: { value: 'NAME', help: 'its table, in a SQL database (graupel_store)' },
 } as const satisfies Record<string, Flag>
 

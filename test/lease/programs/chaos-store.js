@@ -6,12 +6,13 @@ import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
+import { zookeeperStore } from 'graupel/stores/zookeeper'
 
 const load = createRequire(new URL('../../stores/clients/', import.meta.url))
 const host = '127.0.0.1'
 
 /**
- * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' | 'mariadb'} Client
+ * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' | 'mariadb' | 'node-zookeeper-client'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
  *   | { client: 'etcd' | 'consul', port: number, durable?: true }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
@@ -70,6 +71,10 @@ export async function openStore(plan) {
       const pool = load('mariadb').createPool(mysqlPool(port))
       pool.on('error', () => {})
       return mysqlStore(pool, options)
+    }
+    case 'node-zookeeper-client': {
+      const { createClient } = load('node-zookeeper-client')
+      return zookeeperStore(() => createClient(`${host}:${port}`))
     }
   }
 }

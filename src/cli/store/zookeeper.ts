@@ -1,0 +1,56 @@
+import { zookeeperStore } from '../../stores/zookeeper.js'
+import { UsageError } from '../arguments.js'
+import type { Client, StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
+
+const nodeZooKeeperClient: Client = {
+  name: 'node-zookeeper-client',
+  async open({ createClient, ACL }, url, { names }) {
+    const { connection, user } = partsOf(url)
+    const make = () => {
+      const client = createClient(connection)
+      if (user !== undefined) client.addAuthInfo('digest', Buffer.from(user))
+      return client
+    }
+    // What is made by a user is for the same user, as the programs of a fleet have it.
+    const store = zookeeperStore(make, { ...names, ...(user !== undefined && { acl: ACL.CREATOR_ALL_ACL }) })
+    const close = () => store.close()
+    try {
+      // By a read, which is refused also where nothing is. With a signal, so that it does not wait for longer than it has to.
+      await store.read('any', new AbortController().signal)
+    } catch (error) {
+      await close()
+      // Without its code, so that the command line says where the store is.
+      throw new Error((error as Error).message, { cause: error })
+    }
+    return { store, close }
+  },
+}
+
+/** @throws UsageError `ERR_OPTION_INVALID` */
+function partsOf({ scheme, rest }: StoreUrl): { connection: string; user: string | undefined } {
+  const [, credentials, connection = ''] = /^\/\/(?:(.*)@)?([^@]*)$/.exec(rest) ?? []
+  // A slash at the end would be a path without a name.
+  const place = connection.replace(/\/+$/, '')
+  if (place === '' || place.startsWith('/')) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store has no host; write ${scheme}//127.0.0.1:2181, or several with commas between them`,
+    )
+  }
+  return { connection: place, user: credentials === undefined ? undefined : decoded(credentials) }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export const zookeeperKind: StoreKind = {
+  schemes: ['zookeeper:', 'zk:'],
+  named: 'prefix',
+  clients: [nodeZooKeeperClient],
+}

@@ -1,0 +1,249 @@
+import { GraupelError, rangeError, show, typeError } from '../errors.js'
+import { checkStoreOptions, clientError } from './options.js'
+import type { Store, StoreEntry, StoreOptions } from './store.js'
+import { newVersion } from './version.js'
+import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
+import { Sessions } from './zookeeper-session.js'
+
+/** What `createClient()` of node-zookeeper-client 1.1 returns. */
+export interface ZooKeeperClient {
+  connect(): void
+  close(): void
+  getSessionTimeout(): number
+  transaction(): object
+}
+
+export interface ZooKeeperStoreOptions extends StoreOptions {
+  /** The node in which everything lies: below the root, or below the chroot path of the client. @default 'graupel' */
+  prefix?: string
+  /** Who may do what with the nodes that are made: an array of `ACL` of node-zookeeper-client. @default everyone everything */
+  acl?: readonly object[]
+}
+
+export interface ZooKeeperStore extends Store {
+  /** Closes the client, which keeps the program from ending. Calls are refused from then on. Never rejects. */
+  close(): Promise<void>
+}
+
+/** A version: the only child of a node, and what its data begins with. */
+const versionPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+const versionLength = 36
+
+/** For nodes that have children and no data. */
+const noData = Buffer.alloc(0)
+
+/**
+ * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every write that was acknowledged. `durable: false`
+ * is refused, because ZooKeeper names no life of its servers.
+ *
+ * A client whose session has expired never answers again, so the store makes its clients: by the function, one after another,
+ * when they are needed. It connects them, and closes the last one in `close()`. A user needs READ, WRITE, CREATE and DELETE on
+ * the node of the prefix and below, and CREATE above it, unless that node is there.
+ *
+ * @param createClient - Returns a new client that is not connected, each time; what it is given by `addAuthInfo` is used.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
+ * says, and with GraupelError `ERR_STORE_UNAVAILABLE` where there is no connection, where the session has expired, where the
+ * server refuses what `addAuthInfo` was given (`AUTH_FAILED`) or what its user asks (`NO_AUTH`), and after `close()`.
+ * @example
+ * const store = zookeeperStore(() => createClient(process.env.ZOOKEEPER ?? '127.0.0.1:2181')) // of node-zookeeper-client
+ * await store.write('settings/first', 'one', undefined)
+ * const entry = await store.read('settings/first')
+ * entry.value // 'one'
+ * await store.close()
+ */
+export function zookeeperStore(
+  createClient: () => ZooKeeperClient,
+  options: ZooKeeperStoreOptions = {},
+): ZooKeeperStore {
+  checkStoreOptions(options, 'prefix', ['acl'])
+  const { prefix = 'graupel', acl, durable = true } = options
+  checkAcl(acl)
+  if (!durable) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      'durable is false; ZooKeeper forgets nothing that it has acknowledged, and has no name for the life of a server: leave it out',
+    )
+  }
+  if (typeof createClient !== 'function') {
+    throw clientError('ZooKeeper', createClient, 'a function that returns createClient(…) of node-zookeeper-client')
+  }
+  const sessions = new Sessions(createClient)
+  const root = `/${prefix}`
+  const clock = `${root}/clock`
+
+  const call = async <T>(signal: AbortSignal | undefined, ask: Parameters<typeof sessions.call<T>>[1]) => {
+    try {
+      return await sessions.call<T>(signal, ask)
+    } catch (error) {
+      throw explained(error as ZooKeeperError, root)
+    }
+  }
+
+  /** Makes nodes that may be there. They are asked for at once, and answered in order; what fails is told by what comes after. */
+  const make = (paths: readonly string[], signal: AbortSignal | undefined) =>
+    Promise.all(
+      paths.map((path) =>
+        call(signal, (client, answer) => client.create(path, noData, acl, answer)).catch((error) => {
+          if (codeOf(error) !== codes.nodeExists) return error
+        }),
+      ),
+    )
+
+  /** Whether a transaction was done; it was not where a node is there that must not be, or is not there that must. */
+  const isDone = (steps: (transaction: Transaction) => Transaction, signal: AbortSignal | undefined) =>
+    call(signal, (client, answer) => steps(client.transaction()).commit(answer)).then(
+      () => undefined,
+      (error) => {
+        const code = codeOf(error)
+        if (code === codes.noNode || code === codes.nodeExists) return code
+        throw error
+      },
+    )
+
+  return {
+    name: 'zookeeper',
+    durable,
+    read(key, signal) {
+      const { path } = placeOf(root, key)
+      return call(signal, (client, answer) => {
+        // A server may be behind the others, and the client has no sync(). What it has sent in a session is done in order, and a
+        // transaction goes through the leader, so the server has what was acknowledged before when it comes to what follows.
+        let behind: ZooKeeperError | null | undefined = new Error('its transaction was not answered')
+        client
+          .transaction()
+          .check(root)
+          .commit((error) => {
+            behind = error?.code === codes.noNode ? undefined : error
+          })
+        client.getData(path, (error, data) => {
+          if (behind) answer(behind, undefined)
+          else if (error?.code === codes.noNode) answer(null, undefined)
+          else answer(error, error ? undefined : entryOf(key, data))
+        })
+      })
+    },
+    async list(folder, signal) {
+      const { path } = placeOf(root, folder)
+      const names = await call<string[]>(signal, (client, answer) =>
+        client.getChildren(path, (error, found) => {
+          if (error?.code === codes.noNode) answer(null, [])
+          else answer(error, found)
+        }),
+      )
+      const entries = names.map((name) =>
+        call<StoreEntry | undefined>(signal, (client, answer) =>
+          client.getData(`${path}/${name}`, (error, data) => {
+            if (error?.code === codes.noNode) answer(null, undefined)
+            else answer(error, error ? undefined : entryOf(folder + decodeURIComponent(name), data))
+          }),
+        ),
+      )
+      return (await Promise.all(entries)).filter((entry) => entry !== undefined)
+    },
+    async write(key, value, expected, signal) {
+      const { folder, path } = placeOf(root, key)
+      const version = newVersion()
+      const data = Buffer.from(version + value)
+      const child = `${path}/${version}`
+      if (expected !== undefined) {
+        // No other text was ever the version of a write.
+        if (!versionPattern.test(expected) || expected.length !== versionLength) return undefined
+        // The child is there for as long as its write is the last one. The number that the server counts for a node would not
+        // do: it begins again in a node that was removed and made again.
+        const failed = await isDone(
+          (steps) => steps.remove(`${path}/${expected}`).create(child, noData, acl).setData(path, data),
+          signal,
+        )
+        return failed === undefined ? version : undefined
+      }
+      const create = () => isDone((steps) => steps.create(path, data, acl).create(child, noData, acl), signal)
+      let failed = await create()
+      if (failed === codes.noNode) {
+        const reasons = await make([root, folder], signal)
+        failed = await create()
+        if (failed === codes.noNode) throw missing(root, reasons)
+      }
+      return failed === undefined ? version : undefined
+    },
+    async nowMs(signal) {
+      const write = () =>
+        call<number | undefined>(signal, (client, answer) =>
+          client.setData(clock, noData, -1, (error, stat) => {
+            if (error?.code === codes.noNode) answer(null, undefined)
+            else answer(error, error ? undefined : Number(stat.mtime.readBigInt64BE()))
+          }),
+        )
+      const nowMs = await write()
+      if (nowMs !== undefined) return nowMs
+      const reasons = await make([root, clock], signal)
+      const again = await write()
+      if (again === undefined) throw missing(root, reasons)
+      return again
+    },
+    close: () => sessions.close(),
+  }
+}
+
+/** Each folder is one node, whose name has no slash, so that its children are its records. */
+function placeOf(root: string, key: string): { folder: string; path: string } {
+  const at = key.lastIndexOf('/') + 1
+  // No name begins with a percent sign and a dot in its place.
+  const folder = `${root}/%${nodeName(key.slice(0, at))}`
+  return { folder, path: at === key.length ? folder : `${folder}/${nodeName(key.slice(at))}` }
+}
+
+/** `.` and `..` are no names of nodes. */
+function nodeName(text: string): string {
+  return encodeURIComponent(text).replace(/^\.\.?$/, (dots) => '%2E'.repeat(dots.length))
+}
+
+function entryOf(key: string, data: Buffer | undefined): StoreEntry {
+  const text = data?.toString() ?? ''
+  const version = versionPattern.exec(text)?.[0]
+  // What was written by hand is shown as it is, and no write expects it.
+  if (version === undefined) return { key, value: text, version: 'none' }
+  return { key, value: text.slice(versionLength), version }
+}
+
+/** The code of an answer, also where it was explained. */
+function codeOf(error: unknown): unknown {
+  return error instanceof GraupelError ? codeOf(error.cause) : Object(error).code
+}
+
+function explained(error: ZooKeeperError, root: string): unknown {
+  const say = (what: string) =>
+    new GraupelError('ERR_STORE_UNAVAILABLE', `the client of the store 'zookeeper' ${what}`, { cause: error })
+  if (error?.code === codes.noAuth) {
+    return say(
+      `may not do this in ${root} (NO_AUTH); call client.addAuthInfo() in the function that makes the clients, or change the ACL of the nodes`,
+    )
+  }
+  if (error?.code === codes.invalidAcl) {
+    return say(
+      'gave an ACL that the server refuses (INVALID_ACL); CREATOR_ALL_ACL needs client.addAuthInfo() in the function that makes the clients',
+    )
+  }
+  return error
+}
+
+/** Nodes that could not be made. */
+function missing(root: string, reasons: readonly unknown[]): unknown {
+  const reason = reasons.find((one) => one !== undefined)
+  if (reason instanceof GraupelError) return reason
+  return new GraupelError(
+    'ERR_STORE_UNAVAILABLE',
+    `the store 'zookeeper' cannot make the node ${root}; if the connection string of the client ends with a path, make that first`,
+    { cause: reason },
+  )
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID` */
+function checkAcl(acl: unknown): void {
+  if (acl === undefined) return
+  const isAcl = (one: unknown) => typeof Object(one).toRecord === 'function'
+  if (Array.isArray(acl) && acl.length > 0 && acl.every(isAcl)) return
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `acl is ${show(acl)}; pass an array of ACL of node-zookeeper-client, such as ACL.CREATOR_ALL_ACL`,
+  )
+}
