@@ -11,6 +11,7 @@ const entries = [
   'index',
   'lease/index',
   'stores/index',
+  'stores/kubernetes',
   'stores/memory',
   'stores/postgres',
   'stores/redis',

@@ -11,8 +11,9 @@ import type { Server } from './servers.ts'
 
 // What becomes of a write whose reply is lost, is late, or never comes, with each client as its defaults have it.
 
-for (const { name, missing, start, clients, resending = [], isFetched } of Object.values(serverKinds)) {
-  describeWith([missing], name, () => {
+for (const { name, missing, start, clients, resending = [], isFetched, isElsewhere } of Object.values(serverKinds)) {
+  const away = () => (isElsewhere ? 'server of our own' : undefined)
+  describeWith([missing, away], name, () => {
     describe.each(Object.entries(clients))('by %s', (client, open) => {
       let server: Server
       let proxy: LossyProxy

@@ -1,5 +1,6 @@
 // Opens a store as a program that uses the package would: with a client that connects again by itself.
 import { createRequire } from 'node:module'
+import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
@@ -9,6 +10,7 @@ const host = '127.0.0.1'
 
 /**
  * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js', port: number, durable?: boolean }
+ *   | { client: 'kubernetes', port: number }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
 
@@ -22,6 +24,7 @@ export async function openStore(plan) {
     return sqliteStore(new Database(plan.file, { timeout: plan.busyMs }))
   }
   const { port } = plan
+  if (plan.client === 'kubernetes') return kubernetesStore({ url: `http://${host}:${port}`, namespace: 'default' })
   const options = plan.durable === undefined ? {} : { durable: plan.durable }
   switch (plan.client) {
     case 'ioredis': {
