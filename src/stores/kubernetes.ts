@@ -36,7 +36,7 @@ const notes = { key: 'graupel/key', value: 'graupel/value', version: 'graupel/ve
  * `ERR_STORE_UNAVAILABLE` where a token, a right, the namespace or trust in a certificate is missing, or another service answers;
  * and with GraupelError `ERR_STORE_INVALID` where a Lease of its name was made by others.
  * @example
- * const url = 'http://127.0.0.1:8001' // of kubectl proxy; in a pod leave both out
+ * const url = process.env.KUBERNETES_URL // such as http://127.0.0.1:8001 of kubectl proxy; in a pod leave it out
  * const store = kubernetesStore({ url, namespace: 'default' })
  * await store.write('settings/first', 'one', undefined)
  * const entry = await store.read('settings/first')

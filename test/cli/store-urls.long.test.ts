@@ -14,7 +14,7 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 }
 
 describe('--store', () => {
-  const known = 'redis:, rediss:, postgres:, postgresql:, sqlite:'
+  const known = 'redis:, rediss:, postgres:, postgresql:, sqlite:, kubernetes:, kubernetes+http:'
 
   it.each<[string[], string | RegExp]>([
     [
@@ -30,6 +30,7 @@ describe('--store', () => {
     [['--store', 'sqlite::memory:'], '--store has no path of a file'],
     [['--store', 'sqlite://u:secret@host/fleet.db'], '--store has no path of a file'],
     [['--store', 'sqlite:a', '--prefix', 'p'], '--prefix is not for sqlite:; give --table, or leave it out'],
+    [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis')
@@ -145,6 +146,7 @@ describe('the URL of a store', () => {
     ['redis://pw@host', 'pw is wrong', '*** is wrong'],
     ['postgres://h/db?user=u&password=pw', 'u with pw', 'u with ***'],
     ['redis://user:%zz@host', '%zz', '***'],
+    ['kubernetes://host/a?token-file=/run/token', 'no /run/token', 'no /run/token'],
     ['redis://host', 'nothing', 'nothing'],
   ])('%s hides its password in %j', (text, message, hidden) => {
     expect(new StoreUrl(text).hide(message)).toBe(hidden)

@@ -21,15 +21,15 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-for (const { name, missing, start, clients } of Object.values(serverKinds)) {
+for (const [kind, { name, missing, start, clients, isFetched }] of Object.entries(serverKinds)) {
   describeWith([missing], `processes that start together, on ${name}`, () => {
     it('all have a node of their own, after few writes', async () => {
       const server = await started(start)
-      const [client, open] = Object.entries(clients)[0] as [StorePlan['client'], Open]
+      const [client, open] = Object.entries(clients)[0] as [string, Open]
       const { store, close } = await open(server.port)
       ends.push(close)
       await eventually<unknown>(() => (store.setup ?? store.nowMs)?.())
-      const plan = { client, port: server.port }
+      const plan = { client: isFetched ? kind : client, port: server.port }
       const children = await Promise.all(Array.from({ length: 64 }, () => startProcess(plan as StorePlan)))
       const answers = children.map((child) => messageOf(child))
       for (const child of children) child.send('go')

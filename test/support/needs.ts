@@ -29,6 +29,7 @@ const tools = {
     runs([...mountCommand, 'mount', '-t', 'tmpfs', 'none', '/mnt']) ? undefined : 'leave to mount (unshare --mount)',
   setpriv: () => (runs(['setpriv', '--version']) ? undefined : 'setpriv (Debian package util-linux)'),
   faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
+  openssl: () => (runs(['openssl', 'version']) ? undefined : 'openssl (Debian package openssl)'),
   redis: redis.missing,
   postgres: postgres.missing,
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),

@@ -4,19 +4,20 @@ import { groupsFolder } from '../../lease/group.js'
 import { StoreCalls, type Timing } from '../../stores/calls.js'
 import { type Flag, UsageError } from '../arguments.js'
 import type { Names, Opened, StoreKind } from './kind.js'
+import { kubernetesKind } from './kubernetes.js'
 import { loadClient } from './load.js'
 import { postgresKind } from './postgres.js'
 import { redisKind } from './redis.js'
 import { sqliteKind } from './sqlite.js'
 import { StoreUrl } from './url.js'
 
-const kinds: readonly StoreKind[] = [redisKind, postgresKind, sqliteKind]
+const kinds: readonly StoreKind[] = [redisKind, postgresKind, sqliteKind, kubernetesKind]
 const schemes = kinds.flatMap((kind) => kind.schemes)
 
 /** The flags that say which store. */
 export const storeFlags = {
   store: { value: 'URL', help: `a store, by a URL that begins with ${schemes.join(', ')}` },
-  prefix: { value: 'NAME', help: 'what the names of its keys begin with, in Redis (graupel)' },
+  prefix: { value: 'NAME', help: 'what the names of its keys begin with, in Redis and Kubernetes (graupel)' },
   table: { value: 'NAME', help: 'its table, in a SQL database (graupel_store)' },
 } as const satisfies Record<string, Flag>
 

@@ -1,4 +1,4 @@
-import { GraupelError } from '../../errors.js'
+import { GraupelError, show, typeError } from '../../errors.js'
 import { timeOf } from '../http-date.js'
 import { refusal, unreachable } from './refusal.js'
 
@@ -51,9 +51,10 @@ export interface Said extends Lease {
 /** An answer of the API. */
 export interface Answer {
   readonly status: number
-  readonly text: string
-  /** `undefined` where it is no object of Kubernetes. */
+  /** `undefined` where it is no JSON. */
   readonly said: Said | undefined
+  /** What it says, for a message. */
+  reason(): string
   header(name: string): string | null
 }
 
@@ -145,10 +146,12 @@ export class LeaseApi {
     type?: string,
   ): Promise<Answer> {
     signal?.throwIfAborted()
-    const { url, fetch, headers } = this.#access
+    const { url, fetch } = this.#access
+    const own = await this.#access.headers()
+    checkHeaders(own)
     const request: FetchRequest = {
       method: methods[verb],
-      headers: { accept: 'application/json', ...(type && { 'content-type': type }), ...(await headers()) },
+      headers: { accept: 'application/json', ...(type && { 'content-type': type }), ...own },
       // A redirect leads to a page to log in, and would make a GET of a POST.
       redirect: 'manual',
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -157,7 +160,9 @@ export class LeaseApi {
     try {
       const answer = await fetch(url + this.#path + path, request)
       const text = await answer.text()
-      return { status: answer.status, text, said: parsed(text), header: (name) => answer.headers.get(name) }
+      const said = parsed(text)
+      const reason = () => hidden(said?.message ?? text, own)
+      return { status: answer.status, said, reason, header: (name) => answer.headers.get(name) }
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof GraupelError) throw error
@@ -178,4 +183,19 @@ function parsed(text: string): Said | undefined {
   } catch {
     return undefined
   }
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID`, because the error of fetch would show the value. */
+function checkHeaders(headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue
+    const rule = 'pass a text without line breaks'
+    throw typeError('ERR_OPTION_INVALID', `headers has for ${show(name)} what HTTP does not allow there; ${rule}`)
+  }
+}
+
+/** What is said without credentials, which another service may repeat. */
+function hidden(text: string, headers: Record<string, string>): string {
+  const secrets = Object.values(headers).map((value) => value.replace(/^\w+ +/, ''))
+  return secrets.filter(Boolean).reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 }

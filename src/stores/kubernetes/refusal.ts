@@ -6,9 +6,9 @@ import type { Answer, Question } from './api.js'
 /** GraupelError `ERR_STORE_UNAVAILABLE` where something has to be set right; else an Error, as the same call may succeed later. */
 export function refusal(question: Question, answer: Answer): Error {
   const { verb, url, namespace } = question
-  const { status, said, text } = answer
+  const { status, said } = answer
   const asked = `the Kubernetes API at ${url} answered ${status} when it was asked to ${verb} Leases in the namespace '${namespace}'`
-  const reason = lineOf(said?.message ?? text)
+  const reason = lineOf(answer.reason())
   const told = reason === '' ? asked : `${asked}: ${reason}`
   const final = (advice: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${told}; ${advice}`)
   switch (status) {

@@ -10,7 +10,7 @@ const host = '127.0.0.1'
 
 /**
  * @typedef {{ client: 'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js', port: number, durable?: boolean }
- *   | { client: 'kubernetes', port: number }
+ *   | { client: 'kubernetes', port: number, durable?: true }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
 
@@ -24,9 +24,10 @@ export async function openStore(plan) {
     return sqliteStore(new Database(plan.file, { timeout: plan.busyMs }))
   }
   const { port } = plan
-  if (plan.client === 'kubernetes') return kubernetesStore({ url: `http://${host}:${port}`, namespace: 'default' })
   const options = plan.durable === undefined ? {} : { durable: plan.durable }
   switch (plan.client) {
+    case 'kubernetes':
+      return kubernetesStore({ url: `http://${host}:${port}`, namespace: 'default' })
     case 'ioredis': {
       const { Redis } = load('ioredis')
       const client = new Redis({ port, host })

@@ -50,7 +50,8 @@ export function applyPatch(lease: StoredLease, steps: unknown): StoredLease | st
     let parent = patched as unknown as Record<string, unknown>
     for (const name of names) {
       const next = parent[name]
-      if (typeof next !== 'object' || next === null) return `${op} operation does not apply: doc is missing path: "${path}"`
+      if (typeof next !== 'object' || next === null)
+        return `${op} operation does not apply: doc is missing path: "${path}"`
       parent = next as Record<string, unknown>
     }
     if (op === 'add') parent[last] = value

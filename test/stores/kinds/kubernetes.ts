@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { kubernetesStore } from '../../../src/stores/kubernetes.js'
 import { fetchTrusting, readText } from '../../../src/stores/kubernetes/pod.js'
+import { kubernetesStore } from '../../../src/stores/kubernetes.js'
 import { repository } from '../../package/consumer.ts'
 import { type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
@@ -16,6 +17,16 @@ export function startApi(token?: string, prepare: (folder: string) => void = () 
       ...(token === undefined ? [] : [token]),
     ],
     prepare,
+  })
+}
+
+/** A key and a certificate for this machine, which is its own authority: key.pem and cert.pem. */
+export function makeCertificate(folder: string): void {
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const about = ['-subj', '/CN=kubernetes', '-addext', `subjectAltName=IP:${host}`]
+  execFileSync('openssl', [...kind, ...about, '-keyout', 'key.pem', '-out', 'cert.pem'], {
+    cwd: folder,
+    stdio: 'ignore',
   })
 }
 
