@@ -135,6 +135,8 @@ export const subjects: readonly Subject[] = [
   store('sqlite-better-sqlite3', 'SQLite, better-sqlite3', ['lease-calls']),
   store('redis-ioredis', 'Redis, ioredis'),
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
+  // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
+  store('kubernetes-fetch', 'Kubernetes (stand-in), fetch'),
   store('postgres-pg', 'PostgreSQL, pg'),
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
   ...rivals,

@@ -37,6 +37,7 @@ describe('the types', () => {
   const storesConsumer = `import { GraupelError } from 'graupel'
     import { memoryStore, type Store, type StoreEntry, type StoreOptions } from 'graupel/stores'
     import { memoryStore as same } from 'graupel/stores/memory'
+    import { kubernetesStore } from 'graupel/stores/kubernetes'
     import { postgresStore } from 'graupel/stores/postgres'
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
@@ -46,6 +47,7 @@ describe('the types', () => {
     const stores: Store[] = [
       memoryStore(),
       same(),
+      kubernetesStore({ url: 'http://127.0.0.1:8001', namespace: 'default', headers: async () => ({}) }),
       postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),

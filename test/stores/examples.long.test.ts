@@ -9,6 +9,7 @@ import { repository } from '../package/consumer.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
 import { load } from './kinds/kind.ts'
+import { startApi } from './kinds/kubernetes.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
 import type { Server } from './servers.ts'
@@ -103,6 +104,18 @@ describeExamples(
 )
 
 describeExamples(
+  ['kubernetes.mjs'],
+  'kubernetesStore',
+  `import { kubernetesStore } from 'graupel/stores/kubernetes'`,
+  [],
+  async () => {
+    const server = await startApi()
+    const KUBERNETES_URL = `http://127.0.0.1:${server.port}`
+    return { server, variables: { KUBERNETES_URL, KUBERNETES_NAMESPACE: 'default' } }
+  },
+)
+
+describeExamples(
   ['postgres.mjs'],
   'postgresStore',
   `import { postgresStore } from 'graupel/stores/postgres'\nimport pg from 'pg'`,
@@ -124,6 +137,12 @@ describeExamples(
 )
 
 it('every program and every store has its test here', () => {
-  expect(programs.toSorted()).toEqual(['postgres.mjs', 'redis.mjs', 'sqlite.mjs', 'worker-threads.mjs'])
-  expect(examplesWithDatabase).toEqual(['postgresStore', 'redisStore', 'sqliteStore'])
+  expect(programs.toSorted()).toEqual([
+    'kubernetes.mjs',
+    'postgres.mjs',
+    'redis.mjs',
+    'sqlite.mjs',
+    'worker-threads.mjs',
+  ])
+  expect(examplesWithDatabase).toEqual(['kubernetesStore', 'postgresStore', 'redisStore', 'sqliteStore'])
 })

@@ -36,4 +36,4 @@ export function docstringExamples(): Map<string, string> {
 }
 
 /** Those of stores that need a database, which run where there is one: test/stores/examples.long.test.ts. */
-export const examplesWithDatabase = ['postgresStore', 'redisStore', 'sqliteStore']
+export const examplesWithDatabase = ['kubernetesStore', 'postgresStore', 'redisStore', 'sqliteStore']
