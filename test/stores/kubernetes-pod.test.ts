@@ -106,6 +106,18 @@ describeWith(['openssl'], 'a process in a pod', () => {
     await expect(store.read('a/1')).rejects.toThrow(/its certificate is not trusted: let NODE_EXTRA_CA_CERTS /)
   })
 
+  it('takes a connection that is cut in place of the answer for an error, and makes another one', async () => {
+    const api = open()
+    server.once('request', ({ socket }) => socket.destroy())
+    await expect(api.get('none')).rejects.toThrow(/cannot be reached: socket hang up/)
+    server.once('request', (_request, response) => {
+      response.writeHead(200, { 'content-length': 1000 })
+      response.write('{', () => response.destroy())
+    })
+    await expect(api.get('none')).rejects.toThrow(/cannot be reached: aborted/)
+    expect(await api.get('none')).toBeUndefined()
+  })
+
   it('ends a request when the signal is aborted, and goes on with another connection', async () => {
     const api = open()
     const abort = new AbortController()

@@ -5,7 +5,7 @@ import { refusal, unreachable } from './refusal.js'
 /** What is used of `fetch`. */
 export type Fetch = (url: string, request: FetchRequest) => Promise<FetchAnswer>
 
-export interface FetchRequest {
+interface FetchRequest {
   method: string
   headers: Record<string, string>
   body?: string
@@ -13,7 +13,7 @@ export interface FetchRequest {
   redirect: 'manual'
 }
 
-export interface FetchAnswer {
+interface FetchAnswer {
   readonly status: number
   readonly headers: { get(name: string): string | null }
   text(): Promise<string>

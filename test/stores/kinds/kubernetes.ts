@@ -34,7 +34,7 @@ export function makeCertificate(folder: string): void {
 const { GRAUPEL_KUBERNETES_URL: url, GRAUPEL_KUBERNETES_TOKEN: token, GRAUPEL_KUBERNETES_CA: ca } = process.env
 const namespace = process.env['GRAUPEL_KUBERNETES_NAMESPACE'] ?? 'default'
 // Of this run; the processes that it starts have it, too.
-if (url !== undefined) process.env['GRAUPEL_KUBERNETES_PREFIX'] ??= `test_${randomBytes(6).toString('hex')}`
+if (url !== undefined) process.env['GRAUPEL_KUBERNETES_PREFIX'] ??= `test${randomBytes(6).toString('hex')}`
 const prefix = process.env['GRAUPEL_KUBERNETES_PREFIX'] ?? 'graupel'
 
 /** By the cluster of the variables, or by a port of this machine. */
