@@ -1,5 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:https'
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -60,12 +61,12 @@ describeWith(['openssl'], 'a process in a pod', () => {
     rmSync(folder, { recursive: true })
   })
 
-  function open() {
+  function open(at = port) {
     put('namespace', 'default\n')
     put('token', 'first\n')
     put('ca.crt', pem('cert.pem'))
     vi.stubEnv('KUBERNETES_SERVICE_HOST', '127.0.0.1')
-    vi.stubEnv('KUBERNETES_SERVICE_PORT', `${port}`)
+    vi.stubEnv('KUBERNETES_SERVICE_PORT', `${at}`)
     const access = podAccess(undefined, folder)
     return new LeaseApi(access, access.namespace)
   }
@@ -107,15 +108,23 @@ describeWith(['openssl'], 'a process in a pod', () => {
   })
 
   it('takes a connection that is cut in place of the answer for an error, and makes another one', async () => {
-    const api = open()
-    server.once('request', ({ socket }) => socket.destroy())
+    const endings: ((response: ServerResponse) => void)[] = [
+      (response) => response.destroy(),
+      (response) => {
+        response.writeHead(200, { 'content-length': 1000 })
+        response.write('{', () => response.destroy())
+      },
+      (response) => response.writeHead(200).end('{"kind":"Lease"}'),
+    ]
+    const tls = { key: pem('key.pem'), cert: pem('cert.pem') }
+    const cutting = createServer(tls, (_request, response) => endings.shift()?.(response))
+    await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve))
+    const api = open((cutting.address() as { port: number }).port)
     await expect(api.get('none')).rejects.toThrow(/cannot be reached: socket hang up/)
-    server.once('request', (_request, response) => {
-      response.writeHead(200, { 'content-length': 1000 })
-      response.write('{', () => response.destroy())
-    })
     await expect(api.get('none')).rejects.toThrow(/cannot be reached: aborted/)
-    expect(await api.get('none')).toBeUndefined()
+    expect(await api.get('none')).toEqual({ kind: 'Lease' })
+    cutting.close()
+    cutting.closeAllConnections()
   })
 
   it('ends a request when the signal is aborted, and goes on with another connection', async () => {
