@@ -135,12 +135,14 @@ export const subjects: readonly Subject[] = [
   store('sqlite-better-sqlite3', 'SQLite, better-sqlite3', ['lease-calls']),
   store('redis-ioredis', 'Redis, ioredis'),
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
-  store('mysql-mysql2', 'MariaDB, mysql2'),
-  store('mysql-mariadb', 'MariaDB, mariadb', ['lease-calls']),
   store('postgres-pg', 'PostgreSQL, pg'),
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
-  store('etcd-fetch', 'etcd, fetch'),
-  store('consul-fetch', 'Consul, fetch'),
+  store('mysql-mysql2', 'MariaDB, mysql2'),
+  store('mysql-mariadb', 'MariaDB, mariadb', ['lease-calls']),
+  store('etcd-fetch', 'etcd'),
   store('zookeeper-node-zookeeper-client', 'ZooKeeper, node-zookeeper-client'),
+  store('consul-fetch', 'Consul'),
+  // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
+  store('kubernetes-fetch', 'Kubernetes (stand-in)'),
   ...rivals,
 ]

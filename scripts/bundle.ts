@@ -13,6 +13,7 @@ const entries = [
   'stores/consul',
   'stores/etcd',
   'stores/index',
+  'stores/kubernetes',
   'stores/memory',
   'stores/mysql',
   'stores/postgres',

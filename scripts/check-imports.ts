@@ -72,7 +72,7 @@ const mayImport: Record<string, string[]> = {
 }
 
 /** Where Node may be known. Everything else runs in browsers, too. */
-const mayUseNode = ['platform/node', 'platform/binary', 'host', 'cli']
+const mayUseNode = ['platform/node', 'platform/binary', 'host', 'stores/kubernetes/pod', 'cli']
 
 /**
  * A room of native/, and the rooms it may include from. Headers of the system are for the platforms and the clock, those

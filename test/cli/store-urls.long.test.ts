@@ -15,7 +15,7 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 
 describe('--store', () => {
   const known =
-    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, sqlite:'
+    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, sqlite:'
 
   it.each<[string[], string | RegExp]>([
     [
@@ -43,6 +43,7 @@ describe('--store', () => {
     [['--store', 'consul://h?datacenter='], 'datacenter is empty; pass a text, or leave it out'],
     [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; give --prefix, or leave it out'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
+    [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis', 'node-zookeeper-client')
@@ -162,6 +163,7 @@ describe('the URL of a store', () => {
     ['redis://pw@host', 'pw is wrong', '*** is wrong'],
     ['postgres://h/db?user=u&password=pw', 'u with pw', 'u with ***'],
     ['redis://user:%zz@host', '%zz', '***'],
+    ['kubernetes://host/a?token-file=/run/token', 'no /run/token', 'no /run/token'],
     ['redis://host', 'nothing', 'nothing'],
   ])('%s hides its password in %j', (text, message, hidden) => {
     expect(new StoreUrl(text).hide(message)).toBe(hidden)

@@ -40,6 +40,7 @@ describe('the types', () => {
     import { consulStore } from 'graupel/stores/consul'
     import { etcdStore, type Fetch } from 'graupel/stores/etcd'
     import { mysqlStore } from 'graupel/stores/mysql'
+    import { kubernetesStore } from 'graupel/stores/kubernetes'
     import { postgresStore } from 'graupel/stores/postgres'
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
@@ -54,6 +55,7 @@ describe('the types', () => {
       memoryStore(),
       same(),
       mysqlStore({ getConnection: async () => ({ query: async () => [], release() {}, destroy() {} }), execute() {} }, { table: 'mine' }),
+      kubernetesStore({ url: 'http://127.0.0.1:8001', namespace: 'default', headers: async () => ({}) }),
       postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),

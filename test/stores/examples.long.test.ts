@@ -11,6 +11,7 @@ import { describeWith } from '../support/needs.ts'
 import { startConsul } from './kinds/consul.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
+import { startApi } from './kinds/kubernetes.ts'
 import { database, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
@@ -109,6 +110,18 @@ describeExamples(
 )
 
 describeExamples(
+  ['kubernetes.mjs'],
+  'kubernetesStore',
+  `import { kubernetesStore } from 'graupel/stores/kubernetes'`,
+  [],
+  async () => {
+    const server = await startApi()
+    const KUBERNETES_URL = `http://127.0.0.1:${server.port}`
+    return { server, variables: { KUBERNETES_URL, KUBERNETES_NAMESPACE: 'default' } }
+  },
+)
+
+describeExamples(
   ['mysql.mjs'],
   'mysqlStore',
   `import { mysqlStore } from 'graupel/stores/mysql'\nimport mysql from 'mysql2/promise'`,
@@ -171,6 +184,7 @@ it('every program and every store has its test here', () => {
   expect(programs.toSorted()).toEqual([
     'consul.mjs',
     'etcd.mjs',
+    'kubernetes.mjs',
     'mysql.mjs',
     'postgres.mjs',
     'redis.mjs',
@@ -181,6 +195,7 @@ it('every program and every store has its test here', () => {
   expect(examplesWithDatabase).toEqual([
     'consulStore',
     'etcdStore',
+    'kubernetesStore',
     'mysqlStore',
     'postgresStore',
     'redisStore',

@@ -9,88 +9,91 @@ import { callsOf, inSeconds } from './real-time.ts'
 
 // What becomes of a write whose reply is lost, is late, or never comes, with each client as its defaults have it.
 
-describeServers('what becomes of a write', (_, { clients, resending = [], isFetched, onWire = String }, server) => {
-  describe.each(Object.entries(clients))('by %s', (client, open) => {
-    let proxy: LossyProxy
-    let opened: Opened
-    let store: Store
-    let key: string
-    let first: string
+describeServers(
+  'what becomes of a write',
+  (_, { clients, resending = [], isFetched, onWire = String, isElsewhere }, server) => {
+    describe.skipIf(isElsewhere).each(Object.entries(clients))('by %s', (client, open) => {
+      let proxy: LossyProxy
+      let opened: Opened
+      let store: Store
+      let key: string
+      let first: string
 
-    beforeEach(async () => {
-      proxy = await startProxy(server().port)
-      opened = await open(proxy.port)
-      store = opened.store
-      await opened.store.setup?.()
-      key = `folder/${crypto.randomUUID()}`
-      first = (await store.write(key, 'first', undefined)) as string
-    })
-    afterEach(async () => {
-      await opened?.close()
-      proxy?.close()
-    })
-
-    async function expectLanded(written: Written, value: string): Promise<void> {
-      const found = await eventually(() => store.read(key))
-      expect(found?.value).toBe(value)
-      expect(written).toEqual({ landed: true, version: found?.version })
-    }
-
-    // The reason for StoreCalls: an answer of the client is no proof of either.
-    it('a write whose reply is cut off is an error, or a conflict with itself', async () => {
-      proxy.cutReplyTo(onWire('cut me off'))
-      const outcome = await store.write(key, 'cut me off', first).then(
-        (version) => version ?? 'a conflict',
-        () => 'an error',
-      )
-      expect(outcome).toBe(resending.includes(client) ? 'a conflict' : 'an error')
-      expect(proxy.cuts).toBe(1)
-      expect((await eventually(() => store.read(key)))?.value).toBe('cut me off')
-    })
-
-    it('a write whose reply is cut off is found to have landed', async () => {
-      proxy.cutReplyTo(onWire('cut me off'))
-      const written = await callsOf(store).write(key, 'cut me off', first, inSeconds(30))
-      expect(proxy.cuts).toBe(1)
-      await expectLanded(written, 'cut me off')
-    })
-
-    it('a call that is never answered ends with its deadline', async () => {
-      const release = proxy.hold()
-      const calls = callsOf(store, 300)
-      await expect(calls.read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-      await expect(calls.write(key, 'x', first, inSeconds(1))).rejects.toMatchObject({
-        code: 'ERR_STORE_UNAVAILABLE',
-        message: expect.stringContaining('it is not known whether'),
+      beforeEach(async () => {
+        proxy = await startProxy(server().port)
+        opened = await open(proxy.port)
+        store = opened.store
+        await opened.store.setup?.()
+        key = `folder/${crypto.randomUUID()}`
+        first = (await store.write(key, 'first', undefined)) as string
       })
-      release()
-      await eventually(() => store.read(key))
-    })
+      afterEach(async () => {
+        await opened?.close()
+        proxy?.close()
+      })
 
-    it('a write that is held up, and lands beside its second attempt, lands once', async () => {
-      const release = proxy.hold()
-      const calls = callsOf(store, 300)
-      const writing = calls.write(key, 'late', first, inSeconds(30))
-      await expect(calls.read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-      release()
-      await expectLanded(await writing, 'late')
-    })
-
-    it('a server that is gone is an error, and one that comes again is none', async () => {
-      await server().signal('SIGKILL')
-      await expect(callsOf(store, 500).read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-      await server().restart()
-      expect((await eventually(() => callsOf(store).read(key)))?.value).toBe('first')
-    })
-
-    it.skipIf(isFetched)('a client that was closed is an error', async () => {
-      await opened.close()
-      const calls = callsOf(store)
-      const lives = store.incarnation === undefined ? [] : [calls.incarnation()]
-      for (const call of [calls.read(key), calls.list('folder/'), calls.nowMs(), ...lives]) {
-        await expect(call).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+      async function expectLanded(written: Written, value: string): Promise<void> {
+        const found = await eventually(() => store.read(key))
+        expect(found?.value).toBe(value)
+        expect(written).toEqual({ landed: true, version: found?.version })
       }
-      opened = { store, close() {} }
+
+      // The reason for StoreCalls: an answer of the client is no proof of either.
+      it('a write whose reply is cut off is an error, or a conflict with itself', async () => {
+        proxy.cutReplyTo(onWire('cut me off'))
+        const outcome = await store.write(key, 'cut me off', first).then(
+          (version) => version ?? 'a conflict',
+          () => 'an error',
+        )
+        expect(outcome).toBe(resending.includes(client) ? 'a conflict' : 'an error')
+        expect(proxy.cuts).toBe(1)
+        expect((await eventually(() => store.read(key)))?.value).toBe('cut me off')
+      })
+
+      it('a write whose reply is cut off is found to have landed', async () => {
+        proxy.cutReplyTo(onWire('cut me off'))
+        const written = await callsOf(store).write(key, 'cut me off', first, inSeconds(30))
+        expect(proxy.cuts).toBe(1)
+        await expectLanded(written, 'cut me off')
+      })
+
+      it('a call that is never answered ends with its deadline', async () => {
+        const release = proxy.hold()
+        const calls = callsOf(store, 300)
+        await expect(calls.read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+        await expect(calls.write(key, 'x', first, inSeconds(1))).rejects.toMatchObject({
+          code: 'ERR_STORE_UNAVAILABLE',
+          message: expect.stringContaining('it is not known whether'),
+        })
+        release()
+        await eventually(() => store.read(key))
+      })
+
+      it('a write that is held up, and lands beside its second attempt, lands once', async () => {
+        const release = proxy.hold()
+        const calls = callsOf(store, 300)
+        const writing = calls.write(key, 'late', first, inSeconds(30))
+        await expect(calls.read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+        release()
+        await expectLanded(await writing, 'late')
+      })
+
+      it('a server that is gone is an error, and one that comes again is none', async () => {
+        await server().signal('SIGKILL')
+        await expect(callsOf(store, 500).read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+        await server().restart()
+        expect((await eventually(() => callsOf(store).read(key)))?.value).toBe('first')
+      })
+
+      it.skipIf(isFetched)('a client that was closed is an error', async () => {
+        await opened.close()
+        const calls = callsOf(store)
+        const lives = store.incarnation === undefined ? [] : [calls.incarnation()]
+        for (const call of [calls.read(key), calls.list('folder/'), calls.nowMs(), ...lives]) {
+          await expect(call).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+        }
+        opened = { store, close() {} }
+      })
     })
-  })
-})
+  },
+)

@@ -39,6 +39,7 @@ export function docstringExamples(): Map<string, string> {
 export const examplesWithDatabase = [
   'consulStore',
   'etcdStore',
+  'kubernetesStore',
   'mysqlStore',
   'postgresStore',
   'redisStore',

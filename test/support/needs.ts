@@ -34,6 +34,7 @@ const tools = {
   faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
   consul: consul.missing,
   etcd: etcd.missing,
+  openssl: () => (runs(['openssl', 'version']) ? undefined : 'openssl (Debian package openssl)'),
   redis: redis.missing,
   mysql: mysql.missing,
   postgres: postgres.missing,

@@ -5,6 +5,7 @@ import { StoreCalls, type Timing } from '../../stores/calls.js'
 import { type Flag, UsageError } from '../arguments.js'
 import { consulKind, etcdKind } from './fetched.js'
 import type { Names, Opened, StoreKind } from './kind.js'
+import { kubernetesKind } from './kubernetes.js'
 import { loadClient } from './load.js'
 import { mysqlKind } from './mysql.js'
 import { postgresKind } from './postgres.js'
@@ -20,6 +21,7 @@ const kinds: readonly StoreKind[] = [
   etcdKind,
   zookeeperKind,
   consulKind,
+  kubernetesKind,
   sqliteKind,
 ]
 const schemes = kinds.flatMap((kind) => kind.schemes)

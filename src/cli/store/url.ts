@@ -34,7 +34,9 @@ export class StoreUrl {
     this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${place}`
     const [user = '', password = user] = cut(credentials, ':')
     const values = query.split('&').map((pair) => cut(pair, '='))
-    const named = values.filter(([name = '']) => /pass|secret|token|key/i.test(name)).map(([, value = '']) => value)
+    // The file of a secret is none.
+    const isSecret = (name = '') => /pass|secret|token|key/i.test(name) && !/-file$/i.test(name)
+    const named = values.filter(([name]) => isSecret(name)).map(([, value = '']) => value)
     this.#secrets = [credentials, password, ...named].flatMap((secret) => [secret, decoded(secret)]).filter(Boolean)
   }
 

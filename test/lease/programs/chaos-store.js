@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { consulStore } from 'graupel/stores/consul'
 import { etcdStore } from 'graupel/stores/etcd'
+import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
@@ -14,7 +15,7 @@ const host = '127.0.0.1'
 /**
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' | 'mariadb' | 'node-zookeeper-client'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
- *   | { client: 'etcd' | 'consul', port: number, durable?: true }
+ *   | { client: 'etcd' | 'consul' | 'kubernetes', port: number, durable?: true }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
 
@@ -34,6 +35,8 @@ export async function openStore(plan) {
       return etcdStore({ url: `http://${host}:${port}` })
     case 'consul':
       return consulStore({ url: `http://${host}:${port}` })
+    case 'kubernetes':
+      return kubernetesStore({ url: `http://${host}:${port}`, namespace: 'default' })
     case 'ioredis': {
       const { Redis } = load('ioredis')
       const client = new Redis({ port, host })

@@ -20,6 +20,8 @@ export interface ServerKind {
   readonly onWire?: (text: string) => string
   /** Spoken to by `fetch`: there is no client that could be closed. */
   readonly isFetched?: true
+  /** Not started by the tests, so that they cannot end it, or be between it and a client. */
+  readonly isElsewhere?: true
 }
 
 export interface Opened {

@@ -1,0 +1,53 @@
+import { fetchTrusting, readText } from '../../stores/kubernetes/pod.js'
+import { type KubernetesStoreOptions, kubernetesStore } from '../../stores/kubernetes.js'
+import { UsageError } from '../arguments.js'
+import { type Client, connectMs, type StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
+
+const form = 'kubernetes://HOST:PORT/NAMESPACE?token-file=FILE&ca-file=FILE'
+
+const api: Client = {
+  name: undefined,
+  async open(_, url, { names }) {
+    const store = kubernetesStore({ ...names, ...placeOf(url) })
+    await store.nowMs?.(AbortSignal.timeout(connectMs))
+    return { store, close() {} }
+  },
+}
+
+/**
+ * `kubernetes:` is the cluster in which the command runs. A token is named by its file, because the words of a command are seen by
+ * every user of the host.
+ *
+ * @throws UsageError
+ */
+function placeOf(url: StoreUrl): KubernetesStoreOptions {
+  if (url.rest === '') return {}
+  const place = URL.canParse(url.text) ? new URL(url.text) : undefined
+  const [, namespace = '', ...more] = place?.pathname.split('/') ?? []
+  if (!place?.host || namespace === '' || more.length > 0 || place.username || place.password) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store is no place of a cluster; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
+    )
+  }
+  for (const name of place.searchParams.keys()) {
+    if (name === 'token-file' || name === 'ca-file') continue
+    throw new UsageError('ERR_OPTION_INVALID', `--store has a parameter '${name}'; write ${form}`)
+  }
+  const tokenFile = place.searchParams.get('token-file')
+  const caFile = place.searchParams.get('ca-file')
+  const isPlain = url.scheme === 'kubernetes+http:'
+  return {
+    url: `${isPlain ? 'http' : 'https'}://${place.host}`,
+    namespace,
+    ...(tokenFile && { headers: async () => ({ authorization: `Bearer ${(await readText(tokenFile)).trim()}` }) }),
+    ...(caFile && !isPlain && { fetch: fetchTrusting(() => readText(caFile)) }),
+  }
+}
+
+export const kubernetesKind: StoreKind = {
+  schemes: ['kubernetes:', 'kubernetes+http:'],
+  named: 'prefix',
+  clients: [api],
+}

@@ -1,0 +1,86 @@
+import { platform } from '#platform'
+import { GraupelError, typeError } from '../../errors.js'
+import type { Access, Fetch } from './api.js'
+
+// How a process in a pod reaches the API of its cluster. Node's modules are taken from the process where they are needed, so that
+// a bundle for browsers can have this file.
+
+/** Where Kubernetes puts what a pod needs. */
+const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/**
+ * The API of the cluster that this process runs in, by the ServiceAccount of its pod.
+ *
+ * @param namespace - That of the pod, if it is left out.
+ * @throws TypeError `ERR_OPTION_INVALID` where the process is in no pod, or its pod has no token.
+ */
+export function podAccess(namespace?: string, folder = accountFolder): Access & { namespace: string } {
+  const [host, port] = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'].map(platform.environmentVariable)
+  if (!host || !port) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      'kubernetesStore() runs in no pod, as KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; elsewhere pass url and namespace, such as those of kubectl proxy',
+    )
+  }
+  const read = (name: string) => readText(`${folder}/${name}`)
+  return {
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: namespace ?? ownNamespace(folder),
+    // Both are replaced while the pod runs, the token each hour; to read them takes a hundredth of the time of a request.
+    headers: async () => ({ authorization: `Bearer ${(await read('token')).trim()}` }),
+    fetch: fetchTrusting(() => read('ca.crt')),
+  }
+}
+
+function ownNamespace(folder: string): string {
+  const file = `${folder}/namespace`
+  try {
+    return process.getBuiltinModule('node:fs').readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `kubernetesStore() cannot read ${file} (${(error as NodeJS.ErrnoException).code}); let the pod have its ServiceAccount's token (automountServiceAccountToken), or pass url and namespace`,
+    )
+  }
+}
+
+/** @throws GraupelError `ERR_STORE_UNAVAILABLE` */
+export async function readText(file: string): Promise<string> {
+  try {
+    return await process.getBuiltinModule('node:fs').promises.readFile(file, 'utf8')
+  } catch (cause) {
+    throw new GraupelError(
+      'ERR_STORE_UNAVAILABLE',
+      `the store 'kubernetes' cannot read ${file} (${(cause as NodeJS.ErrnoException).code}), which it needs for each request`,
+      { cause },
+    )
+  }
+}
+
+/** What is used of `fetch`, trusting the certificates of one authority: Node's own takes none. */
+export function fetchTrusting(readCa: () => Promise<string>): Fetch {
+  const { Agent, request } = process.getBuiltinModule('node:https')
+  let trusted: string | undefined
+  let agent = new Agent()
+  return async (url, { method, headers, body, signal }) => {
+    const ca = await readCa()
+    if (ca !== trusted) agent = new Agent({ keepAlive: true, ca })
+    trusted = ca
+    return new Promise((resolve, reject) => {
+      const sent = request(url, { method, headers, agent, ...(signal && { signal }) }, (answer) => {
+        const parts: Buffer[] = []
+        answer.on('data', (part) => parts.push(part))
+        answer.on('error', reject)
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode as number,
+            headers: { get: (name) => answer.headers[name.toLowerCase()]?.toString() ?? null },
+            text: async () => Buffer.concat(parts).toString(),
+          }),
+        )
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  }
+}

@@ -1,0 +1,45 @@
+import { createGenerator } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { kubernetesStore } from 'graupel/stores/kubernetes'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startApi } from '../stores/kinds/kubernetes.ts'
+import type { Server } from '../stores/servers.ts'
+import { duplicatesAmong, isAscending } from '../support/ids.js'
+import { until } from '../support/until.js'
+
+// A lease while an API server is stopped for longer than its window.
+
+let server: Server
+beforeAll(async () => {
+  server = await startApi()
+})
+afterAll(() => server?.stop())
+
+it('makes no ids above its ceiling, and goes on with others when the server does', async () => {
+  const store = kubernetesStore({ url: `http://127.0.0.1:${server.port}`, namespace: 'default' })
+  await using lease = await acquireLease({ store, windowMs: 1000 })
+  const ids = createGenerator({ lease })
+  /** What is made now; `undefined` above the ceiling, as it may be at any time on a busy machine. */
+  const make = () => {
+    try {
+      return BigUint64Array.from(ids.take(100))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
+      return undefined
+    }
+  }
+  const made: BigUint64Array[] = []
+  const isMade = () => made.push(...[make()].filter((some) => some !== undefined)) > 0
+  await until(isMade)
+  await server.signal('SIGSTOP')
+  await until(() => make() === undefined)
+  await until(() => Date.now() > lease.stats().ceilingMs + 500)
+  expect(make()).toBeUndefined()
+  await server.signal('SIGCONT')
+  const [before] = made.splice(0) as [BigUint64Array]
+  await until(isMade)
+  const [after] = made as [BigUint64Array]
+  expect(duplicatesAmong([before, after])).toBe(0)
+  expect(isAscending(BigUint64Array.from([...before, ...after]))).toBe(true)
+  expect(lease.signal.aborted).toBe(false)
+})

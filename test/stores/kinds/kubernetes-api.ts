@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { applyPatch, faultsOf } from './kubernetes-rules.ts'
+
+// The Leases of an API server, as far as stores use them, and with its traps: an equal write keeps the resourceVersion; a name that
+// was deleted is free at once; a page goes on from a state that may be forgotten; Status objects, and no others, for errors.
+
+export interface ApiOptions {
+  /** Where objects are kept, so that another server goes on with them. */
+  readonly file?: string
+  /** What each token may do; without it everybody may do everything. */
+  readonly accounts?: Record<string, readonly Verb[]>
+  readonly namespaces?: readonly string[]
+  readonly tls?: { key: string; cert: string }
+}
+
+type Verb = 'get' | 'list' | 'create' | 'patch' | 'delete'
+
+/** A Lease as it is stored. */
+export interface StoredLease {
+  metadata: {
+    name: string
+    namespace: string
+    uid: string
+    resourceVersion: string
+    labels?: Record<string, string>
+    annotations?: Record<string, string>
+  }
+  spec?: Record<string, unknown>
+}
+
+const path = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/([^/]+)\/leases(?:\/([^/]+))?$/
+const patchType = 'application/json-patch+json'
+
+export class KubernetesApi {
+  readonly #options: ApiOptions
+  readonly #leases = new Map<string, StoredLease>()
+  /** What pages go on from, by their token. */
+  readonly #pages = new Map<string, StoredLease[]>()
+  #revision = 100
+  readonly server
+
+  constructor(options: ApiOptions = {}) {
+    this.#options = options
+    const { file, tls } = options
+    for (const line of file !== undefined && existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
+      if (line !== '') this.#keep(...(JSON.parse(line) as [string, StoredLease | null]))
+    }
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      this.#answer(request).then(
+        ({ status, body }) => {
+          response.writeHead(status, { 'content-type': 'application/json' })
+          response.end(JSON.stringify(body))
+        },
+        () => response.destroy(),
+      )
+    }
+    this.server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
+  }
+
+  /** Forgets the states that lists go on from, as etcd does after five minutes. */
+  compact(): void {
+    this.#pages.clear()
+  }
+
+  /** All objects, as `etcdctl snapshot save` has them. */
+  snapshot(): string {
+    return JSON.stringify({ revision: this.#revision, leases: [...this.#leases] })
+  }
+
+  /** Goes back to a snapshot, with its revision. */
+  restore(snapshot: string): void {
+    const { revision, leases } = JSON.parse(snapshot)
+    this.#revision = revision
+    this.#leases.clear()
+    for (const [at, lease] of leases) this.#leases.set(at, lease)
+  }
+
+  /** Answers one request. */
+  async #answer(request: IncomingMessage) {
+    const { method = '', headers } = request
+    const url = new URL(request.url ?? '', 'http://api')
+    const body = await text(request)
+    const [, namespace = '', name] = path.exec(url.pathname) ?? []
+    if (namespace === '') return fault(404, 'NotFound', 'the server could not find the requested resource', {})
+    const verbs: Record<string, Verb> = { GET: name ? 'get' : 'list', POST: 'create', PATCH: 'patch', DELETE: 'delete' }
+    const verb = verbs[method]
+    if (verb === undefined || (name === undefined) !== (verb === 'list' || verb === 'create')) {
+      return fault(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+    }
+    const { accounts } = this.#options
+    const account = accounts?.[/^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '']
+    if (accounts !== undefined && account === undefined) return fault(401, 'Unauthorized', 'Unauthorized')
+    if (account?.includes(verb) === false) {
+      const who = `User "system:serviceaccount:${namespace}:default" cannot ${verb} resource "leases" in API group "coordination.k8s.io" in the namespace "${namespace}"`
+      const what = name === undefined ? 'leases.coordination.k8s.io' : `leases.coordination.k8s.io "${name}"`
+      return fault(403, 'Forbidden', `${what} is forbidden: ${who}`, { kind: 'leases' })
+    }
+    if (verb === 'list') return this.#list(namespace, url.searchParams)
+    if (verb === 'create') return this.#create(namespace, JSON.parse(body))
+    const at = `${namespace}/${name}`
+    const found = this.#leases.get(at)
+    if (found === undefined) {
+      return fault(404, 'NotFound', `leases.coordination.k8s.io "${name}" not found`, { name, kind: 'leases' })
+    }
+    if (verb === 'get') return { status: 200, body: shown(found) }
+    if (verb === 'delete') {
+      this.#revision++
+      this.#save(at, null)
+      return { status: 200, body: { kind: 'Status', status: 'Success' } }
+    }
+    if (headers['content-type'] !== patchType) {
+      return fault(415, 'UnsupportedMediaType', `the body of the request was in an unknown format`)
+    }
+    return this.#patch(at, found, JSON.parse(body))
+  }
+
+  #list(namespace: string, query: URLSearchParams) {
+    const limit = Number(query.get('limit') ?? 0)
+    const token = query.get('continue')
+    const wanted = (query.get('labelSelector') ?? '').split(',').map((pair) => pair.split('=') as [string, string])
+    let rest: StoredLease[]
+    if (token === null) {
+      const all = [...this.#leases.values()].filter(({ metadata }) => metadata.namespace === namespace)
+      rest = all
+        .filter(({ metadata }) => wanted.every(([name, value]) => name === '' || metadata.labels?.[name] === value))
+        .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    } else {
+      const found = this.#pages.get(token)
+      if (found === undefined) {
+        return fault(410, 'Expired', 'The provided continue parameter is too old to display a consistent list result.')
+      }
+      rest = found
+    }
+    const items = limit === 0 ? rest : rest.slice(0, limit)
+    const next = items.length < rest.length ? randomUUID() : ''
+    if (next !== '') this.#pages.set(next, rest.slice(items.length))
+    const metadata = { resourceVersion: `${this.#revision}`, ...(next !== '' && { continue: next }) }
+    return { status: 200, body: { kind: 'LeaseList', apiVersion: 'coordination.k8s.io/v1', metadata, items } }
+  }
+
+  #create(namespace: string, given: StoredLease) {
+    const { namespaces = ['default'] } = this.#options
+    if (!namespaces.includes(namespace)) {
+      return fault(404, 'NotFound', `namespaces "${namespace}" not found`, { name: namespace, kind: 'namespaces' })
+    }
+    const { name } = given.metadata
+    const faults = faultsOf(given)
+    if (faults.length > 0) return invalid(name, faults)
+    const at = `${namespace}/${name}`
+    if (this.#leases.has(at)) {
+      const message = `leases.coordination.k8s.io "${name}" already exists`
+      return fault(409, 'AlreadyExists', message, { name, kind: 'leases' })
+    }
+    const { labels, annotations } = given.metadata
+    const resourceVersion = `${++this.#revision}`
+    const metadata = { name, namespace, uid: randomUUID(), resourceVersion, labels, annotations }
+    const lease = JSON.parse(JSON.stringify({ metadata, spec: given.spec ?? {} })) as StoredLease
+    this.#save(at, lease)
+    return { status: 201, body: shown(lease) }
+  }
+
+  #patch(at: string, found: StoredLease, steps: unknown) {
+    const patched = applyPatch(found, steps)
+    if (typeof patched === 'string') {
+      const message = 'the server rejected our request due to an error in our request'
+      return fault(422, 'Invalid', message, { causes: [{ reason: 'UnexpectedServerResponse', message: patched }] })
+    }
+    const { name, uid, resourceVersion } = found.metadata
+    const faults = faultsOf(patched)
+    if (patched.metadata.uid !== uid || patched.metadata.name !== name) faults.push('metadata: field is immutable')
+    if (faults.length > 0) return invalid(name, faults)
+    if (patched.metadata.resourceVersion !== resourceVersion) {
+      const message = `Operation cannot be fulfilled on leases.coordination.k8s.io "${name}": the object has been modified`
+      return fault(409, 'Conflict', message, { name, kind: 'leases' })
+    }
+    if (JSON.stringify(patched) !== JSON.stringify(found)) {
+      patched.metadata.resourceVersion = `${++this.#revision}`
+      this.#save(at, patched)
+    }
+    return { status: 200, body: shown(patched) }
+  }
+
+  #save(at: string, lease: StoredLease | null): void {
+    this.#keep(at, lease)
+    if (this.#options.file !== undefined) appendFileSync(this.#options.file, `${JSON.stringify([at, lease])}\n`)
+  }
+
+  #keep(at: string, lease: StoredLease | null): void {
+    if (lease === null) this.#leases.delete(at)
+    else this.#leases.set(at, lease)
+    this.#revision = Math.max(this.#revision, Number(lease?.metadata.resourceVersion ?? 0))
+  }
+}
+
+function shown(lease: StoredLease) {
+  return { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', ...lease }
+}
+
+function fault(code: number, reason: string, message: string, details?: object) {
+  return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, details, code } }
+}
+
+function invalid(name: string, faults: readonly string[]) {
+  const message = `Lease.coordination.k8s.io "${name}" is invalid: ${faults.join(', ')}`
+  return fault(422, 'Invalid', message, { name, kind: 'Lease' })
+}

@@ -1,0 +1,338 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nameOf } from '../../src/stores/kubernetes/names.js'
+import { type KubernetesStoreOptions, kubernetesStore } from '../../src/stores/kubernetes.js'
+import type { Store, StoreEntry } from '../../src/stores/store.js'
+import { type ApiOptions, KubernetesApi, type StoredLease } from './kinds/kubernetes-api.ts'
+import { callsOf } from './real-time.ts'
+import { freePort } from './servers.ts'
+
+// What is particular to Kubernetes, on a server that has its traps.
+
+const key = 'leases/orders/12'
+const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close()
+    server.closeAllConnections()
+  }
+})
+
+async function listen(server: Server): Promise<string> {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+}
+
+async function apiWith(options: ApiOptions = {}) {
+  const api = new KubernetesApi(options)
+  const url = await listen(api.server as Server)
+  return {
+    api,
+    url,
+    open: (more: KubernetesStoreOptions = {}) => kubernetesStore({ url, namespace: 'default', ...more }),
+  }
+}
+
+/** A store whose requests are all answered in one way. */
+async function answered(listener: RequestListener, headers: Record<string, string> = {}): Promise<Store> {
+  return kubernetesStore({ url: await listen(createServer(listener)), namespace: 'default', headers })
+}
+
+describe('the Lease of a key', () => {
+  let url: string
+  let store: Store
+  let api: KubernetesApi
+  beforeEach(async () => {
+    const made = await apiWith()
+    url = made.url
+    api = made.api
+    store = made.open()
+  })
+
+  /** As kubectl does it. */
+  const kubectl = async (method: string, name = '', body?: object): Promise<StoredLease> => {
+    const request = { method, headers: { 'content-type': 'application/json' } }
+    const answer = await fetch(`${url}${leasesPath}${name && `/${name}`}`, {
+      ...request,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await answer.json()) as StoredLease
+  }
+
+  it('says what it is of, and who holds it', async () => {
+    const value = JSON.stringify({ owner: 'host/1234', isReleased: false })
+    const version = await store.write(key, value, undefined)
+    const { metadata, spec } = await kubectl('GET', 'graupel.leases.orders.12')
+    expect(metadata.labels).toEqual({
+      'app.kubernetes.io/managed-by': 'graupel',
+      'graupel/folder': 'graupel.leases.orders',
+    })
+    expect(metadata.annotations).toMatchObject({ 'graupel/key': `graupel/${key}`, 'graupel/value': value })
+    expect(spec).toEqual({ holderIdentity: 'host/1234' })
+    await store.write(key, JSON.stringify({ owner: 'host/1234', isReleased: true }), version)
+    expect((await kubectl('GET', 'graupel.leases.orders.12')).spec).toEqual({})
+  })
+
+  it.each(['', 'null', '7', '{"owner":7}', '{"owner":""}', 'no JSON', `{"owner":"${'x'.repeat(4000)}"}`])(
+    'holds the value %s',
+    async (value) => {
+      await store.write(key, value, undefined)
+      expect((await store.read(key))?.value).toBe(value)
+      const { spec } = await kubectl('GET', 'graupel.leases.orders.12')
+      expect(`${spec?.['holderIdentity'] ?? ''}`.length).toBeLessThanOrEqual(253)
+    },
+  )
+
+  it('has another version after an equal value, and when it was deleted by hand and made anew', async () => {
+    const versions = [(await store.write(key, 'same', undefined)) as string]
+    versions.push((await store.write(key, 'same', versions[0])) as string)
+    await kubectl('DELETE', 'graupel.leases.orders.12')
+    // A PUT would make it anew.
+    expect(await store.write(key, 'late', versions[1])).toBeUndefined()
+    expect(await store.read(key)).toBeUndefined()
+    versions.push((await store.write(key, 'same', undefined)) as string)
+    for (const old of versions.slice(0, 2)) expect(await store.write(key, 'late', old)).toBeUndefined()
+    expect(new Set(versions).size).toBe(3)
+    expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[2] })
+  })
+
+  it('does not take a version for its own that was written before etcd was restored from a snapshot', async () => {
+    const first = await store.write(key, 'first', undefined)
+    const snapshot = api.snapshot()
+    const lost = await store.write(key, 'lost', first)
+    const { metadata } = await kubectl('GET', 'graupel.leases.orders.12')
+    api.restore(snapshot)
+    const second = await store.write(key, 'second', first)
+    // By its uid and its resourceVersion it is the one that was lost.
+    const after = (await kubectl('GET', 'graupel.leases.orders.12')).metadata
+    expect([after.uid, after.resourceVersion]).toEqual([metadata.uid, metadata.resourceVersion])
+    expect(await store.write(key, 'late', lost)).toBeUndefined()
+    expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
+  })
+
+  it('keeps what others have written into it', async () => {
+    const version = await store.write(key, 'first', undefined)
+    const steps = [{ op: 'add', path: '/metadata/annotations/note', value: 'theirs' }]
+    const headers = { 'content-type': 'application/json-patch+json' }
+    const request = { method: 'PATCH', headers, body: JSON.stringify(steps) }
+    await fetch(`${url}${leasesPath}/graupel.leases.orders.12`, request)
+    expect(await store.write(key, 'second', version)).toBeDefined()
+    expect((await kubectl('GET', 'graupel.leases.orders.12')).metadata.annotations).toMatchObject({ note: 'theirs' })
+  })
+
+  it('is refused where others have made it', async () => {
+    const labels = { 'graupel/folder': 'graupel.leases.orders' }
+    await kubectl('POST', '', { metadata: { name: 'graupel.leases.orders.12', labels }, spec: {} })
+    expect(await store.write(key, 'x', undefined)).toBeUndefined()
+    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining("'graupel.leases.orders.12'") }
+    const calls = [() => store.read(key), () => store.list('leases/orders/'), () => store.write(key, 'x', 'version')]
+    for (const call of calls) await expect(call()).rejects.toMatchObject(refusal)
+  })
+
+  it('is listed by pages, and all at once where a page has expired', async () => {
+    await store.write('leases/other/1', 'x', undefined)
+    await store.write('leases/many/0', 'x', undefined)
+    const { revision, leases } = JSON.parse(api.snapshot())
+    const first = JSON.stringify(leases.at(-1))
+    // More than a page has.
+    const names = Array.from({ length: 510 }, (_, i) => `${i}`)
+    for (const name of names) {
+      const text = first.replaceAll('leases.many.0', `leases.many.${name}`).replace('many/0', `many/${name}`)
+      leases.push(JSON.parse(text.replace('"graupel/value":"x"', `"graupel/value":"${name}"`)))
+    }
+    api.restore(JSON.stringify({ revision, leases }))
+    const sorted = (entries: StoreEntry[]) => entries.map(({ value }) => Number(value)).sort((a, b) => a - b)
+    expect(sorted(await store.list('leases/many/'))).toEqual(names.map(Number))
+    const asked: string[] = []
+    const other = kubernetesStore({
+      url,
+      namespace: 'default',
+      async fetch(at, request) {
+        asked.push(at)
+        if (asked.length === 2) api.compact()
+        return fetch(at, request)
+      },
+    })
+    expect(sorted(await other.list('leases/many/'))).toEqual(names.map(Number))
+    expect(asked.map((at) => at.includes('continue='))).toEqual([false, true, false])
+  })
+
+  it('is apart from those of another prefix', async () => {
+    const other = kubernetesStore({ url, namespace: 'default', prefix: 'other' })
+    await store.write(key, 'one', undefined)
+    expect(await other.read(key)).toBeUndefined()
+    expect(await other.list('leases/orders/')).toEqual([])
+    expect(await other.write(key, 'two', undefined)).toBeDefined()
+    expect((await store.read(key))?.value).toBe('one')
+  })
+})
+
+describe('the name of a key', () => {
+  const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+  it.each([
+    ['graupel/leases/orders-1a2b3c4d/0/12', 'graupel.leases.orders-1a2b3c4d.0.12'],
+    ['graupel/groups/Orders_EU-1a2b3c4d', /^graupel\.groups\.orders-eu-1a2b3c4d--[0-9a-f]{32}$/],
+    ['graupel/a.b', /^graupel\.a-b--[0-9a-f]{32}$/],
+    ['graupel/a--b', /^graupel\.a-b--[0-9a-f]{32}$/],
+    ['_/ /~', /^x\.x\.x--[0-9a-f]{32}$/],
+    [`graupel/${'x'.repeat(255)}`, /^graupel\.x{211}--[0-9a-f]{32}$/],
+  ])('%s is %s', async (text, name) => {
+    expect(await nameOf(text, 253)).toEqual(typeof name === 'string' ? name : expect.stringMatching(name))
+  })
+
+  it('is one that Kubernetes takes, and the only one', async () => {
+    const part = fc.string({ unit: fc.constantFrom(...'aAb0-._~ '), minLength: 1, maxLength: 6 })
+    const text = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
+    await fc.assert(
+      fc.asyncProperty(text, text, fc.constantFrom(63, 253), async (one, other, length) => {
+        const names = [await nameOf(one, length), await nameOf(other, length)]
+        for (const name of names) expect(name.length <= length && subdomain.test(name), name).toBe(true)
+        expect(names[0] === names[1]).toBe(one === other)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('what is said in one line', () => {
+  const accounts = { good: ['get', 'list', 'create', 'patch'], weak: ['get', 'list'] } as const
+
+  it.each([
+    [
+      {},
+      /answered 401 when it was asked to list Leases in the namespace 'default': Unauthorized; the token is missing/,
+    ],
+    [{ authorization: 'Bearer s3cret-token' }, /answered 401 /],
+  ])('where %j is no valid token', async (headers, message) => {
+    const { open } = await apiWith({ accounts })
+    const refused = expect(open({ headers: headers as Record<string, string> }).list('a/')).rejects
+    await refused.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(message) })
+    await refused.not.toMatchObject({ message: expect.stringContaining('s3cret') })
+  })
+
+  it('where a right is missing', async () => {
+    const { open } = await apiWith({ accounts })
+    const store = open({ headers: { authorization: 'Bearer weak' } })
+    await expect(store.write(key, 'x', undefined)).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/answered 403 .* cannot create resource "leases" .* a Role has to allow /),
+    })
+  })
+
+  it('where the namespace is missing', async () => {
+    const { open } = await apiWith()
+    await expect(open({ namespace: 'none' }).write(key, 'x', undefined)).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/answered 404 .*: namespaces "none" not found; create the namespace/),
+    })
+  })
+
+  it.each<[string, number, Record<string, string>, string, RegExp]>([
+    [
+      'is another one',
+      200,
+      {},
+      '<html>\n<h1>Welcome</h1>',
+      /answered 200 .*: <html> <h1>Welcome<\/h1>; that is not how /,
+    ],
+    ['is another one in JSON', 200, {}, '[]', /that is not how the API of Kubernetes answers/],
+    ['leads elsewhere', 302, { location: '/login' }, '', /answered 302 .*'default'; that is not how /],
+    ['knows no such path', 404, {}, '404 page not found', /answered 404 .*: 404 page not found; that is not /],
+    ['asks to wait', 429, { 'retry-after': '7' }, 'Too many requests', /answered 429 .*; it asks to wait for 7 s$/],
+    ['cannot answer now', 503, {}, 'no healthy upstream', /answered 503 .*: no healthy upstream$/],
+    [
+      'fails',
+      500,
+      {},
+      '{"kind":"Status","message":"etcdserver: no leader"}',
+      /answered 500 .*: etcdserver: no leader$/,
+    ],
+    ['tells secrets', 400, {}, 'you sent t0ken-of-mine', /answered 400 .*: you sent \*\*\*; /],
+  ])('where the service %s', async (_name, status, headers, body, message) => {
+    const store = await answered((_request, response) => response.writeHead(status, headers).end(body), {
+      authorization: 'Bearer t0ken-of-mine',
+    })
+    const calls = [
+      () => store.read(key),
+      () => store.list('a/'),
+      () => store.write(key, 'x', undefined),
+      () => store.write(key, 'x', 'version'),
+      () => store.nowMs?.(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toThrow(message)
+  })
+
+  it('where nothing listens', async () => {
+    const store = kubernetesStore({ url: `http://127.0.0.1:${await freePort()}`, namespace: 'default' })
+    await expect(callsOf(store).read(key)).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/at http:\/\/127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED/),
+    })
+  })
+
+  it('where a header is none, without its value', async () => {
+    const { open } = await apiWith()
+    const store = open({ headers: async () => ({ authorization: 'Bearer s3cret\nx' }) })
+    const refused = expect(store.read(key)).rejects
+    await refused.toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.not.stringContaining('s3cret') })
+  })
+
+  it('where a patch is refused for another reason than its test', async () => {
+    const { open, api } = await apiWith()
+    const version = await open().write(key, 'first', undefined)
+    const lease = JSON.parse(api.snapshot()).leases
+    lease[0][1].metadata.labels['no label'] = 'x'
+    api.restore(JSON.stringify({ revision: 200, leases: lease }))
+    await expect(open().write(key, 'second', version)).rejects.toThrow(/answered 422 .* is invalid: metadata\.labels/)
+  })
+})
+
+describe('its options', () => {
+  const url = 'http://127.0.0.1:8001'
+  it.each<[object | null, string, RegExp]>([
+    [{ url }, 'ERR_OPTION_INVALID', /^namespace is missing; pass it, as url is given/],
+    [{ url, namespace: 'Orders' }, 'ERR_OPTION_INVALID', /^namespace is 'Orders'; pass the name of a namespace/],
+    [{ url: 'http://u:hush@host', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text; pass where the API is/],
+    [{ url: 'localhost:8001', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text/],
+    [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text/],
+    [{ url: 7, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is 7/],
+    [{ url, namespace: 'x', fetch: 7 }, 'ERR_OPTION_INVALID', /^fetch is 7; pass a function/],
+    [{ url, namespace: 'x', headers: 'hush' }, 'ERR_OPTION_INVALID', /^headers is a text/],
+    [{ url, namespace: 'x', durable: false }, 'ERR_OPTION_INVALID', /^durable is false; .*: leave durable out/],
+    [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
+    [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
+    [{ fetch: () => {} }, 'ERR_OPTION_INVALID', /^fetch is given without url/],
+    [{ uri: url }, 'ERR_OPTION_UNKNOWN', /^there is no option 'uri'; the options are durable, prefix, namespace, url/],
+    [null, 'ERR_OPTION_INVALID', /^the options of the store are null/],
+  ])('%j is refused', (options, code, message) => {
+    const refused = expect(() => kubernetesStore(options as never))
+    refused.toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
+    refused.not.toThrow('hush')
+  })
+
+  it('may have a path in the URL, and headers of a function, which is asked each time', async () => {
+    const seen: unknown[] = []
+    let count = 0
+    const store = kubernetesStore({
+      url: `${url}/k8s/clusters/c-1/`,
+      namespace: 'x',
+      durable: true,
+      headers: () => ({ authorization: `Bearer ${++count}` }),
+      async fetch(at, { headers }) {
+        seen.push([at.slice(0, at.indexOf('/leases')), headers['authorization']])
+        throw new Error('enough')
+      },
+    })
+    for (let i = 0; i < 2; i++) await expect(store.read(key)).rejects.toThrow('cannot be reached: enough')
+    const path = `${url}/k8s/clusters/c-1/apis/coordination.k8s.io/v1/namespaces/x`
+    expect(seen).toEqual([
+      [path, 'Bearer 1'],
+      [path, 'Bearer 2'],
+    ])
+  })
+})
