@@ -136,7 +136,7 @@ export const subjects: readonly Subject[] = [
   store('redis-ioredis', 'Redis, ioredis'),
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
   // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
-  store('kubernetes-fetch', 'Kubernetes (stand-in), fetch'),
+  store('kubernetes-fetch', 'Kubernetes (stand-in), fetch', ['lease-calls']),
   store('postgres-pg', 'PostgreSQL, pg'),
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
   ...rivals,

@@ -4,7 +4,6 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
-import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 
@@ -22,7 +21,6 @@ const host = '127.0.0.1'
 /** @type {Record<string, () => import('graupel/stores').Store>} */
 const stores = {
   'redis-ioredis': () => redisStore(new (load('ioredis').Redis)({ port, host })),
-  'kubernetes-fetch': () => kubernetesStore({ url: `http://${host}:${port}`, namespace: 'default' }),
   'postgres-pg': () => postgresStore(new (load('pg').Pool)({ port, host, user: 'postgres' })),
 }
 const store = /** @type {import('graupel/stores').Store} */ (stores[name]?.())
