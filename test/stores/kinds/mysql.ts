@@ -81,7 +81,7 @@ function opens(client: keyof typeof mysqlPools): Open {
   }
 }
 
-export const mysqlClients: Record<string, Open> = {
+const mysqlClients: Record<string, Open> = {
   mysql2: opens('mysql2'),
   'mysql2 callbacks': opens('mysql2 callbacks'),
   mariadb: opens('mariadb'),

@@ -41,7 +41,7 @@ function postgresBin(): string {
   return join(root, version, 'bin')
 }
 
-export const postgresClients: Record<string, Open> = {
+const postgresClients: Record<string, Open> = {
   async pg(port) {
     const { Pool } = load('pg')
     const client = quiet(new Pool({ port, host, user: 'postgres' }))
