@@ -104,7 +104,8 @@ export function askOf(client: MysqlPool): (sql: string, signal?: AbortSignal) =>
 }
 
 function ofRows(found: readonly (string | null)[][]): Answer {
-  const [commits, ...readOnly] = found[0]?.slice(0, stateColumns) ?? []
+  if (found.length === 0) throw new Error("the client answered no row, where the server's state has to be")
+  const [commits, ...readOnly] = (found[0] as (string | null)[]).slice(0, stateColumns)
   if (!isOn(commits)) throw notCommitted('autocommit is off')
   if (readOnly.some(isOn)) {
     throw new GraupelError(

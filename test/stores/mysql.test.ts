@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { mysqlStore } from '../../src/stores/mysql.js'
+
+// What the store in MySQL makes of what a client answers, without a database.
+
+const committed = 2
+const ok = { affectedRows: 1, insertId: 0, serverStatus: committed }
+
+/** A pool of mysql2 that answers this, and what became of its connections. */
+function poolOf(...answers: unknown[]) {
+  const ends: string[] = []
+  const asked: string[] = []
+  const connection = {
+    async query({ sql }: { sql: string }) {
+      asked.push(sql)
+      const answer = answers.shift()
+      if (answer instanceof Error) throw answer
+      return [answer]
+    },
+    release: () => ends.push('released'),
+    destroy: () => ends.push('closed'),
+  }
+  return { ends, asked, getConnection: async () => connection, execute() {} }
+}
+
+const failed = (errno: number) => Object.assign(new Error(`number ${errno}`), { errno })
+
+describe('mysqlStore', () => {
+  it.each([1213, 1020])('runs a statement again that was rolled back by %i', async (errno) => {
+    const pool = poolOf(failed(errno), failed(errno), ok)
+    expect(await mysqlStore(pool).write('a/1', 'x', 'version')).toMatch(/^[-0-9a-f]{36}$/)
+    expect(new Set(pool.asked).size).toBe(1)
+    expect(pool.ends).toEqual(['released', 'released', 'released'])
+  })
+
+  it('rejects with what the client says of a lock that was not had, because it is no conflict', async () => {
+    await expect(mysqlStore(poolOf(failed(1205))).write('a/1', 'x', 'version')).rejects.toThrow('number 1205')
+  })
+
+  it.each([
+    [0, 'autocommit is off'],
+    [3, 'a transaction was left open'],
+    [1, 'autocommit is off'],
+  ])('closes a connection whose status is %i, because %s', async (serverStatus, why) => {
+    const pool = poolOf({ ...ok, serverStatus })
+    await expect(mysqlStore(pool).write('a/1', 'x', 'version')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNSAFE',
+      message: expect.stringContaining(why),
+    })
+    expect(pool.ends).toEqual(['closed'])
+  })
+
+  it('believes no write of a client that does not tell the status', async () => {
+    const pool = poolOf({ affectedRows: 1, insertId: 0 })
+    await expect(mysqlStore(pool).write('a/1', 'x', 'version')).rejects.toThrow("without the server's status")
+    expect(pool.ends).toEqual(['closed'])
+  })
+
+  it.each([
+    [['ON', 'OFF', 'OFF'], undefined],
+    [['0', '0', '0'], 'ERR_STORE_UNSAFE'],
+    [['OFF', 'OFF', 'OFF'], 'ERR_STORE_UNSAFE'],
+    [['1', '1', '0'], 'ERR_STORE_UNAVAILABLE'],
+    [['1', 'NO_LOCK', '0'], 'ERR_STORE_UNAVAILABLE'],
+    [['1', '0', '1'], 'ERR_STORE_UNAVAILABLE'],
+  ])('reads from a server that says %j with %s', async (state, code) => {
+    const store = mysqlStore(poolOf([[...state, 'a/1', 'value', 'version']]))
+    if (code === undefined) return expect(await store.read('a/1')).toMatchObject({ key: 'a/1', value: 'value' })
+    await expect(store.read('a/1')).rejects.toMatchObject({ code })
+  })
+
+  it('believes no SELECT without a row', async () => {
+    await expect(mysqlStore(poolOf([])).read('a/1')).rejects.toThrow('the client answered no row')
+  })
+
+  it('closes the connection of mysql2 where a call is aborted, and not that of mariadb', async () => {
+    for (const [own, ends] of [
+      [{}, ['closed']],
+      [{ batch() {} }, []],
+    ] as const) {
+      const pool = { ...poolOf(), ...own }
+      const connection = await pool.getConnection()
+      connection.query = () => new Promise(() => {})
+      const aborting = new AbortController()
+      mysqlStore(pool).read('a/1', aborting.signal)
+      await new Promise((resolve) => setImmediate(resolve))
+      aborting.abort()
+      expect(pool.ends).toEqual(ends)
+    }
+  })
+
+  it('runs nothing where the call was aborted while it waited for a connection', async () => {
+    const pool = poolOf(ok)
+    const aborting = new AbortController()
+    const writing = mysqlStore(pool).write('a/1', 'x', undefined, aborting.signal)
+    aborting.abort(new Error('enough'))
+    await expect(writing).rejects.toThrow('enough')
+    expect([pool.asked, pool.ends]).toEqual([[], ['released']])
+  })
+
+  it.each([
+    ['of mysql, without promises', { query() {}, getConnection() {} }],
+    ['of clusters', { getConnection() {}, of() {} }],
+  ])('refuses a pool %s', (_name, pool) => {
+    expect(() => mysqlStore(pool as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+  })
+
+  it('refuses a pool of mariadb/callback when it is first used', async () => {
+    const pool = { getConnection() {}, execute() {}, batch() {} }
+    await expect(mysqlStore(pool as never).read('a/1')).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
+  })
+})
