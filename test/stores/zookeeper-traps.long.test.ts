@@ -27,11 +27,16 @@ type Client = any
 const ignore = () => undefined
 
 /** A store with short sessions; the clients that it has had. */
-function storeOn(ports: number | readonly number[], options: ZooKeeperStoreOptions = {}, auth?: [string, string]) {
+function storeOn(
+  ports: number | readonly number[],
+  options: ZooKeeperStoreOptions = {},
+  auth?: [string, string],
+  sessionTimeout = 1000,
+) {
   const clients: Client[] = []
   const store = zookeeperStore(() => {
     const hosts = [ports].flat().map((port) => `${host}:${port}`)
-    const client = zookeeper().createClient(hosts.join(), { sessionTimeout: 1000 })
+    const client = zookeeper().createClient(hosts.join(), { sessionTimeout })
     if (auth !== undefined) client.addAuthInfo(auth[0], Buffer.from(auth[1]))
     clients.push(client)
     return client
@@ -381,13 +386,15 @@ describeWith([zookeeperKind.missing], 'three servers of ZooKeeper', () => {
 
   it('are read as they are, also by one that was behind', async () => {
     const [leader, follower] = [await at('leader'), await at('follower')]
-    const { store } = storeOn(leader.port)
-    const { store: behind } = storeOn(follower.port)
+    const { store } = storeOn(leader.port, {}, undefined, 20_000)
+    const { store: behind } = storeOn(follower.port, {}, undefined, 20_000)
     const key = 'folder/1'
     let version = await eventually(() => store.write(key, '0', undefined))
     expect((await eventually(() => behind.read(key)))?.value).toBe('0')
-    for (let round = 1; round <= 5; round++) {
+    for (let round = 1; round <= 3; round++) {
       await follower.signal('SIGSTOP')
+      // It has to catch up with them first.
+      await Promise.all(Array.from({ length: 300 }, (_, i) => store.write(`behind-${round}/${i}`, 'x', undefined)))
       version = await store.write(key, `${round}`, version)
       const reading = behind.read(key)
       await follower.signal('SIGCONT')
