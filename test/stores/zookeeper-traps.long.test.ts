@@ -62,11 +62,14 @@ async function clientOf(port: number, options = {}): Promise<Client> {
 
 /** Has the server end the session of a client, as it does with those that it has not heard of for long. */
 async function expire(port: number, client: Client): Promise<void> {
-  const other = await clientOf(port, {
-    sessionId: client.getSessionId(),
-    sessionPassword: client.getSessionPassword(),
-  })
-  other.close()
+  const session = { sessionId: client.getSessionId(), sessionPassword: client.getSessionPassword() }
+  // The client may take its session back before it is closed.
+  for (let isOver = false; !isOver; ) {
+    const other = zookeeper().createClient(`${host}:${port}`, session)
+    other.connect()
+    isOver = await Promise.race([once(other, 'connected').then(() => false), once(other, 'expired').then(() => true)])
+    if (!isOver) other.close()
+  }
 }
 
 describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
