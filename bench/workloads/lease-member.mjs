@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
-import { openStore } from '../../test/lease/programs/chaos-store.js'
+import { openStore } from '../../test/stores/programs/open-store.js'
 
 /**
  * @typedef {{ name: string, port: number }} MemberStart
@@ -15,7 +15,7 @@ import { openStore } from '../../test/lease/programs/chaos-store.js'
 const { name, port } = /** @type {MemberStart} */ (JSON.parse(process.argv[2] ?? ''))
 const [kind = '', ...rest] = name.split('-')
 const client = rest.join('-')
-const plan = /** @type {import('../../test/lease/programs/chaos-store.js').StorePlan} */ ({
+const plan = /** @type {import('../../test/stores/programs/open-store.js').StorePlan} */ ({
   client: client === 'fetch' ? kind : client,
   port,
 })

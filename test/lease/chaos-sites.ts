@@ -9,9 +9,9 @@ import { load } from '../stores/kinds/kind.ts'
 import { mysqlPools, startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
+import type { StorePlan } from '../stores/programs/open-store.js'
 import type { Server } from '../stores/servers.ts'
 import { TcpProxy } from './chaos-proxy.ts'
-import type { StorePlan } from './programs/chaos-store.js'
 
 /** A store that many processes use, and what can befall it. */
 export interface Site {

@@ -10,10 +10,10 @@ import { eventually } from '../stores/eventually.ts'
 import { serverKinds } from '../stores/kinds/index.ts'
 import { load, type Open } from '../stores/kinds/kind.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
+import type { StorePlan } from '../stores/programs/open-store.js'
 import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import type { StorePlan } from './programs/chaos-store.js'
 
 // What a fleet asks of its store: how many writes. How long they take is measured by the benchmarks.
 

@@ -6,13 +6,13 @@ import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, threadId, Worker, workerData } from 'node:worker_threads'
 import { acquireLease } from 'graupel/lease'
+import { openStore } from '../../stores/programs/open-store.js'
 import { makeIds } from './chaos-caller.js'
 import { layout, nodes } from './chaos-layout.js'
-import { openStore } from './chaos-store.js'
 
 /**
  * @typedef {object} Order
- * @property {import('./chaos-store.js').StorePlan} store
+ * @property {import('../../stores/programs/open-store.js').StorePlan} store
  * @property {string} file - What the names of its files begin with.
  * @property {object} lease - Options of the lease.
  * @property {import('./chaos-caller.js').Policy[]} policies - One for each thread; the main thread's first.

@@ -1,7 +1,7 @@
 // Opens a store that it is told of, and says so; acquires a lease when it is told to, and says which node it has, and how many
 // writes that took. Gives it back when it is told of another store.
 import { acquireLease } from 'graupel/lease'
-import { openStore } from './chaos-store.js'
+import { openStore } from '../../stores/programs/open-store.js'
 
 /** @type {import('graupel/stores').Store | undefined} */
 let store
@@ -9,7 +9,7 @@ let store
 let lease
 let writes = 0
 
-process.on('message', async (/** @type {'go' | import('./chaos-store.js').StorePlan} */ message) => {
+process.on('message', async (/** @type {'go' | import('../../stores/programs/open-store.js').StorePlan} */ message) => {
   if (message !== 'go') {
     await lease?.release()
     const opened = await openStore(message)

@@ -9,7 +9,7 @@ import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
 
-const load = createRequire(new URL('../../stores/clients/', import.meta.url))
+const load = createRequire(new URL('../clients/', import.meta.url))
 const host = '127.0.0.1'
 
 /**
