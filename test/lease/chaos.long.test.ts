@@ -20,15 +20,14 @@ const minutes = Number(process.env['GRAUPEL_CHAOS_MINUTES'] ?? 1)
 const extent: Extent = { ms: minutes * 60_000, ids: Math.max(3.5e6, (minutes / 30) * 1e8), pauseMs: 20 }
 const timeout = extent.ms * 6 + 900_000
 
-/** Two at a time, for the sake of two processors. */
-const pairs: Record<string, OpenSite>[] = [
+/** Two or three at a time, for the sake of two processors. */
+const groups: Record<string, OpenSite>[] = [
   { Redis: redisSite(), PostgreSQL: postgresSite },
-  { SQLite: sqliteSite, 'Redis that never forgets': redisSite(true) },
-  { MySQL: mysqlSite },
+  { SQLite: sqliteSite, MySQL: mysqlSite, 'Redis that never forgets': redisSite(true) },
 ]
 
 describeWith(['native', 'linux', 'faketime'], 'processes that lease nodes from a store', () => {
-  describe.each(pairs)('and make ids', (sites) => {
+  describe.each(groups)('and make ids', (sites) => {
     it.concurrent.each(Object.entries(sites))(
       'make distinct ones in order on %s, through faults of all kinds, and go on afterwards',
       async (name, open) => {
