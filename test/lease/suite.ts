@@ -25,7 +25,8 @@ const layout = defineLayout({
  * @param namespace - One for all suites on a server: on some, the first lease of a group waits for eleven seconds.
  */
 export function proveLeases(opened: () => Store, namespace = freshNamespace()): void {
-  const options = { layout, namespace, windowMs: 3000 }
+  // Patient, because what is proven is not how fast a busy machine is.
+  const options = { layout, namespace, windowMs: 3000, callTimeoutMs: 10_000 }
   const acquire = (more: Partial<LeaseOptions<typeof layout.fields>> = {}) =>
     acquireLease({ ...options, store: opened(), ...more })
 
@@ -47,9 +48,9 @@ export function proveLeases(opened: () => Store, namespace = freshNamespace()): 
   })
 
   it('is renewed', async () => {
-    await using lease = await acquire({ windowMs: 300 })
+    await using lease = await acquire()
     const { ceilingMs } = lease.stats()
-    await until(() => lease.stats().renewals >= 3)
+    await until(() => lease.stats().renewals >= 2)
     expect(lease.stats()).toMatchObject({ acquisitions: 1, failures: 0 })
     expect(lease.stats().ceilingMs).toBeGreaterThan(ceilingMs)
   })
