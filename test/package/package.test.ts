@@ -108,7 +108,7 @@ describe('each entry', () => {
         'utf8',
       )
       // For the clock: tests may have replaced `Date`.
-      const usesClock = /stores(\/memory)?$/.test(entry)
+      const usesClock = /stores(\/(consul|etcd|memory))?$/.test(entry)
       expect(text.includes('#platform')).toBe(usesClock)
       expect(text.length).toBeLessThan(16 * 1024)
     }
