@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startConsul } from '../stores/kinds/consul.ts'
 import { startEtcdWithPassword } from '../stores/kinds/etcd.ts'
 import { database, startMysql } from '../stores/kinds/mysql.ts'
@@ -18,6 +18,9 @@ import { graupelIn, launch, projectWith } from './fleet.ts'
 
 // The command line with real servers, by each client that it knows. Redis, MySQL and PostgreSQL are not durable as they are, so a
 // group waits for eleven seconds at its first start.
+
+// Most of it is waiting.
+vi.setConfig({ maxConcurrency: 20 })
 
 const password = 'n0t-shown'
 const stores = [
@@ -101,7 +104,6 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
     await server?.stop()
   })
 
-  // Most of it is waiting.
   // Without a name, it is fetch.
   describe.each(clients)('by %s', { concurrent: true }, (client) => {
     const folder = client === '' ? projectWith() : projectWith(client)

@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { decode, layouts, parseId } from 'graupel'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { repository } from '../package/consumer.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith } from '../support/needs.ts'
@@ -19,6 +20,8 @@ import { startZooKeeper, zookeeperKind } from './kinds/zookeeper.ts'
 import type { Server } from './servers.ts'
 
 // The programs of examples/ and the examples in the docstrings of stores, on real servers.
+
+vi.setConfig({ maxConcurrency: 20 })
 
 let folder: string
 beforeAll(() => {
@@ -72,7 +75,7 @@ function describeExamples(
   needed: Parameters<typeof describeWith>[0],
   start: () => Promise<{ server?: Server; variables: Record<string, string> }>,
 ): void {
-  describeWith(needed, `with ${docstring}`, () => {
+  const tests = () => {
     let server: Server | undefined
     let variables: Record<string, string>
     beforeAll(async () => {
@@ -90,12 +93,14 @@ function describeExamples(
       expect(code).toBe(0)
     })
 
-    it(`the example in the docstring of ${docstring} runs`, () => {
+    it(`the example in the docstring of ${docstring} runs`, async () => {
       const file = join(folder, `${docstring}.mjs`)
       writeFileSync(file, program(`${imports}\n${docstringExamples().get(docstring)}`))
-      execFileSync(process.execPath, [file], { cwd: folder, env: { ...process.env, ...variables } })
+      await promisify(execFile)(process.execPath, [file], { cwd: folder, env: { ...process.env, ...variables } })
     })
-  })
+  }
+  // Most of it is waiting.
+  describeWith(needed, `with ${docstring}`, tests, { concurrent: true })
 }
 
 describeExamples(
