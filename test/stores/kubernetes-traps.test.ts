@@ -11,6 +11,7 @@ import { freePort } from './servers.ts'
 // What is particular to Kubernetes, on a server that has its traps.
 
 const key = 'leases/orders/12'
+const anyVersion = `${crypto.randomUUID()} 101 ${crypto.randomUUID()}`
 const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
 
 const servers: Server[] = []
@@ -87,49 +88,104 @@ describe('the Lease of a key', () => {
     },
   )
 
-  it('has another version after an equal value, and when it was deleted by hand and made anew', async () => {
+  const name = 'graupel.leases.orders.12'
+
+  it('has another version, and another resourceVersion, after an equal value', async () => {
     const versions = [(await store.write(key, 'same', undefined)) as string]
+    const revisions = [(await kubectl('GET', name)).metadata.resourceVersion]
     versions.push((await store.write(key, 'same', versions[0])) as string)
-    await kubectl('DELETE', 'graupel.leases.orders.12')
-    // A PUT would make it anew.
-    expect(await store.write(key, 'late', versions[1])).toBeUndefined()
-    expect(await store.read(key)).toBeUndefined()
-    versions.push((await store.write(key, 'same', undefined)) as string)
-    for (const old of versions.slice(0, 2)) expect(await store.write(key, 'late', old)).toBeUndefined()
-    expect(new Set(versions).size).toBe(3)
-    expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[2] })
+    revisions.push((await kubectl('GET', name)).metadata.resourceVersion)
+    expect(new Set(versions).size).toBe(2)
+    expect(new Set(revisions).size).toBe(2)
+    expect(await store.write(key, 'late', versions[0])).toBeUndefined()
+    expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[1] })
   })
 
-  it('does not take a version for its own that was written before etcd was restored from a snapshot', async () => {
+  it('is not made anew by a write that expects a version of it, when it was deleted by hand', async () => {
+    const first = await store.write(key, 'same', undefined)
+    const second = await store.write(key, 'same', first)
+    await kubectl('DELETE', name)
+    for (const old of [first, second]) expect(await store.write(key, 'late', old)).toBeUndefined()
+    expect(await store.read(key)).toBeUndefined()
+  })
+
+  it('is not written over by such a write either, when it was made again', async () => {
+    const first = await store.write(key, 'same', undefined)
+    const before = await kubectl('GET', name)
+    await kubectl('DELETE', name)
+    const { labels, annotations } = before.metadata
+    const { metadata } = await kubectl('POST', '', { metadata: { name, labels, annotations }, spec: before.spec })
+    const found = await store.read(key)
+    expect(found).toMatchObject({ value: 'same', version: expect.stringContaining(metadata.uid) })
+    expect(await store.write(key, 'late', first)).toBeUndefined()
+    // Nor where the resourceVersion is right, and the uid is not.
+    const { resourceVersion, uid } = before.metadata
+    const mixed = (first as string).replace(resourceVersion, metadata.resourceVersion)
+    expect(mixed).toContain(uid)
+    expect(await store.write(key, 'late', mixed)).toBeUndefined()
+    expect(await store.read(key)).toEqual(found)
+  })
+
+  it('is written by one request, with the uid and the resourceVersion', async () => {
+    const asked: string[] = []
+    const watched = kubernetesStore({
+      url,
+      namespace: 'default',
+      fetch(at, request) {
+        const { uid, resourceVersion } = JSON.parse(request.body as string).metadata
+        asked.push(`${request.method} ${uid} ${resourceVersion}`)
+        return fetch(at, request)
+      },
+    })
+    const first = await watched.write(key, 'first', undefined)
+    const { metadata } = await kubectl('GET', name)
+    const second = await watched.write(key, 'second', first)
+    expect(second).toBeDefined()
+    expect(asked).toEqual(['POST undefined undefined', `PUT ${metadata.uid} ${metadata.resourceVersion}`])
+  })
+
+  it.each(['', 'version', 'a b c', crypto.randomUUID(), `${crypto.randomUUID()} 101`])(
+    'is not written, nor asked for, where the version is none of its own: %j',
+    async (version) => {
+      const asking = () => Promise.reject(new Error('nothing is to be asked'))
+      const silent = kubernetesStore({ url, namespace: 'default', fetch: asking })
+      expect(await silent.write(key, 'x', version)).toBeUndefined()
+    },
+  )
+
+  it('tells by a read, and not by a write, that etcd was restored from a snapshot', async () => {
     const first = await store.write(key, 'first', undefined)
     const snapshot = api.snapshot()
-    const lost = await store.write(key, 'lost', first)
-    const { metadata } = await kubectl('GET', 'graupel.leases.orders.12')
+    const lost = (await store.write(key, 'lost', first)) as string
     api.restore(snapshot)
-    const second = await store.write(key, 'second', first)
-    // By its uid and its resourceVersion it is the one that was lost.
-    const after = (await kubectl('GET', 'graupel.leases.orders.12')).metadata
-    expect([after.uid, after.resourceVersion]).toEqual([metadata.uid, metadata.resourceVersion])
-    expect(await store.write(key, 'late', lost)).toBeUndefined()
+    const second = (await store.write(key, 'second', first)) as string
+    expect(second).not.toBe(lost)
+    // The uid and the resourceVersion are those of the write that was lost.
+    expect(second.split(' ').slice(0, 2)).toEqual(lost.split(' ').slice(0, 2))
     expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
+    expect(await store.write(key, 'late', lost)).toBeDefined()
   })
 
-  it('keeps what others have written into it', async () => {
-    const version = await store.write(key, 'first', undefined)
-    const steps = [{ op: 'add', path: '/metadata/annotations/note', value: 'theirs' }]
-    const headers = { 'content-type': 'application/json-patch+json' }
-    const request = { method: 'PATCH', headers, body: JSON.stringify(steps) }
-    await fetch(`${url}${leasesPath}/graupel.leases.orders.12`, request)
-    expect(await store.write(key, 'second', version)).toBeDefined()
-    expect((await kubectl('GET', 'graupel.leases.orders.12')).metadata.annotations).toMatchObject({ note: 'theirs' })
+  it('is another version when others change it, and loses what they have written', async () => {
+    const first = await store.write(key, 'first', undefined)
+    const { metadata, spec } = await kubectl('GET', name)
+    const annotations = { ...metadata.annotations, note: 'theirs' }
+    await kubectl('PUT', name, { metadata: { ...metadata, annotations }, spec })
+    expect(await store.write(key, 'second', first)).toBeUndefined()
+    const found = await store.read(key)
+    expect(found).toMatchObject({ key, value: 'first' })
+    expect(await store.write(key, 'second', found?.version)).toBeDefined()
+    expect((await kubectl('GET', name)).metadata.annotations).not.toHaveProperty('note')
   })
 
   it('is refused where others have made it', async () => {
+    const version = await store.write(key, 'x', undefined)
+    await kubectl('DELETE', 'graupel.leases.orders.12')
     const labels = { 'graupel/folder': 'graupel.leases.orders' }
     await kubectl('POST', '', { metadata: { name: 'graupel.leases.orders.12', labels }, spec: {} })
-    expect(await store.write(key, 'x', undefined)).toBeUndefined()
+    for (const expected of [undefined, version]) expect(await store.write(key, 'x', expected)).toBeUndefined()
     const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining("'graupel.leases.orders.12'") }
-    const calls = [() => store.read(key), () => store.list('leases/orders/'), () => store.write(key, 'x', 'version')]
+    const calls = [() => store.read(key), () => store.list('leases/orders/')]
     for (const call of calls) await expect(call()).rejects.toMatchObject(refusal)
   })
 
@@ -200,7 +256,7 @@ describe('the name of a key', () => {
 })
 
 describe('what is said in one line', () => {
-  const accounts = { good: ['get', 'list', 'create', 'patch'], weak: ['get', 'list'] } as const
+  const accounts = { good: ['get', 'list', 'create', 'update'], weak: ['get', 'list'] } as const
 
   it.each([
     [
@@ -241,7 +297,7 @@ describe('what is said in one line', () => {
       /answered 200 .*: <html> <h1>Welcome<\/h1>; that is not how /,
     ],
     ['is another one in JSON', 200, {}, '[]', /that is not how the API of Kubernetes answers/],
-    ['leads elsewhere', 302, { location: '/login' }, '', /answered 302 .*'default'; that is not how /],
+    ['leads elsewhere', 302, { location: '/login' }, '', /answered 302 .*'default' and nothing else; that is not how /],
     ['knows no such path', 404, {}, '404 page not found', /answered 404 .*: 404 page not found; that is not /],
     ['asks to wait', 429, { 'retry-after': '7' }, 'Too many requests', /answered 429 .*; it asks to wait for 7 s$/],
     ['cannot answer now', 503, {}, 'no healthy upstream', /answered 503 .*: no healthy upstream$/],
@@ -261,7 +317,7 @@ describe('what is said in one line', () => {
       () => store.read(key),
       () => store.list('a/'),
       () => store.write(key, 'x', undefined),
-      () => store.write(key, 'x', 'version'),
+      () => store.write(key, 'x', anyVersion),
       () => store.nowMs?.(),
     ]
     for (const call of calls) await expect(call()).rejects.toThrow(message)
@@ -282,13 +338,32 @@ describe('what is said in one line', () => {
     await refused.toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.not.stringContaining('s3cret') })
   })
 
-  it('where a patch is refused for another reason than its test', async () => {
-    const { open, api } = await apiWith()
-    const version = await open().write(key, 'first', undefined)
-    const lease = JSON.parse(api.snapshot()).leases
-    lease[0][1].metadata.labels['no label'] = 'x'
-    api.restore(JSON.stringify({ revision: 200, leases: lease }))
-    await expect(open().write(key, 'second', version)).rejects.toThrow(/answered 422 .* is invalid: metadata\.labels/)
+  it.each<[string, number, string, string]>([
+    ['a rule', 422, 'Invalid', 'leases'],
+    ['a quota', 409, 'Conflict', 'resourcequotas'],
+    ['anything else', 409, 'AlreadyExists', 'namespaces'],
+  ])('where a write is refused because of %s', async (_name, status, reason, kind) => {
+    const body = JSON.stringify({ kind: 'Status', reason, message: 'it is so', details: { kind } })
+    const store = await answered((_request, response) => response.writeHead(status).end(body))
+    for (const expected of [undefined, anyVersion]) {
+      await expect(store.write(key, 'x', expected)).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringMatching(new RegExp(`answered ${status} .*: it is so; see to what it names$`)),
+      })
+    }
+  })
+
+  it('where annotations are stripped on their way', async () => {
+    const { url, open } = await apiWith()
+    await open().write(key, 'first', undefined)
+    const stripping = kubernetesStore({
+      url,
+      namespace: 'default',
+      fetch: (at, request) => fetch(at, { ...request, ...(request.body && { body: withoutNotes(request.body) }) }),
+    })
+    const version = (await open().read(key))?.version
+    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining('has not the annotations') }
+    await expect(stripping.write(key, 'second', version)).rejects.toMatchObject(refusal)
   })
 })
 
@@ -297,13 +372,21 @@ describe('its options', () => {
   it.each<[object | null, string, RegExp]>([
     [{ url }, 'ERR_OPTION_INVALID', /^namespace is missing; pass it, as url is given/],
     [{ url, namespace: 'Orders' }, 'ERR_OPTION_INVALID', /^namespace is 'Orders'; pass the name of a namespace/],
-    [{ url: 'http://u:hush@host', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text; pass where the API is/],
-    [{ url: 'localhost:8001', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text/],
-    [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text/],
+    [
+      { url: 'http://u:hush@host', namespace: 'x' },
+      'ERR_OPTION_INVALID',
+      /^url has a user, a password, a query or a fragment; /,
+    ],
+    [{ url: 'localhost:8001', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text; pass one that begins with http/],
+    [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url has a user/],
     [{ url: 7, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is 7/],
     [{ url, namespace: 'x', fetch: 7 }, 'ERR_OPTION_INVALID', /^fetch is 7; pass a function/],
     [{ url, namespace: 'x', headers: 'hush' }, 'ERR_OPTION_INVALID', /^headers is a text/],
-    [{ url, namespace: 'x', durable: false }, 'ERR_OPTION_INVALID', /^durable is false; .*: leave durable out/],
+    [
+      { url, namespace: 'x', durable: false },
+      'ERR_OPTION_INVALID',
+      /^durable is false; leave it out: the Kubernetes API /,
+    ],
     [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
     [{ fetch: () => {} }, 'ERR_OPTION_INVALID', /^fetch is given without url/],
@@ -336,3 +419,8 @@ describe('its options', () => {
     ])
   })
 })
+
+function withoutNotes(body: string): string {
+  const { metadata, ...more } = JSON.parse(body)
+  return JSON.stringify({ ...more, metadata: { ...metadata, annotations: {} } })
+}
