@@ -68,13 +68,6 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
     }
     throw notOurs(metadata.name, namespace)
   }
-  const read = async (key: string, signal?: AbortSignal) => {
-    const found = await api.get(await nameFor(key), signal)
-    if (found === undefined) return undefined
-    const entry = entryOf(found)
-    if (entry.key !== key) throw notOurs(found.metadata?.name, namespace)
-    return entry
-  }
   const leaseOf = async (key: string, value: string, random: string) => {
     const folder = key.slice(0, key.lastIndexOf('/') + 1)
     const holder = holderOf(value)
@@ -97,7 +90,13 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   return {
     name: 'kubernetes',
     durable: true,
-    read,
+    async read(key, signal) {
+      const found = await api.get(await nameFor(key), signal)
+      if (found === undefined) return undefined
+      const entry = entryOf(found)
+      if (entry.key !== key) throw notOurs(found.metadata?.name, namespace)
+      return entry
+    },
     async list(folder, signal) {
       const leases = await api.list(`${labels.folder}=${await folderLabel(folder)}`, signal)
       // Labels may be changed by others.

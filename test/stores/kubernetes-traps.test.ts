@@ -1,10 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { nameOf } from '../../src/stores/kubernetes/names.js'
-import { type KubernetesStoreOptions, kubernetesStore } from '../../src/stores/kubernetes.js'
+import { kubernetesStore } from '../../src/stores/kubernetes.js'
 import type { Store, StoreEntry } from '../../src/stores/store.js'
-import { type ApiOptions, KubernetesApi, type StoredLease } from './kinds/kubernetes-api.ts'
+import type { KubernetesApi } from './kinds/kubernetes-api.ts'
+import { answered, apiWith } from './kubernetes-here.ts'
 import { callsOf } from './real-time.ts'
 import { freePort } from './servers.ts'
 
@@ -12,57 +12,17 @@ import { freePort } from './servers.ts'
 
 const key = 'leases/orders/12'
 const anyVersion = `${crypto.randomUUID()} 101 ${crypto.randomUUID()}`
-const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
-
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-
-async function listen(server: Server): Promise<string> {
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
-}
-
-async function apiWith(options: ApiOptions = {}) {
-  const api = new KubernetesApi(options)
-  const url = await listen(api.server as Server)
-  return {
-    api,
-    url,
-    open: (more: KubernetesStoreOptions = {}) => kubernetesStore({ url, namespace: 'default', ...more }),
-  }
-}
-
-/** A store whose requests are all answered in one way. */
-async function answered(listener: RequestListener, headers: Record<string, string> = {}): Promise<Store> {
-  return kubernetesStore({ url: await listen(createServer(listener)), namespace: 'default', headers })
-}
 
 describe('the Lease of a key', () => {
   let url: string
   let store: Store
   let api: KubernetesApi
+  let kubectl: Awaited<ReturnType<typeof apiWith>>['kubectl']
   beforeEach(async () => {
     const made = await apiWith()
-    url = made.url
-    api = made.api
+    ;({ url, api, kubectl } = made)
     store = made.open()
   })
-
-  /** As kubectl does it. */
-  const kubectl = async (method: string, name = '', body?: object): Promise<StoredLease> => {
-    const request = { method, headers: { 'content-type': 'application/json' } }
-    const answer = await fetch(`${url}${leasesPath}${name && `/${name}`}`, {
-      ...request,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    return (await answer.json()) as StoredLease
-  }
 
   it('says what it is of, and who holds it', async () => {
     const value = JSON.stringify({ owner: 'host/1234', isReleased: false })
@@ -87,107 +47,6 @@ describe('the Lease of a key', () => {
       expect(`${spec?.['holderIdentity'] ?? ''}`.length).toBeLessThanOrEqual(253)
     },
   )
-
-  const name = 'graupel.leases.orders.12'
-
-  it('has another version, and another resourceVersion, after an equal value', async () => {
-    const versions = [(await store.write(key, 'same', undefined)) as string]
-    const revisions = [(await kubectl('GET', name)).metadata.resourceVersion]
-    versions.push((await store.write(key, 'same', versions[0])) as string)
-    revisions.push((await kubectl('GET', name)).metadata.resourceVersion)
-    expect(new Set(versions).size).toBe(2)
-    expect(new Set(revisions).size).toBe(2)
-    expect(await store.write(key, 'late', versions[0])).toBeUndefined()
-    expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[1] })
-  })
-
-  it('is not made anew by a write that expects a version of it, when it was deleted by hand', async () => {
-    const first = await store.write(key, 'same', undefined)
-    const second = await store.write(key, 'same', first)
-    await kubectl('DELETE', name)
-    for (const old of [first, second]) expect(await store.write(key, 'late', old)).toBeUndefined()
-    expect(await store.read(key)).toBeUndefined()
-  })
-
-  it('is not written over by such a write either, when it was made again', async () => {
-    const first = await store.write(key, 'same', undefined)
-    const before = await kubectl('GET', name)
-    await kubectl('DELETE', name)
-    const { labels, annotations } = before.metadata
-    const { metadata } = await kubectl('POST', '', { metadata: { name, labels, annotations }, spec: before.spec })
-    const found = await store.read(key)
-    expect(found).toMatchObject({ value: 'same', version: expect.stringContaining(metadata.uid) })
-    expect(await store.write(key, 'late', first)).toBeUndefined()
-    // Nor where the resourceVersion is right, and the uid is not.
-    const { resourceVersion, uid } = before.metadata
-    const mixed = (first as string).replace(resourceVersion, metadata.resourceVersion)
-    expect(mixed).toContain(uid)
-    expect(await store.write(key, 'late', mixed)).toBeUndefined()
-    expect(await store.read(key)).toEqual(found)
-  })
-
-  it('is written by one request, with the uid and the resourceVersion', async () => {
-    const asked: string[] = []
-    const watched = kubernetesStore({
-      url,
-      namespace: 'default',
-      fetch(at, request) {
-        const { uid, resourceVersion } = JSON.parse(request.body as string).metadata
-        asked.push(`${request.method} ${uid} ${resourceVersion}`)
-        return fetch(at, request)
-      },
-    })
-    const first = await watched.write(key, 'first', undefined)
-    const { metadata } = await kubectl('GET', name)
-    const second = await watched.write(key, 'second', first)
-    expect(second).toBeDefined()
-    expect(asked).toEqual(['POST undefined undefined', `PUT ${metadata.uid} ${metadata.resourceVersion}`])
-  })
-
-  it.each(['', 'version', 'a b c', crypto.randomUUID(), `${crypto.randomUUID()} 101`])(
-    'is not written, nor asked for, where the version is none of its own: %j',
-    async (version) => {
-      const asking = () => Promise.reject(new Error('nothing is to be asked'))
-      const silent = kubernetesStore({ url, namespace: 'default', fetch: asking })
-      expect(await silent.write(key, 'x', version)).toBeUndefined()
-    },
-  )
-
-  it('tells by a read, and not by a write, that etcd was restored from a snapshot', async () => {
-    const first = await store.write(key, 'first', undefined)
-    const snapshot = api.snapshot()
-    const lost = (await store.write(key, 'lost', first)) as string
-    api.restore(snapshot)
-    const second = (await store.write(key, 'second', first)) as string
-    expect(second).not.toBe(lost)
-    // The uid and the resourceVersion are those of the write that was lost.
-    expect(second.split(' ').slice(0, 2)).toEqual(lost.split(' ').slice(0, 2))
-    expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
-    expect(await store.write(key, 'late', lost)).toBeDefined()
-  })
-
-  it('is another version when others change it, and loses what they have written', async () => {
-    const first = await store.write(key, 'first', undefined)
-    const { metadata, spec } = await kubectl('GET', name)
-    const annotations = { ...metadata.annotations, note: 'theirs' }
-    await kubectl('PUT', name, { metadata: { ...metadata, annotations }, spec })
-    expect(await store.write(key, 'second', first)).toBeUndefined()
-    const found = await store.read(key)
-    expect(found).toMatchObject({ key, value: 'first' })
-    expect(await store.write(key, 'second', found?.version)).toBeDefined()
-    expect((await kubectl('GET', name)).metadata.annotations).not.toHaveProperty('note')
-  })
-
-  it('is refused where others have made it', async () => {
-    const version = await store.write(key, 'x', undefined)
-    await kubectl('DELETE', 'graupel.leases.orders.12')
-    const labels = { 'graupel/folder': 'graupel.leases.orders' }
-    await kubectl('POST', '', { metadata: { name: 'graupel.leases.orders.12', labels }, spec: {} })
-    for (const expected of [undefined, version]) expect(await store.write(key, 'x', expected)).toBeUndefined()
-    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining("'graupel.leases.orders.12'") }
-    const calls = [() => store.read(key), () => store.list('leases/orders/')]
-    for (const call of calls) await expect(call()).rejects.toMatchObject(refusal)
-  })
 
   it('is listed by pages, and all at once where a page has expired', async () => {
     await store.write('leases/other/1', 'x', undefined)
@@ -396,6 +255,13 @@ describe('its options', () => {
     const refused = expect(() => kubernetesStore(options as never))
     refused.toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
     refused.not.toThrow('hush')
+  })
+
+  it('may have several servers, of which the next one is asked where one refuses the connection', async () => {
+    const made = await apiWith()
+    const store = made.open({ url: [`http://127.0.0.1:${await freePort()}`, made.url] })
+    const version = await store.write(key, 'x', undefined)
+    expect(await store.read(key)).toEqual({ key, value: 'x', version })
   })
 
   it('may have a path in the URL, and headers of a function, which is asked each time', async () => {

@@ -94,7 +94,6 @@ export class LeaseApi {
   }
 
   async #ask(verb: Verb, path: string, signal: AbortSignal | undefined, lease?: Lease): Promise<Answer> {
-    signal?.throwIfAborted()
     const own = await this.#headers()
     checkHeaders(own)
     const answer = await this.#service.request(
