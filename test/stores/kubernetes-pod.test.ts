@@ -98,6 +98,11 @@ describeWith(['openssl'], 'a process in a pod', () => {
       code: 'ERR_STORE_UNAVAILABLE',
       message: expect.stringMatching(/cannot be trusted: DEPTH_ZERO_SELF_SIGNED_CERT; let Node trust its authority /),
     })
+    rmSync(join(folder, 'ca.crt'))
+    await expect(api.get('none')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/^the store 'kubernetes' cannot read .*ca\.crt \(ENOENT\)/),
+    })
     put('ca.crt', pem('cert.pem'))
     expect(await api.get('none')).toBeUndefined()
   })

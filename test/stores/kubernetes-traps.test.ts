@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { nameOf } from '../../src/stores/kubernetes/names.js'
-import { kubernetesStore } from '../../src/stores/kubernetes.js'
+import { type Fetch, kubernetesStore } from '../../src/stores/kubernetes.js'
 import type { Store, StoreEntry } from '../../src/stores/store.js'
 import type { KubernetesApi } from './kinds/kubernetes-api.ts'
 import { answered, apiWith } from './kubernetes-here.ts'
@@ -212,17 +212,19 @@ describe('what is said in one line', () => {
     }
   })
 
-  it('where annotations are stripped on their way', async () => {
-    const { url, open } = await apiWith()
-    await open().write(key, 'first', undefined)
-    const stripping = kubernetesStore({
-      url,
-      namespace: 'default',
-      fetch: (at, request) => fetch(at, { ...request, ...(request.body && { body: withoutNotes(request.body) }) }),
-    })
-    const version = (await open().read(key))?.version
+  it.each<[string, Record<string, string>]>([
+    ['strips', {}],
+    ['replaces', { 'graupel/key': `graupel/${key}`, 'graupel/value': 'x', 'graupel/version': crypto.randomUUID() }],
+  ])('where an admission webhook %s annotations', async (_name, annotations) => {
+    const { open } = await apiWith()
+    const version = await open().write(key, 'first', undefined)
+    const changing: Fetch = (at, request) => {
+      const lease = JSON.parse(request.body as string)
+      lease.metadata.annotations = annotations
+      return fetch(at, { ...request, body: JSON.stringify(lease) })
+    }
     const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining('has not the annotations') }
-    await expect(stripping.write(key, 'second', version)).rejects.toMatchObject(refusal)
+    await expect(open({ fetch: changing }).write(key, 'second', version)).rejects.toMatchObject(refusal)
   })
 })
 
@@ -285,8 +287,3 @@ describe('its options', () => {
     ])
   })
 })
-
-function withoutNotes(body: string): string {
-  const { metadata, ...more } = JSON.parse(body)
-  return JSON.stringify({ ...more, metadata: { ...metadata, annotations: {} } })
-}

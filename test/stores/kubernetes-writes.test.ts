@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { kubernetesStore } from '../../src/stores/kubernetes.js'
 import type { Store } from '../../src/stores/store.js'
 import type { KubernetesApi } from './kinds/kubernetes-api.ts'
-import { apiWith } from './kubernetes-here.ts'
+import { answered, apiWith } from './kubernetes-here.ts'
 
 // What a PUT does, and which of the writes that expect a version land.
 
@@ -54,6 +54,12 @@ describe('the Lease of a key', () => {
     expect(mixed).toContain(uid)
     expect(await store.write(key, 'late', mixed)).toBeUndefined()
     expect(await store.read(key)).toEqual(found)
+  })
+
+  it('is not made anew either by a server that answers 404 to a PUT', async () => {
+    const body = JSON.stringify({ kind: 'Status', reason: 'NotFound', details: { name, kind: 'leases' } })
+    const other = await answered((_request, response) => response.writeHead(404).end(body))
+    expect(await other.write(key, 'x', await store.write(key, 'x', undefined))).toBeUndefined()
   })
 
   it('is written by one request, with the uid and the resourceVersion', async () => {
