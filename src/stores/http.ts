@@ -131,10 +131,17 @@ export class HttpService {
 
 /** What an answer has where it should have JSON. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
 export function jsonOf(answer: HttpAnswer, remedy: string): unknown {
+  const found = parsed(answer.text)
+  if (found === undefined) throw answer.error(remedy)
+  return found
+}
+
+/** `undefined` for what is no JSON. */
+export function parsed(text: string): unknown {
   try {
-    return JSON.parse(answer.text)
+    return JSON.parse(text)
   } catch {
-    throw answer.error(remedy)
+    return undefined
   }
 }
 
@@ -191,12 +198,8 @@ function shown(text: string, secret: HttpRequest['secret']): string {
 
 /** Errors of etcd and of Kubernetes are JSON, with a message. */
 function messageOf(text: string): string {
-  try {
-    const { message } = JSON.parse(text)
-    return typeof message === 'string' ? message : text
-  } catch {
-    return text
-  }
+  const { message } = Object(parsed(text))
+  return typeof message === 'string' ? message : text
 }
 
 function hidden(text: string, secret: HttpRequest['secret'] = []): string {

@@ -1,5 +1,5 @@
 import { show, typeError } from '../../errors.js'
-import { type HttpAnswer, type HttpOptions, HttpService } from '../http.js'
+import { type HttpAnswer, type HttpOptions, HttpService, parsed } from '../http.js'
 import { timeOf } from '../http-date.js'
 
 /** How the API of a cluster is reached. */
@@ -29,8 +29,8 @@ interface Said extends Lease {
 }
 
 interface Answer extends HttpAnswer {
-  /** `undefined` where it is no JSON. */
-  readonly said: Said | undefined
+  /** Has nothing where the answer is no JSON. */
+  readonly said: Said
 }
 
 const methods = { get: 'GET', list: 'GET', create: 'POST', update: 'PUT' } as const
@@ -108,7 +108,7 @@ export class LeaseApi {
       },
       signal,
     )
-    return { ...answer, said: parsed(answer.text) }
+    return { ...answer, said: Object(parsed(answer.text)) }
   }
 }
 
@@ -119,12 +119,12 @@ function isNoLease(answer: Answer): boolean {
 
 /** Whether a Status is about the Lease: a conflict may also be one about a quota. */
 function isFault({ status, said }: Answer, code: number, reason: string): boolean {
-  return status === code && said?.reason === reason && said.details?.kind === 'leases'
+  return status === code && said.reason === reason && said.details?.kind === 'leases'
 }
 
 /** @throws GraupelError `ERR_STORE_UNAVAILABLE` */
 function expectKind(kind: string, status: number, answer: Answer): Said {
-  if (answer.status === status && answer.said?.kind === kind) return answer.said
+  if (answer.status === status && answer.said.kind === kind) return answer.said
   throw answer.error(remedyOf(answer))
 }
 
@@ -133,18 +133,9 @@ function remedyOf({ status, said }: Answer): string {
   if (status === 403) {
     return 'a Role has to allow its user get, list, create and update of leases in coordination.k8s.io: kubernetes-rbac.yaml in the examples of graupel has one'
   }
-  if (status === 404 && said?.details?.kind === 'namespaces') return 'create the namespace, or pass another one'
-  if (said?.kind === 'Status') return 'see to what it names'
+  if (status === 404 && said.details?.kind === 'namespaces') return 'create the namespace, or pass another one'
+  if (said.kind === 'Status') return 'see to what it names'
   return 'that is not how the API of Kubernetes answers: see whether url leads to it'
-}
-
-function parsed(text: string): Said | undefined {
-  try {
-    const found: unknown = JSON.parse(text)
-    return typeof found === 'object' && found !== null ? found : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** @throws TypeError `ERR_OPTION_INVALID`, because the error of fetch would show the value. */

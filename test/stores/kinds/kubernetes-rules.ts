@@ -85,7 +85,7 @@ export function invalid(name: string, faults: readonly string[]) {
   return fault(422, 'Invalid', message, { name, kind: 'Lease' })
 }
 
-export function conflict(name: string, why: string) {
+function conflict(name: string, why: string) {
   const message = `Operation cannot be fulfilled on leases.coordination.k8s.io "${name}": ${why}`
   return fault(409, 'Conflict', message, { name, group: 'coordination.k8s.io', kind: 'leases' })
 }
