@@ -32,7 +32,9 @@ export interface HttpRequest {
   /** Whether it does no harm if the service gets it twice. */
   readonly isRepeatable: boolean
   /** What no message may have, even where the service repeats it. */
-  readonly secret?: string | undefined
+  readonly secret?: string | readonly string[] | undefined
+  /** What the service is asked to do, for a message about its answer. */
+  readonly asked?: string
 }
 
 export interface HttpAnswer {
@@ -88,7 +90,7 @@ export class HttpService {
 
   async #ask(
     url: string,
-    { method, path, headers, body, secret }: HttpRequest,
+    { method, path, headers, body, secret, asked }: HttpRequest,
     signal: AbortSignal | undefined,
   ): Promise<{ answer?: HttpAnswer; failure?: Error; wasSent?: boolean }> {
     const who = `${this.#name} at ${url}`
@@ -103,12 +105,19 @@ export class HttpService {
       })
       const { status } = response
       const text = await response.text()
-      const said = () => `${who} answered ${status}${shown(text, secret)}`
+      const what = asked === undefined ? '' : ` when it was asked to ${asked}`
+      const said = () => `${who} answered ${status}${what}${shown(text, secret)}`
       // 429: it has enough to do, or no room. Another endpoint may have.
-      if (status >= 500 || status === 429) return { failure: new Error(said()), wasSent: true }
+      if (status >= 500 || status === 429) {
+        const seconds = response.headers.get('retry-after')
+        const wait = seconds === null ? '' : `; it asks to wait for ${seconds} s`
+        return { failure: new Error(said() + wait), wasSent: true }
+      }
       const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said()}; ${remedy}`)
       return { answer: { status, text, error, header: (name) => response.headers.get(name) } }
     } catch (error) {
+      // From a fetch of ours, which says itself what to do.
+      if (error instanceof GraupelError) return { failure: error, wasSent: false }
       const { code, reason } = reasonOf(error)
       if (ofTls.test(code)) {
         const message = `${who} cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own; write http:// if it has no TLS`
@@ -122,10 +131,17 @@ export class HttpService {
 
 /** What an answer has where it should have JSON. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
 export function jsonOf(answer: HttpAnswer, remedy: string): unknown {
+  const found = parsed(answer.text)
+  if (found === undefined) throw answer.error(remedy)
+  return found
+}
+
+/** `undefined` for what is no JSON. */
+export function parsed(text: string): unknown {
   try {
-    return JSON.parse(answer.text)
+    return JSON.parse(text)
   } catch {
-    throw answer.error(remedy)
+    return undefined
   }
 }
 
@@ -165,31 +181,27 @@ export function checkText(name: string, value: unknown): void {
   )
 }
 
-/** The reason of an error of `fetch`, whose own message is 'fetch failed'. */
+/** The reason of an error of `fetch`, whose own message is 'fetch failed', or of a function in its place. */
 function reasonOf(error: unknown): { code: string; reason: string } {
-  const { cause, message } = Object(error)
+  const { cause = error, message } = Object(error)
   const { code = '', errors = [] } = Object(cause)
   // For a name with several addresses, of which all have failed.
   const inner = [cause, ...errors].map((one) => Object(one).message).find(Boolean)
   return { code: `${code}`, reason: inner ?? (code || message || show(error)) }
 }
 
-function shown(text: string, secret: string | undefined): string {
+function shown(text: string, secret: HttpRequest['secret']): string {
   const line = hidden(messageOf(text), secret).trim().replace(/\s+/g, ' ')
   if (line === '') return ' and nothing else'
   return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
 }
 
-/** Errors of etcd are JSON, with a message. */
+/** Errors of etcd and of Kubernetes are JSON, with a message. */
 function messageOf(text: string): string {
-  try {
-    const { message } = JSON.parse(text)
-    return typeof message === 'string' ? message : text
-  } catch {
-    return text
-  }
+  const { message } = Object(parsed(text))
+  return typeof message === 'string' ? message : text
 }
 
-function hidden(text: string, secret: string | undefined): string {
-  return secret === undefined ? text : text.replaceAll(secret, '***')
+function hidden(text: string, secret: HttpRequest['secret'] = []): string {
+  return [secret].flat().reduce((rest, one) => rest.replaceAll(one, '***'), text)
 }

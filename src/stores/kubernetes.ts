@@ -1,40 +1,49 @@
-import { GraupelError, rangeError, show, typeError } from '../errors.js'
-import { type Access, type Fetch, type Lease, LeaseApi } from './kubernetes/api.js'
+import { GraupelError, show, typeError } from '../errors.js'
+import { type Fetch, type HttpOptions, refuseForgetting } from './http.js'
+import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
 import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'
 import { podAccess } from './kubernetes/pod.js'
 import { checkStoreOptions, showNoText } from './options.js'
-import type { Store, StoreEntry } from './store.js'
+import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 
-export interface KubernetesStoreOptions {
+export type { Fetch }
+
+export interface KubernetesStoreOptions extends StoreOptions {
   /** Where the Leases are; it has to exist. @default that of the pod. Needed with `url`. */
-  namespace?: string
+  readonly namespace?: string
   /** What the names of its Leases begin with. @default 'graupel' */
-  prefix?: string
-  /** Where the API is, such as `http://127.0.0.1:8001` of `kubectl proxy`. @default that of the cluster in which the process runs */
-  url?: string
+  readonly prefix?: string
+  /**
+   * Where the API is, such as `http://127.0.0.1:8001` of `kubectl proxy`, or several servers of it. @default that of the cluster in
+   * which the process runs
+   */
+  readonly url?: HttpOptions['url']
   /** With `url`: what each request carries, such as `authorization`, or a function that returns that. */
-  headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>)
-  /** With `url`: what is called in place of the global `fetch`. */
-  fetch?: Fetch
-  /** Always true: what the API acknowledges, etcd has decided by consensus. */
-  durable?: true
+  readonly headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>)
+  /** With `url`: does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */
+  readonly fetch?: Fetch
 }
 
 const labels = { manager: 'app.kubernetes.io/managed-by', folder: 'graupel/folder' } as const
 const notes = { key: 'graupel/key', value: 'graupel/value', version: 'graupel/version' } as const
+/** The uid and the resourceVersion, by which the API compares, and a random text, without which two writes could be equal. */
+const versionPattern = /^([\da-f-]{36}) (\S+) [\da-f-]{36}$/
 
 /**
  * A store in Leases of the Kubernetes API (coordination.k8s.io/v1), one for each key. Durable, as etcd is.
  *
  * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are read for each request,
- * so that they may be replaced. A Role has to allow get, list, create and patch of leases in the namespace. The clock is that of
- * the API server, in whole seconds.
+ * so that they may be replaced. A Role has to allow get, list, create and update of leases in the namespace. The clock is that
+ * of the API server, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before, and for a window
+ * afterwards.
  *
+ * @param options - `{}` is enough in a pod. `durable` may not be false, because the API has nothing that tells one life of its
+ * servers from another.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also where the process runs in no pod; TypeError `ERR_OPTION_UNKNOWN`. Its
- * functions reject with an Error where the API does not answer, asks to wait or fails; with GraupelError
- * `ERR_STORE_UNAVAILABLE` where a token, a right, the namespace or trust in a certificate is missing, or another service answers;
- * and with GraupelError `ERR_STORE_INVALID` where a Lease of its name was made by others.
+ * functions reject with GraupelError `ERR_STORE_UNAVAILABLE` where a token, a right, the namespace or trust in a certificate is
+ * missing, where another service answers, and where the API refuses a request; with GraupelError `ERR_STORE_INVALID` where a
+ * Lease of its name was made or changed by others; and else with an Error that has the reason or the answer.
  * @example
  * const url = process.env.KUBERNETES_URL // such as http://127.0.0.1:8001 of kubectl proxy; in a pod leave it out
  * const store = kubernetesStore({ url, namespace: 'default' })
@@ -51,56 +60,43 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   const nameFor = (key: string) => nameOf(textOf(key), maxName)
   const folderLabel = (folder: string) => nameOf(textOf(folder).slice(0, -1), maxLabel)
 
-  const entryOf = ({ metadata }: Lease): StoreEntry => {
-    const { [notes.key]: text, [notes.value]: value, [notes.version]: version } = metadata?.annotations ?? {}
-    if (text?.startsWith(textOf('')) && value !== undefined && version) {
+  const entryOf = ({ metadata = {} }: Lease): StoreEntry => {
+    const { [notes.key]: text, [notes.value]: value, [notes.version]: random } = metadata.annotations ?? {}
+    const version = `${metadata.uid} ${metadata.resourceVersion} ${random}`
+    if (text?.startsWith(textOf('')) && value !== undefined && versionPattern.test(version)) {
       return { key: text.slice(textOf('').length), value, version }
     }
-    throw notOurs(metadata?.name, namespace)
+    throw notOurs(metadata.name, namespace)
   }
-  const read = async (key: string, signal?: AbortSignal) => {
-    const found = await api.get(await nameFor(key), signal)
-    if (found === undefined) return undefined
-    const entry = entryOf(found)
-    if (entry.key !== key) throw notOurs(found.metadata?.name, namespace)
-    return entry
-  }
-  const create = async (key: string, value: string, version: string, signal?: AbortSignal) => {
+  const leaseOf = async (key: string, value: string, random: string) => {
     const folder = key.slice(0, key.lastIndexOf('/') + 1)
-    return api.create(
-      {
-        metadata: {
-          name: await nameFor(key),
-          labels: { [labels.manager]: 'graupel', [labels.folder]: await folderLabel(folder) },
-          annotations: { [notes.key]: textOf(key), [notes.value]: value, [notes.version]: version },
-        },
-        spec: specOf(value),
+    const holder = holderOf(value)
+    return {
+      metadata: {
+        name: await nameFor(key),
+        labels: { [labels.manager]: 'graupel', [labels.folder]: await folderLabel(folder) },
+        annotations: { [notes.key]: textOf(key), [notes.value]: value, [notes.version]: random },
       },
-      signal,
-    )
+      spec: holder === undefined ? {} : { holderIdentity: holder },
+    }
   }
-  const update = async (key: string, value: string, version: string, expected: string, signal?: AbortSignal) => {
-    // A PUT has to name a resourceVersion, which an equal PUT leaves as it is, which begins again from an older one when etcd is
-    // restored, and by which a Lease that was deleted is made anew. The test in a patch is of this version, and in the same step.
-    const { lease, refused } = await api.patch(
-      await nameFor(key),
-      [
-        { op: 'test', path: pathOf(notes.version), value: expected },
-        { op: 'add', path: pathOf(notes.version), value: version },
-        { op: 'add', path: pathOf(notes.value), value },
-        { op: 'add', path: '/spec', value: specOf(value) },
-      ],
-      signal,
-    )
-    // A test that fails has the same status as a patch that breaks a rule.
-    if (refused !== undefined && (await read(key, signal))?.version === expected) throw refused
-    return lease
+  const update = async (lease: Lease, expected: string, signal?: AbortSignal) => {
+    const [, uid, resourceVersion] = versionPattern.exec(expected) ?? []
+    if (uid === undefined || resourceVersion === undefined) return undefined
+    // By its resourceVersion alone, a Lease that was deleted would be made anew.
+    return api.update({ ...lease, metadata: { ...lease.metadata, uid, resourceVersion } }, signal)
   }
 
   return {
     name: 'kubernetes',
     durable: true,
-    read,
+    async read(key, signal) {
+      const found = await api.get(await nameFor(key), signal)
+      if (found === undefined) return undefined
+      const entry = entryOf(found)
+      if (entry.key !== key) throw notOurs(found.metadata?.name, namespace)
+      return entry
+    },
     async list(folder, signal) {
       const leases = await api.list(`${labels.folder}=${await folderLabel(folder)}`, signal)
       // Labels may be changed by others.
@@ -108,27 +104,17 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
       return leases.map(entryOf).filter(isIn)
     },
     async write(key, value, expected, signal) {
-      const version = newVersion()
-      const lease = await (expected === undefined
-        ? create(key, value, version, signal)
-        : update(key, value, version, expected, signal))
-      if (lease === undefined) return undefined
-      // Such as by an admission webhook that strips annotations.
-      if (entryOf(lease).version !== version) throw notOurs(lease.metadata?.name, namespace)
+      const random = newVersion()
+      const lease = await leaseOf(key, value, random)
+      const written = await (expected === undefined ? api.create(lease, signal) : update(lease, expected, signal))
+      if (written === undefined) return undefined
+      const { version } = entryOf(written)
+      // Such as by an admission webhook that changes annotations.
+      if (!version.endsWith(random)) throw notOurs(written.metadata?.name, namespace)
       return version
     },
     nowMs: async (signal) => api.nowMs(await nameFor('clock'), signal),
   }
-}
-
-function specOf(value: string): { holderIdentity?: string } {
-  const holder = holderOf(value)
-  return holder === undefined ? {} : { holderIdentity: holder }
-}
-
-/** Of an annotation, as a JSON Pointer (RFC 6901). */
-function pathOf(note: string): string {
-  return `/metadata/annotations/${note.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 function notOurs(name: string | undefined, namespace: string): GraupelError {
@@ -140,13 +126,8 @@ function notOurs(name: string | undefined, namespace: string): GraupelError {
 
 /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
 function accessOf(options: KubernetesStoreOptions): { access: Access; namespace: string } {
-  const { url, headers, fetch: ownFetch, namespace, durable } = options
-  if ((durable as boolean | undefined) === false) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      'durable is false; what the Kubernetes API acknowledges is decided by consensus, and it has no name for the life of a server that forgets: leave durable out',
-    )
-  }
+  const { url, headers, fetch, namespace, durable } = options
+  refuseForgetting('the Kubernetes API', durable)
   if (
     namespace !== undefined &&
     !(typeof namespace === 'string' && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
@@ -160,21 +141,15 @@ function accessOf(options: KubernetesStoreOptions): { access: Access; namespace:
     const access = podAccess(namespace)
     return { access, namespace: access.namespace }
   }
-  const place = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
-  const isPlain = place && /^https?:$/.test(place.protocol) && !place.username && !place.password
-  if (!isPlain || place.search || place.hash) {
-    throw invalid('url', showNoText(url), 'where the API is, such as https://10.0.0.1:6443, and credentials by headers')
-  }
   if (namespace === undefined) throw invalid('namespace', 'missing', 'it, as url is given')
-  if (ownFetch !== undefined && typeof ownFetch !== 'function') throw invalid('fetch', show(ownFetch), 'a function')
   if (headers !== undefined && typeof headers !== 'function' && (typeof headers !== 'object' || headers === null)) {
     throw invalid('headers', showNoText(headers), 'an object, or a function that returns one')
   }
   const access = {
-    url: url.replace(/\/+$/, ''),
+    url,
+    ...(fetch !== undefined && { fetch }),
     headers: async () => (typeof headers === 'function' ? headers() : (headers ?? {})),
-    fetch: ownFetch ?? ((at, request) => fetch(at, request)),
-  } satisfies Access
+  }
   return { access, namespace }
 }
 

@@ -83,7 +83,11 @@ describeWith(['openssl'], 'a cluster', () => {
       / answered 401 .*: Unauthorized; the token /,
     ],
     ['has a token that cannot be read', () => at(`127.0.0.1:${server.port}`, 'none'), /cannot read .*none \(ENOENT\)/],
-    ['is not trusted', () => `kubernetes://127.0.0.1:${server.port}/default`, /its certificate is not trusted/],
+    [
+      'is not trusted',
+      () => `kubernetes://127.0.0.1:${server.port}/default`,
+      /cannot be trusted: DEPTH_ZERO_SELF_SIGNED_CERT/,
+    ],
     ['is not there, as this is no pod', () => 'kubernetes:', /runs in no pod/],
   ])('says in one line that the host %s', async (_name, url, message) => {
     const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url()])

@@ -96,7 +96,12 @@ describeWith(['openssl'], 'a process in a pod', () => {
     put('ca.crt', readFileSync(join(other, 'cert.pem'), 'utf8'))
     await expect(api.get('none')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringMatching(/cannot be reached: .*; its certificate is not trusted: let NODE_EXTRA_CA_CERTS /),
+      message: expect.stringMatching(/cannot be trusted: DEPTH_ZERO_SELF_SIGNED_CERT; let Node trust its authority /),
+    })
+    rmSync(join(folder, 'ca.crt'))
+    await expect(api.get('none')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/^the store 'kubernetes' cannot read .*ca\.crt \(ENOENT\)/),
     })
     put('ca.crt', pem('cert.pem'))
     expect(await api.get('none')).toBeUndefined()
@@ -104,7 +109,7 @@ describeWith(['openssl'], 'a process in a pod', () => {
 
   it('says that a certificate is not trusted, by the global fetch, too', async () => {
     const store = kubernetesStore({ url: `https://127.0.0.1:${port}`, namespace: 'default' })
-    await expect(store.read('a/1')).rejects.toThrow(/its certificate is not trusted: let NODE_EXTRA_CA_CERTS /)
+    await expect(store.read('a/1')).rejects.toThrow(/cannot be trusted: DEPTH_ZERO_SELF_SIGNED_CERT; let Node trust /)
   })
 
   it('takes a connection that is cut in place of the answer for an error, and makes another one', async () => {

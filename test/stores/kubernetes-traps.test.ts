@@ -1,67 +1,28 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { nameOf } from '../../src/stores/kubernetes/names.js'
-import { type KubernetesStoreOptions, kubernetesStore } from '../../src/stores/kubernetes.js'
+import { type Fetch, kubernetesStore } from '../../src/stores/kubernetes.js'
 import type { Store, StoreEntry } from '../../src/stores/store.js'
-import { type ApiOptions, KubernetesApi, type StoredLease } from './kinds/kubernetes-api.ts'
+import type { KubernetesApi } from './kinds/kubernetes-api.ts'
+import { answered, apiWith } from './kubernetes-here.ts'
 import { callsOf } from './real-time.ts'
 import { freePort } from './servers.ts'
 
 // What is particular to Kubernetes, on a server that has its traps.
 
 const key = 'leases/orders/12'
-const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
-
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-
-async function listen(server: Server): Promise<string> {
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
-}
-
-async function apiWith(options: ApiOptions = {}) {
-  const api = new KubernetesApi(options)
-  const url = await listen(api.server as Server)
-  return {
-    api,
-    url,
-    open: (more: KubernetesStoreOptions = {}) => kubernetesStore({ url, namespace: 'default', ...more }),
-  }
-}
-
-/** A store whose requests are all answered in one way. */
-async function answered(listener: RequestListener, headers: Record<string, string> = {}): Promise<Store> {
-  return kubernetesStore({ url: await listen(createServer(listener)), namespace: 'default', headers })
-}
+const anyVersion = `${crypto.randomUUID()} 101 ${crypto.randomUUID()}`
 
 describe('the Lease of a key', () => {
   let url: string
   let store: Store
   let api: KubernetesApi
+  let kubectl: Awaited<ReturnType<typeof apiWith>>['kubectl']
   beforeEach(async () => {
     const made = await apiWith()
-    url = made.url
-    api = made.api
+    ;({ url, api, kubectl } = made)
     store = made.open()
   })
-
-  /** As kubectl does it. */
-  const kubectl = async (method: string, name = '', body?: object): Promise<StoredLease> => {
-    const request = { method, headers: { 'content-type': 'application/json' } }
-    const answer = await fetch(`${url}${leasesPath}${name && `/${name}`}`, {
-      ...request,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    return (await answer.json()) as StoredLease
-  }
 
   it('says what it is of, and who holds it', async () => {
     const value = JSON.stringify({ owner: 'host/1234', isReleased: false })
@@ -86,52 +47,6 @@ describe('the Lease of a key', () => {
       expect(`${spec?.['holderIdentity'] ?? ''}`.length).toBeLessThanOrEqual(253)
     },
   )
-
-  it('has another version after an equal value, and when it was deleted by hand and made anew', async () => {
-    const versions = [(await store.write(key, 'same', undefined)) as string]
-    versions.push((await store.write(key, 'same', versions[0])) as string)
-    await kubectl('DELETE', 'graupel.leases.orders.12')
-    // A PUT would make it anew.
-    expect(await store.write(key, 'late', versions[1])).toBeUndefined()
-    expect(await store.read(key)).toBeUndefined()
-    versions.push((await store.write(key, 'same', undefined)) as string)
-    for (const old of versions.slice(0, 2)) expect(await store.write(key, 'late', old)).toBeUndefined()
-    expect(new Set(versions).size).toBe(3)
-    expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[2] })
-  })
-
-  it('does not take a version for its own that was written before etcd was restored from a snapshot', async () => {
-    const first = await store.write(key, 'first', undefined)
-    const snapshot = api.snapshot()
-    const lost = await store.write(key, 'lost', first)
-    const { metadata } = await kubectl('GET', 'graupel.leases.orders.12')
-    api.restore(snapshot)
-    const second = await store.write(key, 'second', first)
-    // By its uid and its resourceVersion it is the one that was lost.
-    const after = (await kubectl('GET', 'graupel.leases.orders.12')).metadata
-    expect([after.uid, after.resourceVersion]).toEqual([metadata.uid, metadata.resourceVersion])
-    expect(await store.write(key, 'late', lost)).toBeUndefined()
-    expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
-  })
-
-  it('keeps what others have written into it', async () => {
-    const version = await store.write(key, 'first', undefined)
-    const steps = [{ op: 'add', path: '/metadata/annotations/note', value: 'theirs' }]
-    const headers = { 'content-type': 'application/json-patch+json' }
-    const request = { method: 'PATCH', headers, body: JSON.stringify(steps) }
-    await fetch(`${url}${leasesPath}/graupel.leases.orders.12`, request)
-    expect(await store.write(key, 'second', version)).toBeDefined()
-    expect((await kubectl('GET', 'graupel.leases.orders.12')).metadata.annotations).toMatchObject({ note: 'theirs' })
-  })
-
-  it('is refused where others have made it', async () => {
-    const labels = { 'graupel/folder': 'graupel.leases.orders' }
-    await kubectl('POST', '', { metadata: { name: 'graupel.leases.orders.12', labels }, spec: {} })
-    expect(await store.write(key, 'x', undefined)).toBeUndefined()
-    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining("'graupel.leases.orders.12'") }
-    const calls = [() => store.read(key), () => store.list('leases/orders/'), () => store.write(key, 'x', 'version')]
-    for (const call of calls) await expect(call()).rejects.toMatchObject(refusal)
-  })
 
   it('is listed by pages, and all at once where a page has expired', async () => {
     await store.write('leases/other/1', 'x', undefined)
@@ -200,7 +115,7 @@ describe('the name of a key', () => {
 })
 
 describe('what is said in one line', () => {
-  const accounts = { good: ['get', 'list', 'create', 'patch'], weak: ['get', 'list'] } as const
+  const accounts = { good: ['get', 'list', 'create', 'update'], weak: ['get', 'list'] } as const
 
   it.each([
     [
@@ -241,7 +156,7 @@ describe('what is said in one line', () => {
       /answered 200 .*: <html> <h1>Welcome<\/h1>; that is not how /,
     ],
     ['is another one in JSON', 200, {}, '[]', /that is not how the API of Kubernetes answers/],
-    ['leads elsewhere', 302, { location: '/login' }, '', /answered 302 .*'default'; that is not how /],
+    ['leads elsewhere', 302, { location: '/login' }, '', /answered 302 .*'default' and nothing else; that is not how /],
     ['knows no such path', 404, {}, '404 page not found', /answered 404 .*: 404 page not found; that is not /],
     ['asks to wait', 429, { 'retry-after': '7' }, 'Too many requests', /answered 429 .*; it asks to wait for 7 s$/],
     ['cannot answer now', 503, {}, 'no healthy upstream', /answered 503 .*: no healthy upstream$/],
@@ -261,7 +176,7 @@ describe('what is said in one line', () => {
       () => store.read(key),
       () => store.list('a/'),
       () => store.write(key, 'x', undefined),
-      () => store.write(key, 'x', 'version'),
+      () => store.write(key, 'x', anyVersion),
       () => store.nowMs?.(),
     ]
     for (const call of calls) await expect(call()).rejects.toThrow(message)
@@ -282,13 +197,34 @@ describe('what is said in one line', () => {
     await refused.toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.not.stringContaining('s3cret') })
   })
 
-  it('where a patch is refused for another reason than its test', async () => {
-    const { open, api } = await apiWith()
+  it.each<[string, number, string, string]>([
+    ['a rule', 422, 'Invalid', 'leases'],
+    ['a quota', 409, 'Conflict', 'resourcequotas'],
+    ['anything else', 409, 'AlreadyExists', 'namespaces'],
+  ])('where a write is refused because of %s', async (_name, status, reason, kind) => {
+    const body = JSON.stringify({ kind: 'Status', reason, message: 'it is so', details: { kind } })
+    const store = await answered((_request, response) => response.writeHead(status).end(body))
+    for (const expected of [undefined, anyVersion]) {
+      await expect(store.write(key, 'x', expected)).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringMatching(new RegExp(`answered ${status} .*: it is so; see to what it names$`)),
+      })
+    }
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['strips', {}],
+    ['replaces', { 'graupel/key': `graupel/${key}`, 'graupel/value': 'x', 'graupel/version': crypto.randomUUID() }],
+  ])('where an admission webhook %s annotations', async (_name, annotations) => {
+    const { open } = await apiWith()
     const version = await open().write(key, 'first', undefined)
-    const lease = JSON.parse(api.snapshot()).leases
-    lease[0][1].metadata.labels['no label'] = 'x'
-    api.restore(JSON.stringify({ revision: 200, leases: lease }))
-    await expect(open().write(key, 'second', version)).rejects.toThrow(/answered 422 .* is invalid: metadata\.labels/)
+    const changing: Fetch = (at, request) => {
+      const lease = JSON.parse(request.body as string)
+      lease.metadata.annotations = annotations
+      return fetch(at, { ...request, body: JSON.stringify(lease) })
+    }
+    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining('has not the annotations') }
+    await expect(open({ fetch: changing }).write(key, 'second', version)).rejects.toMatchObject(refusal)
   })
 })
 
@@ -297,13 +233,21 @@ describe('its options', () => {
   it.each<[object | null, string, RegExp]>([
     [{ url }, 'ERR_OPTION_INVALID', /^namespace is missing; pass it, as url is given/],
     [{ url, namespace: 'Orders' }, 'ERR_OPTION_INVALID', /^namespace is 'Orders'; pass the name of a namespace/],
-    [{ url: 'http://u:hush@host', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text; pass where the API is/],
-    [{ url: 'localhost:8001', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text/],
-    [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text/],
+    [
+      { url: 'http://u:hush@host', namespace: 'x' },
+      'ERR_OPTION_INVALID',
+      /^url has a user, a password, a query or a fragment; /,
+    ],
+    [{ url: 'localhost:8001', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text; pass one that begins with http/],
+    [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url has a user/],
     [{ url: 7, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is 7/],
     [{ url, namespace: 'x', fetch: 7 }, 'ERR_OPTION_INVALID', /^fetch is 7; pass a function/],
     [{ url, namespace: 'x', headers: 'hush' }, 'ERR_OPTION_INVALID', /^headers is a text/],
-    [{ url, namespace: 'x', durable: false }, 'ERR_OPTION_INVALID', /^durable is false; .*: leave durable out/],
+    [
+      { url, namespace: 'x', durable: false },
+      'ERR_OPTION_INVALID',
+      /^durable is false; leave it out: the Kubernetes API /,
+    ],
     [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
     [{ fetch: () => {} }, 'ERR_OPTION_INVALID', /^fetch is given without url/],
@@ -313,6 +257,13 @@ describe('its options', () => {
     const refused = expect(() => kubernetesStore(options as never))
     refused.toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
     refused.not.toThrow('hush')
+  })
+
+  it('may have several servers, of which the next one is asked where one refuses the connection', async () => {
+    const made = await apiWith()
+    const store = made.open({ url: [`http://127.0.0.1:${await freePort()}`, made.url] })
+    const version = await store.write(key, 'x', undefined)
+    expect(await store.read(key)).toEqual({ key, value: 'x', version })
   })
 
   it('may have a path in the URL, and headers of a function, which is asked each time', async () => {

@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, typeError } from '../../errors.js'
-import type { Access, Fetch } from './api.js'
+import type { Fetch } from '../http.js'
+import type { Access } from './api.js'
 
 // How a process in a pod reaches the API of its cluster. Node's modules are taken from the process where they are needed, so that
 // a bundle for browsers can have this file.

@@ -3,10 +3,12 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { applyPatch, faultsOf } from './kubernetes-rules.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { fault, faultOfUpdate, faultsOf, invalid } from './kubernetes-rules.ts'
 
-// The Leases of an API server, as far as stores use them, and with its traps: an equal write keeps the resourceVersion; a name that
-// was deleted is free at once; a page goes on from a state that may be forgotten; Status objects, and no others, for errors.
+// The Leases of an API server, as far as stores use them, and with its traps: an equal PUT keeps the resourceVersion, and one of a
+// Lease that was deleted makes it anew unless it has its uid; a page goes on from a state that may be forgotten; Status objects, and
+// no others, for errors.
 
 export interface ApiOptions {
   /** Where objects are kept, so that another server goes on with them. */
@@ -17,7 +19,7 @@ export interface ApiOptions {
   readonly tls?: { key: string; cert: string }
 }
 
-type Verb = 'get' | 'list' | 'create' | 'patch' | 'delete'
+type Verb = 'get' | 'list' | 'create' | 'update' | 'delete'
 
 /** A Lease as it is stored. */
 export interface StoredLease {
@@ -26,6 +28,7 @@ export interface StoredLease {
     namespace: string
     uid: string
     resourceVersion: string
+    creationTimestamp: string
     labels?: Record<string, string>
     annotations?: Record<string, string>
   }
@@ -33,7 +36,6 @@ export interface StoredLease {
 }
 
 const path = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/([^/]+)\/leases(?:\/([^/]+))?$/
-const patchType = 'application/json-patch+json'
 
 export class KubernetesApi {
   readonly #options: ApiOptions
@@ -86,7 +88,7 @@ export class KubernetesApi {
     const body = await text(request)
     const [, namespace = '', name] = path.exec(url.pathname) ?? []
     if (namespace === '') return fault(404, 'NotFound', 'the server could not find the requested resource', {})
-    const verbs: Record<string, Verb> = { GET: name ? 'get' : 'list', POST: 'create', PATCH: 'patch', DELETE: 'delete' }
+    const verbs: Record<string, Verb> = { GET: name ? 'get' : 'list', POST: 'create', PUT: 'update', DELETE: 'delete' }
     const verb = verbs[method]
     if (verb === undefined || (name === undefined) !== (verb === 'list' || verb === 'create')) {
       return fault(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
@@ -101,21 +103,16 @@ export class KubernetesApi {
     }
     if (verb === 'list') return this.#list(namespace, url.searchParams)
     if (verb === 'create') return this.#create(namespace, JSON.parse(body))
+    if (verb === 'update') return this.#update(namespace, name as string, JSON.parse(body))
     const at = `${namespace}/${name}`
     const found = this.#leases.get(at)
     if (found === undefined) {
       return fault(404, 'NotFound', `leases.coordination.k8s.io "${name}" not found`, { name, kind: 'leases' })
     }
     if (verb === 'get') return { status: 200, body: shown(found) }
-    if (verb === 'delete') {
-      this.#revision++
-      this.#save(at, null)
-      return { status: 200, body: { kind: 'Status', status: 'Success' } }
-    }
-    if (headers['content-type'] !== patchType) {
-      return fault(415, 'UnsupportedMediaType', `the body of the request was in an unknown format`)
-    }
-    return this.#patch(at, found, JSON.parse(body))
+    this.#revision++
+    this.#save(at, null)
+    return { status: 200, body: { kind: 'Status', status: 'Success' } }
   }
 
   #list(namespace: string, query: URLSearchParams) {
@@ -157,31 +154,27 @@ export class KubernetesApi {
     }
     const { labels, annotations } = given.metadata
     const resourceVersion = `${++this.#revision}`
-    const metadata = { name, namespace, uid: randomUUID(), resourceVersion, labels, annotations }
+    const creationTimestamp = new Date().toISOString()
+    const metadata = { name, namespace, uid: randomUUID(), resourceVersion, creationTimestamp, labels, annotations }
     const lease = JSON.parse(JSON.stringify({ metadata, spec: given.spec ?? {} })) as StoredLease
     this.#save(at, lease)
     return { status: 201, body: shown(lease) }
   }
 
-  #patch(at: string, found: StoredLease, steps: unknown) {
-    const patched = applyPatch(found, steps)
-    if (typeof patched === 'string') {
-      const message = 'the server rejected our request due to an error in our request'
-      return fault(422, 'Invalid', message, { causes: [{ reason: 'UnexpectedServerResponse', message: patched }] })
+  #update(namespace: string, name: string, given: StoredLease) {
+    const at = `${namespace}/${name}`
+    const found = this.#leases.get(at)
+    const refused = faultOfUpdate(found, { namespace, name }, given)
+    if (refused !== undefined) return refused
+    if (found === undefined) return this.#create(namespace, given)
+    const { labels, annotations } = given.metadata
+    const metadata = { ...found.metadata, labels, annotations }
+    const lease = JSON.parse(JSON.stringify({ metadata, spec: given.spec ?? {} })) as StoredLease
+    if (!isDeepStrictEqual(lease, found)) {
+      lease.metadata.resourceVersion = `${++this.#revision}`
+      this.#save(at, lease)
     }
-    const { name, uid, resourceVersion } = found.metadata
-    const faults = faultsOf(patched)
-    if (patched.metadata.uid !== uid || patched.metadata.name !== name) faults.push('metadata: field is immutable')
-    if (faults.length > 0) return invalid(name, faults)
-    if (patched.metadata.resourceVersion !== resourceVersion) {
-      const message = `Operation cannot be fulfilled on leases.coordination.k8s.io "${name}": the object has been modified`
-      return fault(409, 'Conflict', message, { name, kind: 'leases' })
-    }
-    if (JSON.stringify(patched) !== JSON.stringify(found)) {
-      patched.metadata.resourceVersion = `${++this.#revision}`
-      this.#save(at, patched)
-    }
-    return { status: 200, body: shown(patched) }
+    return { status: 200, body: shown(lease) }
   }
 
   #save(at: string, lease: StoredLease | null): void {
@@ -198,13 +191,4 @@ export class KubernetesApi {
 
 function shown(lease: StoredLease) {
   return { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', ...lease }
-}
-
-function fault(code: number, reason: string, message: string, details?: object) {
-  return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, details, code } }
-}
-
-function invalid(name: string, faults: readonly string[]) {
-  const message = `Lease.coordination.k8s.io "${name}" is invalid: ${faults.join(', ')}`
-  return fault(422, 'Invalid', message, { name, kind: 'Lease' })
 }

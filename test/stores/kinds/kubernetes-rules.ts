@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { StoredLease } from './kubernetes-api.ts'
 
-// What an API server checks in a Lease (k8s.io/apimachinery, pkg/util/validation), and how it applies a JSON Patch (RFC 6902).
+// What an API server checks in a Lease (k8s.io/apimachinery, pkg/util/validation), and how it refuses one.
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const qualified = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
@@ -38,25 +37,55 @@ function isQualified(key: string): boolean {
   return prefix === undefined || (prefix.length <= 253 && subdomain.test(prefix))
 }
 
-/** The Lease after a patch, or why one of the steps cannot be done; then none is. */
-export function applyPatch(lease: StoredLease, steps: unknown): StoredLease | string {
-  const patched = structuredClone(lease)
-  for (const { op, path, value } of steps as { op: string; path: string; value: unknown }[]) {
-    const names = path
-      .split('/')
-      .slice(1)
-      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
-    const last = names.pop() ?? ''
-    let parent = patched as unknown as Record<string, unknown>
-    for (const name of names) {
-      const next = parent[name]
-      if (typeof next !== 'object' || next === null)
-        return `${op} operation does not apply: doc is missing path: "${path}"`
-      parent = next as Record<string, unknown>
-    }
-    if (op === 'add') parent[last] = value
-    else if (op !== 'test') return `Unexpected kind: ${op}`
-    else if (!isDeepStrictEqual(parent[last], value)) return `testing value ${path} failed: test failed`
+/**
+ * What keeps a PUT from replacing a Lease, if anything does. Where there is none, it makes one (`AllowCreateOnUpdate`), and then its
+ * resourceVersion does not matter.
+ */
+export function faultOfUpdate(
+  found: StoredLease | undefined,
+  at: { namespace: string; name: string },
+  given: StoredLease,
+) {
+  const { name, namespace = at.namespace, uid, resourceVersion, creationTimestamp } = given.metadata
+  if (name !== at.name) {
+    const message = `the name of the object (${name}) does not match the name on the URL (${at.name})`
+    return fault(400, 'BadRequest', message)
   }
-  return patched
+  if (namespace !== at.namespace) {
+    const message = 'the namespace of the provided object does not match the namespace sent on the request'
+    return fault(400, 'BadRequest', message)
+  }
+  const own = found?.metadata
+  if (uid !== undefined && uid !== own?.uid) {
+    const uids = `UID in precondition: ${uid}, UID in object meta: ${own?.uid ?? ''}`
+    return conflict(name, `Precondition failed: ${uids}`)
+  }
+  if (own === undefined) return undefined
+  if (resourceVersion === undefined) {
+    return invalid(name, ['metadata.resourceVersion: Invalid value: 0x0: must be specified for an update'])
+  }
+  if (resourceVersion !== own.resourceVersion) {
+    const advice = 'please apply your changes to the latest version and try again'
+    return conflict(name, `the object has been modified; ${advice}`)
+  }
+  if (creationTimestamp !== undefined && creationTimestamp !== own.creationTimestamp) {
+    return invalid(name, ['metadata.creationTimestamp: Invalid value: field is immutable'])
+  }
+  const faults = faultsOf(given)
+  return faults.length > 0 ? invalid(name, faults) : undefined
+}
+
+/** An error, as a Status object. */
+export function fault(code: number, reason: string, message: string, details?: object) {
+  return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, details, code } }
+}
+
+export function invalid(name: string, faults: readonly string[]) {
+  const message = `Lease.coordination.k8s.io "${name}" is invalid: ${faults.join(', ')}`
+  return fault(422, 'Invalid', message, { name, kind: 'Lease' })
+}
+
+function conflict(name: string, why: string) {
+  const message = `Operation cannot be fulfilled on leases.coordination.k8s.io "${name}": ${why}`
+  return fault(409, 'Conflict', message, { name, group: 'coordination.k8s.io', kind: 'leases' })
 }

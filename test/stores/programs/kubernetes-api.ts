@@ -7,7 +7,7 @@ const [port = '', folder = '', token] = process.argv.slice(2)
 const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string]
 const options: ApiOptions = {
   file: join(folder, 'leases'),
-  ...(token !== undefined && { accounts: { [token]: ['get', 'list', 'create', 'patch', 'delete'] } }),
+  ...(token !== undefined && { accounts: { [token]: ['get', 'list', 'create', 'update', 'delete'] } }),
   ...(existsSync(key) && { tls: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') } }),
 }
 new KubernetesApi(options).server.listen(Number(port), '127.0.0.1')

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { kubernetesStore } from '../../src/stores/kubernetes.js'
+import type { Store } from '../../src/stores/store.js'
+import type { KubernetesApi } from './kinds/kubernetes-api.ts'
+import { answered, apiWith } from './kubernetes-here.ts'
+
+// What a PUT does, and which of the writes that expect a version land.
+
+const key = 'leases/orders/12'
+const name = 'graupel.leases.orders.12'
+let url: string
+let store: Store
+let api: KubernetesApi
+let ask: Awaited<ReturnType<typeof apiWith>>['ask']
+let kubectl: Awaited<ReturnType<typeof apiWith>>['kubectl']
+beforeEach(async () => {
+  const made = await apiWith()
+  ;({ url, api, ask, kubectl } = made)
+  store = made.open()
+})
+
+describe('the Lease of a key', () => {
+  it('has another version, and another resourceVersion, after an equal value', async () => {
+    const versions = [(await store.write(key, 'same', undefined)) as string]
+    const revisions = [(await kubectl('GET', name)).metadata.resourceVersion]
+    versions.push((await store.write(key, 'same', versions[0])) as string)
+    revisions.push((await kubectl('GET', name)).metadata.resourceVersion)
+    expect(new Set(versions).size).toBe(2)
+    expect(new Set(revisions).size).toBe(2)
+    expect(await store.write(key, 'late', versions[0])).toBeUndefined()
+    expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[1] })
+  })
+
+  it('is not made anew by a write that expects a version of it, when it was deleted by hand', async () => {
+    const first = await store.write(key, 'same', undefined)
+    const second = await store.write(key, 'same', first)
+    await kubectl('DELETE', name)
+    for (const old of [first, second]) expect(await store.write(key, 'late', old)).toBeUndefined()
+    expect(await store.read(key)).toBeUndefined()
+  })
+
+  it('is not written over by such a write either, when it was made again', async () => {
+    const first = await store.write(key, 'same', undefined)
+    const before = await kubectl('GET', name)
+    await kubectl('DELETE', name)
+    const { labels, annotations } = before.metadata
+    const { metadata } = await kubectl('POST', '', { metadata: { name, labels, annotations }, spec: before.spec })
+    const found = await store.read(key)
+    expect(found).toMatchObject({ value: 'same', version: expect.stringContaining(metadata.uid) })
+    expect(await store.write(key, 'late', first)).toBeUndefined()
+    // Nor where the resourceVersion is right, and the uid is not.
+    const { resourceVersion, uid } = before.metadata
+    const mixed = (first as string).replace(resourceVersion, metadata.resourceVersion)
+    expect(mixed).toContain(uid)
+    expect(await store.write(key, 'late', mixed)).toBeUndefined()
+    expect(await store.read(key)).toEqual(found)
+  })
+
+  it('is not made anew either by a server that answers 404 to a PUT', async () => {
+    const body = JSON.stringify({ kind: 'Status', reason: 'NotFound', details: { name, kind: 'leases' } })
+    const other = await answered((_request, response) => response.writeHead(404).end(body))
+    expect(await other.write(key, 'x', await store.write(key, 'x', undefined))).toBeUndefined()
+  })
+
+  it('is written by one request, with the uid and the resourceVersion', async () => {
+    const asked: string[] = []
+    const watched = kubernetesStore({
+      url,
+      namespace: 'default',
+      fetch(at, request) {
+        const { uid, resourceVersion } = JSON.parse(request.body as string).metadata
+        asked.push(`${request.method} ${uid} ${resourceVersion}`)
+        return fetch(at, request)
+      },
+    })
+    const first = await watched.write(key, 'first', undefined)
+    const { metadata } = await kubectl('GET', name)
+    const second = await watched.write(key, 'second', first)
+    expect(second).toBeDefined()
+    expect(asked).toEqual(['POST undefined undefined', `PUT ${metadata.uid} ${metadata.resourceVersion}`])
+  })
+
+  it.each(['', 'version', 'a b c', crypto.randomUUID(), `${crypto.randomUUID()} 101`])(
+    'is not written, nor asked for, where the version is none of its own: %j',
+    async (version) => {
+      const asking = () => Promise.reject(new Error('nothing is to be asked'))
+      const silent = kubernetesStore({ url, namespace: 'default', fetch: asking })
+      expect(await silent.write(key, 'x', version)).toBeUndefined()
+    },
+  )
+
+  it('tells by a read, and not by a write, that etcd was restored from a snapshot', async () => {
+    const first = await store.write(key, 'first', undefined)
+    const snapshot = api.snapshot()
+    const lost = (await store.write(key, 'lost', first)) as string
+    api.restore(snapshot)
+    const second = (await store.write(key, 'second', first)) as string
+    expect(second).not.toBe(lost)
+    // The uid and the resourceVersion are those of the write that was lost.
+    expect(second.split(' ').slice(0, 2)).toEqual(lost.split(' ').slice(0, 2))
+    expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
+    expect(await store.write(key, 'late', lost)).toBeDefined()
+  })
+
+  it('is another version when others change it, and loses what they have written', async () => {
+    const first = await store.write(key, 'first', undefined)
+    const { metadata, spec } = await kubectl('GET', name)
+    const annotations = { ...metadata.annotations, note: 'theirs' }
+    await kubectl('PUT', name, { metadata: { ...metadata, annotations }, spec })
+    expect(await store.write(key, 'second', first)).toBeUndefined()
+    const found = await store.read(key)
+    expect(found).toMatchObject({ key, value: 'first' })
+    expect(await store.write(key, 'second', found?.version)).toBeDefined()
+    expect((await kubectl('GET', name)).metadata.annotations).not.toHaveProperty('note')
+  })
+
+  it('is refused where others have made it', async () => {
+    const version = await store.write(key, 'x', undefined)
+    await kubectl('DELETE', name)
+    const labels = { 'graupel/folder': 'graupel.leases.orders' }
+    await kubectl('POST', '', { metadata: { name, labels }, spec: {} })
+    for (const expected of [undefined, version]) expect(await store.write(key, 'x', expected)).toBeUndefined()
+    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining('name') }
+    const calls = [() => store.read(key), () => store.list('leases/orders/')]
+    for (const call of calls) await expect(call()).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('the API server of these tests', () => {
+  const lease = { metadata: { name, annotations: { note: 'x' } }, spec: {} }
+  const put = (more: object, at = name) => ask('PUT', at, { ...lease, metadata: { ...lease.metadata, ...more } })
+  let made: { uid: string; resourceVersion: string }
+  beforeEach(async () => {
+    made = (await kubectl('POST', '', lease)).metadata
+  })
+
+  it('keeps the resourceVersion at a PUT that changes nothing', async () => {
+    const { resourceVersion } = made
+    expect(await put({ resourceVersion })).toMatchObject({ status: 200, body: { metadata: { resourceVersion } } })
+    const changed = await put({ resourceVersion, annotations: { note: 'y' } })
+    expect(changed).toMatchObject({ status: 200, body: { metadata: { uid: made.uid } } })
+    expect(changed.body.metadata.resourceVersion).not.toBe(resourceVersion)
+  })
+
+  it('makes a Lease that was deleted anew by a PUT with its resourceVersion, unless that has its uid', async () => {
+    await kubectl('DELETE', name)
+    const message = expect.stringContaining(
+      `Precondition failed: UID in precondition: ${made.uid}, UID in object meta: `,
+    )
+    expect(await put(made)).toMatchObject({ status: 409, body: { reason: 'Conflict', message } })
+    expect(await ask('GET', name)).toMatchObject({ status: 404 })
+    const anew = await put({ resourceVersion: made.resourceVersion })
+    expect(anew).toMatchObject({ status: 201, body: { kind: 'Lease' } })
+    expect(anew.body.metadata.uid).not.toBe(made.uid)
+  })
+
+  it.each<[string, number, string, object]>([
+    ['with a stale resourceVersion', 409, 'Conflict', { resourceVersion: '7' }],
+    ['without one', 422, 'Invalid', { resourceVersion: undefined }],
+    ['with another uid', 409, 'Conflict', { uid: crypto.randomUUID() }],
+    ['with another name', 400, 'BadRequest', { name: 'other' }],
+    ['with another namespace', 400, 'BadRequest', { namespace: 'other' }],
+    ['with another time of its creation', 422, 'Invalid', { creationTimestamp: '2000-01-01T00:00:00Z' }],
+    ['with a label that is none', 422, 'Invalid', { labels: { 'no label': 'x' } }],
+  ])('refuses a PUT %s', async (_name, status, reason, more) => {
+    expect(await put({ ...made, ...more })).toMatchObject({ status, body: { kind: 'Status', reason } })
+    expect((await kubectl('GET', name)).metadata).toEqual(made)
+  })
+})
