@@ -28,7 +28,7 @@ export interface KubernetesStoreOptions extends StoreOptions {
 const labels = { manager: 'app.kubernetes.io/managed-by', folder: 'graupel/folder' } as const
 const notes = { key: 'graupel/key', value: 'graupel/value', version: 'graupel/version' } as const
 /** The uid and the resourceVersion, by which the API compares, and a random text, without which two writes could be equal. */
-const versionPattern = /^([\da-f-]{36}) (\S+) [\da-f-]{36}$/
+const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
 
 /**
  * A store in Leases of the Kubernetes API (coordination.k8s.io/v1), one for each key. Durable, as etcd is.
@@ -60,9 +60,11 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   const nameFor = (key: string) => nameOf(textOf(key), maxName)
   const folderLabel = (folder: string) => nameOf(textOf(folder).slice(0, -1), maxLabel)
 
+  const versionOf = ({ uid, resourceVersion, annotations }: NonNullable<Lease['metadata']>) =>
+    `${uid} ${resourceVersion} ${annotations?.[notes.version]}`
   const entryOf = ({ metadata = {} }: Lease): StoreEntry => {
-    const { [notes.key]: text, [notes.value]: value, [notes.version]: random } = metadata.annotations ?? {}
-    const version = `${metadata.uid} ${metadata.resourceVersion} ${random}`
+    const { [notes.key]: text, [notes.value]: value } = metadata.annotations ?? {}
+    const version = versionOf(metadata)
     if (text?.startsWith(textOf('')) && value !== undefined && versionPattern.test(version)) {
       return { key: text.slice(textOf('').length), value, version }
     }
@@ -80,11 +82,19 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
       spec: holder === undefined ? {} : { holderIdentity: holder },
     }
   }
-  const update = async (lease: Lease, expected: string, signal?: AbortSignal) => {
-    const [, uid, resourceVersion] = versionPattern.exec(expected) ?? []
+  const update = async (lease: Lease & { metadata: { name: string } }, expected: string, signal?: AbortSignal) => {
+    const [, uid, resourceVersion, random] = versionPattern.exec(expected) ?? []
     if (uid === undefined || resourceVersion === undefined) return undefined
     // By its resourceVersion alone, a Lease that was deleted would be made anew.
-    return api.update({ ...lease, metadata: { ...lease.metadata, uid, resourceVersion } }, signal)
+    const put = (at: string) =>
+      api.update({ ...lease, metadata: { ...lease.metadata, uid, resourceVersion: at } }, signal)
+    const written = await put(resourceVersion)
+    if (written !== undefined) return written
+    // Others may have changed a label since, which is no write to the store.
+    const found = await api.get(lease.metadata.name, signal)
+    const [, uidNow, now, randomNow] = versionPattern.exec(versionOf(found?.metadata ?? {})) ?? []
+    const isTheSame = uidNow === uid && randomNow === random
+    return isTheSame && now !== undefined && now !== resourceVersion ? put(now) : undefined
   }
 
   return {

@@ -56,6 +56,17 @@ describe('the Lease of a key', () => {
     expect(await store.read(key)).toEqual(found)
   })
 
+  it('may have any text for a uid', async () => {
+    const annotations = {
+      'graupel/key': `graupel/${key}`,
+      'graupel/value': 'x',
+      'graupel/version': crypto.randomUUID(),
+    }
+    const body = JSON.stringify({ kind: 'Lease', metadata: { name, uid: 'one', resourceVersion: '7', annotations } })
+    const other = await answered((_request, response) => response.writeHead(200).end(body))
+    expect(await other.read(key)).toEqual({ key, value: 'x', version: `one 7 ${annotations['graupel/version']}` })
+  })
+
   it('is not made anew either by a server that answers 404 to a PUT', async () => {
     const body = JSON.stringify({ kind: 'Status', reason: 'NotFound', details: { name, kind: 'leases' } })
     const other = await answered((_request, response) => response.writeHead(404).end(body))
@@ -102,16 +113,25 @@ describe('the Lease of a key', () => {
     expect(await store.write(key, 'late', lost)).toBeDefined()
   })
 
-  it('is another version when others change it, and loses what they have written', async () => {
+  it('is written over when others have changed a label or a note, which is lost', async () => {
     const first = await store.write(key, 'first', undefined)
     const { metadata, spec } = await kubectl('GET', name)
     const annotations = { ...metadata.annotations, note: 'theirs' }
     await kubectl('PUT', name, { metadata: { ...metadata, annotations }, spec })
-    expect(await store.write(key, 'second', first)).toBeUndefined()
-    const found = await store.read(key)
-    expect(found).toMatchObject({ key, value: 'first' })
-    expect(await store.write(key, 'second', found?.version)).toBeDefined()
+    const second = await store.write(key, 'second', first)
+    expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
     expect((await kubectl('GET', name)).metadata.annotations).not.toHaveProperty('note')
+    expect(await store.write(key, 'late', first)).toBeUndefined()
+  })
+
+  it('is not written over when it was made again from a copy of what it was', async () => {
+    const first = await store.write(key, 'first', undefined)
+    const { metadata, spec } = await kubectl('GET', name)
+    await kubectl('DELETE', name)
+    const { labels, annotations } = metadata
+    await kubectl('POST', '', { metadata: { name, labels, annotations }, spec })
+    expect(await store.write(key, 'late', first)).toBeUndefined()
+    expect((await store.read(key))?.value).toBe('first')
   })
 
   it('is refused where others have made it', async () => {
