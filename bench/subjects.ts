@@ -137,12 +137,12 @@ export const subjects: readonly Subject[] = [
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
   store('postgres-pg', 'PostgreSQL, pg'),
   store('postgres-postgres.js', 'PostgreSQL, postgres.js', ['lease-calls']),
-  store('mysql-mysql2', 'MariaDB, mysql2'),
+  store('mysql-mysql2', 'MariaDB, mysql2', ['lease-calls', 'lease-start']),
   store('mysql-mariadb', 'MariaDB, mariadb', ['lease-calls']),
-  store('etcd-fetch', 'etcd'),
-  store('zookeeper-node-zookeeper-client', 'ZooKeeper, node-zookeeper-client'),
-  store('consul-fetch', 'Consul'),
+  store('etcd-fetch', 'etcd', ['lease-calls', 'lease-start']),
+  store('zookeeper-node-zookeeper-client', 'ZooKeeper, node-zookeeper-client', ['lease-calls', 'lease-start']),
+  store('consul-fetch', 'Consul', ['lease-calls', 'lease-start']),
   // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
-  store('kubernetes-fetch', 'Kubernetes (stand-in)'),
+  store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
   ...rivals,
 ]
