@@ -292,11 +292,14 @@ describe('etcdStore', () => {
     expect(sent.length).toBe(4)
   })
 
-  it('does not show a password that another service repeats', async () => {
-    const fetch: Fetch = async (at, init) => answering({ text: `you sent ${init.body}` })(at, init)
-    const message = await failureOf(etcdStore({ url, user: 'u', password: 'hush', fetch }).read('a/1'))
-    expect(message).toContain('"password":"***"')
-  })
+  it.each(['hush', 'hu"s\\h', 'hush\u0001'])(
+    'does not show the password %j that another service repeats',
+    async (password) => {
+      const fetch: Fetch = async (at, init) => answering({ text: `you sent ${init.body}` })(at, init)
+      const message = await failureOf(etcdStore({ url, user: 'u', password, fetch }).read('a/1'))
+      expect(message).toContain('"password":"***"')
+    },
+  )
 })
 
 describe('consulStore', () => {
