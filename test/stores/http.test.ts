@@ -337,6 +337,24 @@ describe('consulStore', () => {
       'PUT /v1/kv/mine/a/1?cas=0&dc=dc+2&ns=n',
     ])
   })
+
+  it.each(['a/./1', 'a/../1', '../1', './1', 'a/..', 'a/.', 'a//1', '/1'])(
+    'refuses the key %s, which fetch or Consul would take for another one',
+    async (key) => {
+      const store = consulStore({ url, fetch: () => expect.unreachable('it was sent') })
+      const folder = `${key}/`
+      const calls = [() => store.read(key), () => store.write(key, 'x', undefined), () => store.list(folder)]
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
+    },
+  )
+
+  it('takes keys and folders that begin or end with dots', async () => {
+    const store = consulStore({ url, fetch: answering({ text: '[]' }) })
+    for (const key of ['a/...', 'a/.b', 'a./b..', '..a/b']) {
+      expect(await store.read(key)).toBeUndefined()
+      expect(await store.list(`${key}/`)).toEqual([])
+    }
+  })
 })
 
 interface Answer {
