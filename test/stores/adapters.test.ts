@@ -63,6 +63,23 @@ describe('zookeeperStore', () => {
     expect(zookeeperStore(() => ({}) as never, { durable: true }).durable).toBe(true)
   })
 
+  it('refuses a client that was told to connect, because with two connections it ends the process', async () => {
+    const client = { transaction() {}, connectionManager: { onSocketClosed() {}, state: 1 } }
+    let made = 0
+    const store = zookeeperStore(() => {
+      made++
+      return client as never
+    })
+    for (const call of [() => store.read('a/1'), () => store.write('a/1', 'x', undefined)]) {
+      await expect(call()).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('and not connect()'),
+      })
+    }
+    // Each one would stay connected.
+    expect(made).toBe(1)
+  })
+
   it.each([[[]], ['world'], [[{}]], [null]])('refuses %j for an ACL', (acl) => {
     refused({ acl }).toThrow(expect.objectContaining({ name: 'TypeError', code: 'ERR_OPTION_INVALID' }))
   })
