@@ -1,4 +1,4 @@
-import { rangeError } from '../errors.js'
+import { rangeError, show } from '../errors.js'
 import {
   checkText,
   type Fetch,
@@ -46,8 +46,8 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
  * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `durable` may not be false, because Consul has nothing that tells
  * one life of its servers from another.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
- * `ERR_STORE_UNAVAILABLE` where the URL, the token or the certificate has to be changed, and else with an Error that has the
- * reason or the answer. No message has the token.
+ * `ERR_STORE_UNAVAILABLE` where the URL, the token or the certificate has to be changed, with RangeError `ERR_OPTION_INVALID` for a
+ * key of which a part is empty, `.` or `..`, and else with an Error that has the reason or the answer. No message has the token.
  * @example
  * const store = consulStore({ url: process.env.CONSUL_HTTP_ADDR ?? 'http://127.0.0.1:8500' })
  * await store.write('settings/first', 'one', undefined)
@@ -75,6 +75,13 @@ export function consulStore(options: ConsulStoreOptions): Store {
   ]
 
   const ask = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined, body?: string) => {
+    // fetch resolves dots, however they are written, and would ask for another key; Consul redirects from empty names.
+    if (/\/\.{0,2}\/|\/\.{1,2}$/.test(`/${key}`)) {
+      throw rangeError(
+        'ERR_OPTION_INVALID',
+        `the key is ${show(key)}; in Consul no part of one may be empty, '.' or '..'`,
+      )
+    }
     const path = `${prefix}/${key}`.split('/').map(encodeURIComponent).join('/')
     const answer = await service.request(
       {

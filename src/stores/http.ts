@@ -202,6 +202,8 @@ function messageOf(text: string): string {
   return typeof message === 'string' ? message : text
 }
 
+/** A service may repeat a request that has the secret in JSON. */
 function hidden(text: string, secret: HttpRequest['secret'] = []): string {
-  return [secret].flat().reduce((rest, one) => rest.replaceAll(one, '***'), text)
+  const forms = [secret].flat().flatMap((one) => [one, JSON.stringify(one).slice(1, -1)])
+  return forms.reduce((rest, one) => rest.replaceAll(one, '***'), text)
 }

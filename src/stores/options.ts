@@ -14,15 +14,17 @@ export function checkStoreOptions(
   if (typeof options !== 'object' || options === null) {
     throw typeError('ERR_OPTION_INVALID', `the options of the store are ${show(options)}; pass an object, or nothing`)
   }
-  for (const [key, value] of Object.entries(options)) {
+  for (const key of Object.keys(options)) {
     if (!known.includes(key)) {
       throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${known.join(', ')}`)
     }
-    if (key === 'durable' && value !== undefined && typeof value !== 'boolean') {
-      throw typeError('ERR_OPTION_INVALID', `durable is ${show(value)}; pass true or false`)
-    }
-    if (key === name && value !== undefined) checkName(key, value)
   }
+  // Also where an object inherits them, because they are read from there, too.
+  const { durable, [name ?? '']: text } = options as Record<string, unknown>
+  if (durable !== undefined && typeof durable !== 'boolean') {
+    throw typeError('ERR_OPTION_INVALID', `durable is ${show(durable)}; pass true or false`)
+  }
+  if (name !== undefined && text !== undefined) checkName(name, text)
 }
 
 function checkName(option: string, value: unknown): void {

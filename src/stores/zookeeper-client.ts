@@ -35,6 +35,7 @@ export interface Transaction {
 /** The inside of a client, which is needed because its outside neither tells why nor ends what hangs. */
 interface ConnectionManager {
   readonly socket?: { destroy(): void }
+  readonly state: number
   readonly connectTimeoutHandler: NodeJS.Timeout | null
   pendingBuffer: Buffer | null
   onSocketClosed(hadError: boolean): void
@@ -44,6 +45,9 @@ interface ConnectionManager {
 
 /** Of State.js. */
 export const states = { connected: 3, authFailed: 4, readOnly: 5, expired: -122 } as const
+
+/** Of a ConnectionManager that does not connect, which has numbers of its own. */
+export const disconnected = 0
 
 /** Of Exception.js. */
 export const codes = { noNode: -101, noAuth: -102, nodeExists: -110, sessionExpired: -112, invalidAcl: -114 } as const

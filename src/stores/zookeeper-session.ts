@@ -1,6 +1,6 @@
 import { GraupelError } from '../errors.js'
 import { clientError } from './options.js'
-import { type Answer, type Client, codes, isClient, mend, states } from './zookeeper-client.js'
+import { type Answer, type Client, codes, disconnected, isClient, mend, states } from './zookeeper-client.js'
 
 /** How long a call waits for a connection. One that has a signal has a deadline, before which this says what is wrong. */
 const connectMs = 1500
@@ -19,6 +19,8 @@ export class Sessions {
   readonly #waiting = new Set<(failure?: Error) => void>()
   #current: Session | undefined
   #isClosed = false
+  /** The function is not called again then, because each client that it returns stays connected. */
+  #refusal: GraupelError | undefined
 
   constructor(create: () => unknown) {
     this.#create = create
@@ -94,6 +96,7 @@ export class Sessions {
   }
 
   #newClient(): Client {
+    if (this.#refusal !== undefined) throw this.#refusal
     const client = this.#create()
     if (!isClient(client)) {
       throw clientError('ZooKeeper', client, 'a function that returns createClient(…) of node-zookeeper-client 1.1')
@@ -103,6 +106,14 @@ export class Sessions {
         'ERR_STORE_UNAVAILABLE',
         "the function of the store 'zookeeper' returned a client whose session is over; call createClient(…) in it",
       )
+    }
+    // With two connections it loses count of its servers, and ends the process when they break.
+    if (client.connectionManager.state !== disconnected) {
+      this.#refusal = new GraupelError(
+        'ERR_STORE_UNAVAILABLE',
+        "the function of the store 'zookeeper' returned a client that was told to connect; call createClient(…) in it, and not connect()",
+      )
+      throw this.#refusal
     }
     this.#given.add(client)
     return client

@@ -50,6 +50,11 @@ describe.each(makers)('%s', (name, make, client) => {
     expect(() => make(client, options as object)).toThrow(expect.objectContaining({ code }))
   })
 
+  it.each([{ durable: 'yes' }, { [nameOption]: 'a`b' }])('refuses an object that inherits %j', (given) => {
+    const refused = expect(() => make(client, Object.create(given)))
+    refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+  })
+
   it('takes options that are undefined for none', () => {
     expect(() => make(client, { durable: undefined, [nameOption]: undefined })).not.toThrow()
   })
@@ -61,6 +66,23 @@ describe('zookeeperStore', () => {
   it('refuses durable: false, because it has no name for the life of a server', () => {
     refused({ durable: false }).toThrow(expect.objectContaining({ name: 'RangeError', code: 'ERR_OPTION_INVALID' }))
     expect(zookeeperStore(() => ({}) as never, { durable: true }).durable).toBe(true)
+  })
+
+  it('refuses a client that was told to connect, because with two connections it ends the process', async () => {
+    const client = { transaction() {}, connectionManager: { onSocketClosed() {}, state: 1 } }
+    let made = 0
+    const store = zookeeperStore(() => {
+      made++
+      return client as never
+    })
+    for (const call of [() => store.read('a/1'), () => store.write('a/1', 'x', undefined)]) {
+      await expect(call()).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('and not connect()'),
+      })
+    }
+    // Each one would stay connected.
+    expect(made).toBe(1)
   })
 
   it.each([[[]], ['world'], [[{}]], [null]])('refuses %j for an ACL', (acl) => {

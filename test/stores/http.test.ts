@@ -292,11 +292,14 @@ describe('etcdStore', () => {
     expect(sent.length).toBe(4)
   })
 
-  it('does not show a password that another service repeats', async () => {
-    const fetch: Fetch = async (at, init) => answering({ text: `you sent ${init.body}` })(at, init)
-    const message = await failureOf(etcdStore({ url, user: 'u', password: 'hush', fetch }).read('a/1'))
-    expect(message).toContain('"password":"***"')
-  })
+  it.each(['hush', 'hu"s\\h', 'hush\u0001'])(
+    'does not show the password %j that another service repeats',
+    async (password) => {
+      const fetch: Fetch = async (at, init) => answering({ text: `you sent ${init.body}` })(at, init)
+      const message = await failureOf(etcdStore({ url, user: 'u', password, fetch }).read('a/1'))
+      expect(message).toContain('"password":"***"')
+    },
+  )
 })
 
 describe('consulStore', () => {
@@ -333,6 +336,24 @@ describe('consulStore', () => {
       'GET /v1/kv/mine/a/?consistent=&recurse=&dc=dc+2&ns=n',
       'PUT /v1/kv/mine/a/1?cas=0&dc=dc+2&ns=n',
     ])
+  })
+
+  it.each(['a/./1', 'a/../1', '../1', './1', 'a/..', 'a/.', 'a//1', '/1'])(
+    'refuses the key %s, which fetch or Consul would take for another one',
+    async (key) => {
+      const store = consulStore({ url, fetch: () => expect.unreachable('it was sent') })
+      const folder = `${key}/`
+      const calls = [() => store.read(key), () => store.write(key, 'x', undefined), () => store.list(folder)]
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
+    },
+  )
+
+  it('takes keys and folders that begin or end with dots', async () => {
+    const store = consulStore({ url, fetch: answering({ text: '[]' }) })
+    for (const key of ['a/...', 'a/.b', 'a./b..', '..a/b']) {
+      expect(await store.read(key)).toBeUndefined()
+      expect(await store.list(`${key}/`)).toEqual([])
+    }
   })
 })
 

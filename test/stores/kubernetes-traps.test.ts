@@ -190,6 +190,23 @@ describe('what is said in one line', () => {
     })
   })
 
+  it.each([
+    ['a Headers', new Headers({ authorization: 'hush' })],
+    ['a Map', new Map([['authorization', 'hush']])],
+    ['an array', ['authorization', 'hush']],
+    ['a text', 'Bearer hush'],
+    ['null', null],
+    ['undefined', undefined],
+  ])('where a function returns %s for headers, of which fetch would get nothing', async (_, headers) => {
+    const { open } = await apiWith()
+    const store = open({ headers: (() => headers) as never })
+    const refused = expect(store.read(key)).rejects
+    await refused.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringMatching(/^headers are (?!.*hush)/),
+    })
+  })
+
   it('where a header is none, without its value', async () => {
     const { open } = await apiWith()
     const store = open({ headers: async () => ({ authorization: 'Bearer s3cret\nx' }) })

@@ -1,6 +1,7 @@
 import { show, typeError } from '../../errors.js'
 import { type HttpAnswer, type HttpOptions, HttpService, parsed } from '../http.js'
 import { timeOf } from '../http-date.js'
+import { showNoText } from '../options.js'
 
 /** How the API of a cluster is reached. */
 export interface Access extends HttpOptions {
@@ -140,6 +141,11 @@ function remedyOf({ status, said }: Answer): string {
 
 /** @throws TypeError `ERR_OPTION_INVALID`, because the error of fetch would show the value. */
 function checkHeaders(headers: Record<string, string>): void {
+  // A Headers or a Map has no entries of its own, so the request would go without them.
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
+    const rule = 'pass an object such as { authorization }'
+    throw typeError('ERR_OPTION_INVALID', `headers are ${showNoText(headers)}; ${rule}`)
+  }
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue
     const rule = 'pass a text without line breaks'
