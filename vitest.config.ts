@@ -8,9 +8,8 @@ export default defineConfig(({ mode }) => ({
     include: [mode === 'long' ? long : 'test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(mode === 'test' ? [long] : [])],
     pool: 'forks',
-    // Many tests start threads and processes themselves: more files at once would only slow each other down. The long ones wait
-    // for half of their time.
-    maxWorkers: mode === 'test' ? 2 : 3,
+    // Many tests start threads and processes themselves: more files at once would only slow each other down.
+    maxWorkers: 2,
     testTimeout: 120_000,
     // Removing a folder with a hundred packages takes longer than the default of ten seconds on a busy disk.
     hookTimeout: 120_000,
