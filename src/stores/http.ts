@@ -48,6 +48,8 @@ export interface HttpAnswer {
 /** Of errors that are certain to have come before the request was sent. */
 const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 const ofTls = /CERT|SIGNATURE|^ERR_(TLS|SSL)_/
+/** Others come in the middle of an answer, too, such as ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC. */
+const ofCertificate = /CERT|SIGNATURE/
 
 /**
  * A service that is spoken to by HTTP, at one of its endpoints for as long as that one works. A failure, and a call that was
@@ -121,7 +123,8 @@ export class HttpService {
       const { code, reason } = reasonOf(error)
       if (ofTls.test(code)) {
         const message = `${who} cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own; write http:// if it has no TLS`
-        return { failure: new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error }), wasSent: false }
+        const failure = new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
+        return { failure, wasSent: !ofCertificate.test(code) }
       }
       const failure = new Error(`${who} cannot be reached: ${hidden(reason, secret)}`, { cause: error })
       return { failure, wasSent: !notSent.test(code) }

@@ -38,6 +38,7 @@ interface ConnectionManager {
   readonly state: number
   readonly connectTimeoutHandler: NodeJS.Timeout | null
   pendingBuffer: Buffer | null
+  findNextServer(connect: (server: object) => void): void
   onSocketClosed(hadError: boolean): void
   onSocketData(data: Buffer): void
   onSocketError(error: Error): void
@@ -68,7 +69,18 @@ interface Heard {
 /** Mends what would end the process, or hang, in a client that is not connected yet. */
 export function mend(client: Client, heard: Heard): void {
   const manager = client.connectionManager
-  const { onSocketClosed, onSocketData, onSocketError } = manager
+  const { findNextServer, onSocketClosed, onSocketData, onSocketError } = manager
+  manager.findNextServer = (connect) => {
+    findNextServer.call(manager, (server) => {
+      try {
+        connect(server)
+      } catch (error) {
+        // Node refuses what is no port. Later, because the number of the next server is not counted up yet.
+        heard.failed(error as Error)
+        setImmediate(() => manager.onSocketClosed(true))
+      }
+    })
+  }
   manager.onSocketData = (data) => {
     try {
       onSocketData.call(manager, data)

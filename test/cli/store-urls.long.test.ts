@@ -42,11 +42,18 @@ describe('--store', () => {
     ],
     [['--store', 'consul://h?datacenter='], 'datacenter is empty; pass a text, or leave it out'],
     [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; give --prefix, or leave it out'],
+    [['--store', 'mysql:secret'], '--store is no URL of a database; write mysql://USER:PASSWORD@HOST:3306/DATABASE'],
+    [['--store', 'mariadb://u:secret#@h/d'], '--store is no URL of a database; write mariadb://USER'],
+    [
+      ['--store', 'mysql://h/d?ssl-mode=REQUIRED'],
+      '--store has parameters that mysql: does not have; there are ssl=true',
+    ],
+    [['--store', 'mysql://h/d?ssl=1'], '--store has parameters that mysql: does not have'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
-    const folder = projectWith('libsql', 'ioredis', 'node-zookeeper-client')
+    const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')
     for (const command of [['lease', 'list'], ['next']]) {
       const { status, stdout, stderr } = await graupelIn(folder, [...command, ...words])
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

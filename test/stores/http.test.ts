@@ -138,7 +138,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
       return make({ url: [first, second], fetch })
     }
 
-    it.each(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])(
+    it.each(['CERT_HAS_EXPIRED', 'ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])(
       'goes on with the next one after %s, also with a write, and stays there',
       async (code) => {
         const store = fleet(failing(Object.assign(new Error('x'), { code })))
@@ -150,6 +150,10 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
 
     it.each<[string, Fetch]>([
       ['a connection that broke', failing(Object.assign(new Error('x'), { code: 'ECONNRESET' }))],
+      [
+        'a damaged answer by TLS',
+        failing(Object.assign(new Error('x'), { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' })),
+      ],
       ['an answer of 503', answering({ status: 503, text: 'x' })],
     ])('sends a read again after %s, but no write', async (_, atFirst) => {
       const reader = fleet(atFirst)

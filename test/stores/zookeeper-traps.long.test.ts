@@ -341,6 +341,13 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     await until(async () => (await sessions()) <= before)
   })
 
+  it('tells a port that is none, which would end the process, and takes the next server', async () => {
+    const wrong = storeOn([Number.NaN]).store
+    await expect(callsOf(wrong).read('folder/none')).rejects.toThrow(/no connection after 1500 ms: Port should be/)
+    const several = storeOn([Number.NaN, server.port, 99_999]).store
+    expect(await several.read('folder/none')).toBeUndefined()
+  })
+
   it('asks for clients that are new', async () => {
     const client = zookeeper().createClient(`${host}:${server.port}`, { sessionTimeout: 1000 })
     const store = zookeeperStore(() => client)

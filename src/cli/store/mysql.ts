@@ -1,4 +1,5 @@
 import { type MysqlPool, mysqlStore } from '../../stores/mysql.js'
+import { UsageError } from '../arguments.js'
 import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -35,9 +36,23 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
   return { store: mysqlStore(pool, names), close }
 }
 
-/** Taken apart here, because each client knows schemes and parameters of its own. */
+/** Taken apart here, because each client knows schemes and parameters of its own. @throws UsageError */
 function settingsOf(url: StoreUrl) {
+  if (!url.rest.startsWith('//') || !URL.canParse(url.text)) {
+    const rule = 'with %40 and the like for what has a meaning in URLs'
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store is no URL of a database; write ${url.scheme}//USER:PASSWORD@HOST:3306/DATABASE, ${rule}`,
+    )
+  }
   const { hostname, port, username, password, pathname, searchParams } = new URL(url.text)
+  // Another one may ask for TLS in another client's words, and the connection would be without it.
+  if ([...searchParams].some(([name, value]) => name !== 'ssl' || !['true', 'false'].includes(value))) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store has parameters that ${url.scheme} does not have; there are ssl=true and ssl=false`,
+    )
+  }
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 3306),
