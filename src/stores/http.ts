@@ -145,15 +145,6 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` where the options say that the store forgets. */
-export function refuseForgetting(store: string, durable: boolean | undefined): void {
-  if (durable !== false) return
-  throw typeError(
-    'ERR_OPTION_INVALID',
-    `durable is false; leave it out: ${store} has nothing that tells one life of its servers from another, so leases need one that keeps what it has acknowledged`,
-  )
-}
-
 function endpointsOf(url: unknown): string[] {
   const all: unknown[] = Array.isArray(url) ? url : [url]
   if (all.length === 0) throw rangeError('ERR_OPTION_INVALID', 'url is an empty array; pass one endpoint or more')
