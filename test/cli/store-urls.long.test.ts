@@ -42,11 +42,17 @@ describe('--store', () => {
     ],
     [['--store', 'consul://h?datacenter='], 'datacenter is empty; pass a text, or leave it out'],
     [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; give --prefix, or leave it out'],
+    [
+      ['--store', 'mysql://u:secret@h/db?ssl=REQUIRED'],
+      '--store has ssl, and not ssl=true; write that, or leave it out',
+    ],
+    [['--store', 'mysql://h/db?tls=true'], '--store has parameters that mysql: does not have; there are ssl'],
+    [['--store', 'zk://h?chroot=a'], '--store has parameters that zk: does not have; there are none'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
-    const folder = projectWith('libsql', 'ioredis', 'node-zookeeper-client')
+    const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')
     for (const command of [['lease', 'list'], ['next']]) {
       const { status, stdout, stderr } = await graupelIn(folder, [...command, ...words])
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

@@ -1,4 +1,5 @@
 import { type MysqlPool, mysqlStore } from '../../stores/mysql.js'
+import { UsageError } from '../arguments.js'
 import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -35,9 +36,14 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
   return { store: mysqlStore(pool, names), close }
 }
 
-/** Taken apart here, because each client knows schemes and parameters of its own. */
+/** Taken apart here, because each client knows schemes and parameters of its own. @throws UsageError */
 function settingsOf(url: StoreUrl) {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url.text)
+  const { ssl } = url.parameters(['ssl'])
+  // Another word for TLS would else be a connection without it.
+  if (ssl !== undefined && ssl !== 'true') {
+    throw new UsageError('ERR_OPTION_INVALID', '--store has ssl, and not ssl=true; write that, or leave it out')
+  }
+  const { hostname, port, username, password, pathname } = new URL(url.text)
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 3306),
@@ -46,7 +52,7 @@ function settingsOf(url: StoreUrl) {
     database: decodeURIComponent(pathname.slice(1)),
     connectTimeout: connectMs,
     connectionLimit: 2,
-    ...(searchParams.get('ssl') === 'true' && { ssl: {} }),
+    ...(ssl === 'true' && { ssl: {} }),
   }
 }
 
