@@ -45,7 +45,7 @@ export interface HttpAnswer {
   error(remedy: string): GraupelError
 }
 
-/** Of errors that are certain to have come before the request was sent. */
+/** Codes of errors that are certain to have come before the request was sent. */
 const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 const ofTls = /CERT|SIGNATURE|^ERR_(TLS|SSL)_/
 
@@ -163,7 +163,7 @@ function endpointsOf(url: unknown): string[] {
   })
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` for what is no text, without showing it. */
+/** @throws TypeError `ERR_OPTION_INVALID` for what is no text, or an empty one. */
 export function checkText(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'string' && value !== '')) return
   throw typeError(

@@ -42,10 +42,10 @@ interface ConnectionManager {
   onSocketError(error: Error): void
 }
 
-/** Of State.js. */
+/** Codes of the client's states (its State.js). */
 export const states = { connected: 3, authFailed: 4, readOnly: 5, expired: -122 } as const
 
-/** Of Exception.js. */
+/** Codes of errors (its Exception.js). */
 export const codes = { noNode: -101, noAuth: -102, nodeExists: -110, sessionExpired: -112, invalidAcl: -114 } as const
 
 export function isClient(value: unknown): value is Client {
