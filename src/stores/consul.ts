@@ -1,15 +1,7 @@
 import { rangeError, show } from '../errors.js'
-import {
-  checkText,
-  type Fetch,
-  type HttpAnswer,
-  type HttpOptions,
-  HttpService,
-  jsonOf,
-  refuseForgetting,
-} from './http.js'
+import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
 import { timeOf } from './http-date.js'
-import { checkStoreOptions } from './options.js'
+import { checkStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { entryOf, fromBase64, storedFor } from './stored.js'
 
@@ -36,8 +28,8 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
 
 /**
  * A store in the keys and values of Consul 1.8 and later, by `fetch`. Durable: Consul acknowledges what most of its servers have
- * on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes back: stop all processes before, and for a
- * window afterwards.
+ * on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes back: stop all processes before, and
+ * start them a window + `maxClockSkewMs` after the last has ended.
  *
  * Every call is one request, but a write over a version is two. Reads are consistent. The clock is that of the agent that
  * answers, in whole seconds: an agent on the host of the process shows the host's own time. A token needs

@@ -1,15 +1,7 @@
 import { typeError } from '../errors.js'
-import {
-  checkText,
-  type Fetch,
-  type HttpAnswer,
-  type HttpOptions,
-  HttpService,
-  jsonOf,
-  refuseForgetting,
-} from './http.js'
+import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
 import { timeOf } from './http-date.js'
-import { checkStoreOptions } from './options.js'
+import { checkStoreOptions, refuseForgetting } from './options.js'
 import { endOf } from './sql.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { entryOf, fromBase64, storedFor, toBase64 } from './stored.js'
@@ -36,7 +28,8 @@ const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL end
 
 /**
  * A store in etcd 3.4 and later, by its JSON gateway and `fetch`. Durable: etcd acknowledges what most of its members have on
- * their disks. Restoring a snapshot takes writes back: stop all processes before, and for a window afterwards.
+ * their disks. Restoring a snapshot takes writes back: stop all processes before, and start them a
+ * window + `maxClockSkewMs` after the last has ended.
  *
  * Every call is one request that needs a quorum, reads too. With several endpoints, one that fails or does not answer costs one
  * call. The clock is that of the member that answers, in whole seconds. A user needs `readwrite` on the keys that begin with the

@@ -45,7 +45,7 @@ export interface HttpAnswer {
   error(remedy: string): GraupelError
 }
 
-/** Of errors that are certain to have come before the request was sent. */
+/** Codes of errors that are certain to have come before the request was sent. */
 const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 const ofTls = /CERT|SIGNATURE|^ERR_(TLS|SSL)_/
 /** Others come in the middle of an answer, too, such as ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC. */
@@ -148,15 +148,6 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` where the options say that the store forgets. */
-export function refuseForgetting(store: string, durable: boolean | undefined): void {
-  if (durable !== false) return
-  throw typeError(
-    'ERR_OPTION_INVALID',
-    `durable is false; leave it out: ${store} has nothing that tells one life of its servers from another, so leases need one that keeps what it has acknowledged`,
-  )
-}
-
 function endpointsOf(url: unknown): string[] {
   const all: unknown[] = Array.isArray(url) ? url : [url]
   if (all.length === 0) throw rangeError('ERR_OPTION_INVALID', 'url is an empty array; pass one endpoint or more')
@@ -175,7 +166,7 @@ function endpointsOf(url: unknown): string[] {
   })
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` for what is no text, without showing it. */
+/** @throws TypeError `ERR_OPTION_INVALID` for what is no text, or an empty one. */
 export function checkText(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'string' && value !== '')) return
   throw typeError(

@@ -1,9 +1,9 @@
 import { GraupelError, show, typeError } from '../errors.js'
-import { type Fetch, type HttpOptions, refuseForgetting } from './http.js'
+import type { Fetch, HttpOptions } from './http.js'
 import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
 import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'
 import { podAccess } from './kubernetes/pod.js'
-import { checkStoreOptions, showNoText } from './options.js'
+import { checkStoreOptions, refuseForgetting, showNoText } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 
@@ -35,8 +35,8 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  *
  * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are read for each request,
  * so that they may be replaced. A Role has to allow get, list, create and update of leases in the namespace. The clock is that
- * of the API server, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before, and for a window
- * afterwards.
+ * of the API server, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before, and start
+ * them a window + `maxClockSkewMs` after the last has ended.
  *
  * @param options - `{}` is enough in a pod. `durable` may not be false, because the API has nothing that tells one life of its
  * servers from another.

@@ -37,7 +37,7 @@ export interface Answer {
 export const state = '@@autocommit, @@read_only, @@innodb_read_only'
 const stateColumns = 3
 
-/** Of the protocol, with every statement that is no SELECT: a transaction is open; each statement is committed. */
+/** Flags of the server's status, which comes with each statement but SELECT: a transaction is open; each statement is committed. */
 const inTransaction = 1
 const autocommit = 2
 

@@ -40,6 +40,15 @@ function checkName(option: string, value: unknown): void {
   }
 }
 
+/** @throws RangeError `ERR_OPTION_INVALID` where the options say that the store forgets. */
+export function refuseForgetting(store: string, durable: boolean | undefined): void {
+  if (durable !== false) return
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `durable is false; leave it out: ${store} has nothing that tells one life of its servers from another, so leases need one that keeps what it has acknowledged`,
+  )
+}
+
 /** What stands in place of a client or a store. A text is not shown, because it may be a URL with a password. */
 export function showNoText(value: unknown): string {
   return typeof value === 'string' ? 'a text' : show(value)

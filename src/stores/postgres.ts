@@ -19,7 +19,7 @@ export interface PostgresStoreOptions extends StoreOptions {
   table?: string
 }
 
-/** Of PostgreSQL, appendix A: the loser of two transactions under REPEATABLE READ and SERIALIZABLE, and of a deadlock. */
+/** What the loser of two transactions gets under REPEATABLE READ and SERIALIZABLE, and in a deadlock (PostgreSQL, appendix A). */
 const rolledBack = ['40001', '40P01']
 const undefinedTable = '42P01'
 

@@ -44,13 +44,13 @@ interface ConnectionManager {
   onSocketError(error: Error): void
 }
 
-/** Of State.js. */
+/** Codes of the client's states (its State.js). */
 export const states = { connected: 3, authFailed: 4, readOnly: 5, expired: -122 } as const
 
-/** Of a ConnectionManager that does not connect, which has numbers of its own. */
+/** The state of a ConnectionManager that does not connect, which has numbers of its own. */
 export const disconnected = 0
 
-/** Of Exception.js. */
+/** Codes of errors (its Exception.js). */
 export const codes = { noNode: -101, noAuth: -102, nodeExists: -110, sessionExpired: -112, invalidAcl: -114 } as const
 
 export function isClient(value: unknown): value is Client {

@@ -1,5 +1,5 @@
-import { GraupelError, rangeError, show, typeError } from '../errors.js'
-import { checkStoreOptions, clientError } from './options.js'
+import { GraupelError, show, typeError } from '../errors.js'
+import { checkStoreOptions, clientError, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
@@ -56,14 +56,9 @@ export function zookeeperStore(
   options: ZooKeeperStoreOptions = {},
 ): ZooKeeperStore {
   checkStoreOptions(options, 'prefix', ['acl'])
-  const { prefix = 'graupel', acl, durable = true } = options
+  const { prefix = 'graupel', acl, durable } = options
+  refuseForgetting('ZooKeeper', durable)
   checkAcl(acl)
-  if (!durable) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      'durable is false; ZooKeeper forgets nothing that it has acknowledged, and has no name for the life of a server: leave it out',
-    )
-  }
   if (typeof createClient !== 'function') {
     throw clientError('ZooKeeper', createClient, 'a function that returns createClient(…) of node-zookeeper-client')
   }
@@ -102,7 +97,7 @@ export function zookeeperStore(
 
   return {
     name: 'zookeeper',
-    durable,
+    durable: true,
     read(key, signal) {
       const { path } = placeOf(root, key)
       return call(signal, (client, answer) => {

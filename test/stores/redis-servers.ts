@@ -24,7 +24,7 @@ interface Servers {
 
 /** Three primaries, each with a third of the slots. */
 export async function startCluster(): Promise<Servers & { servers: Server[] }> {
-  // Of their own choice it would be the port above by 10 000, which there may not be.
+  // By default it is the port above by 10 000, which there may not be.
   const busPorts = await Promise.all([0, 1, 2].map(freePort))
   const enabled = ['--cluster-enabled', 'yes', '--cluster-announce-ip', host, '--cluster-port']
   const servers = await Promise.all(busPorts.map((busPort) => startRedis(...enabled, `${busPort}`)))

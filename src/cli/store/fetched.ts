@@ -3,7 +3,7 @@ import { etcdStore } from '../../stores/etcd.js'
 import type { Store } from '../../stores/store.js'
 import { UsageError } from '../arguments.js'
 import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
-import type { StoreUrl } from './url.js'
+import { cut, decoded, type StoreUrl } from './url.js'
 
 // Stores that fetch is enough for.
 
@@ -31,8 +31,8 @@ const consul: Client = {
   },
 }
 
-/** Asks it, so that what is wrong is told at once. */
-async function opened(store: Store): Promise<Opened> {
+/** Asks the store for its time, so that what is wrong is told at once. */
+export async function opened(store: Store): Promise<Opened> {
   const signal = AbortSignal.timeout(connectMs)
   try {
     await store.nowMs?.(signal)
@@ -42,28 +42,20 @@ async function opened(store: Store): Promise<Opened> {
   return { store, close: ignore }
 }
 
-/** `scheme://user:password@host:port,host:port?name=value`, where a scheme that ends with `s` means TLS. @throws UsageError */
-function partsOf({ scheme, rest }: StoreUrl, port: number, names: readonly string[]) {
-  // As StoreUrl does, because passwords may have each of these marks.
-  const at = rest.lastIndexOf('@')
-  const [, user = '', password = ''] = /^\/\/([^:]*):?(.*)$/s.exec(rest.slice(0, Math.max(0, at))) ?? []
-  const [, hosts = '', path = '', text = ''] =
-    /^([^/?]*)(\/[^?]*)?\??(.*)$/s.exec(at === -1 ? rest.slice(2) : rest.slice(at + 1)) ?? []
-  if (!rest.startsWith('//') || !hosts.split(',').every((host) => URL.canParse(`http://${host}`))) {
+/** `scheme://user:password@host:port,host:port/path?name=value`, where a scheme that ends with `s` means TLS. @throws UsageError */
+function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
+  const { scheme, place, credentials } = url
+  const [hosts, path] = cut(place, '/')
+  if (!hosts.split(',').every((host) => URL.canParse(`http://${host}`))) {
     throw new UsageError('ERR_OPTION_INVALID', `--store has no host; write ${scheme}//127.0.0.1:${port}`)
   }
-  const query = Object.fromEntries(new URLSearchParams(text))
-  const unknown = Object.keys(query).filter((name) => !names.includes(name))
-  if (unknown.length > 0) {
-    const known = names.length === 0 ? 'none' : names.join(' and ')
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `--store has parameters that ${scheme} does not have; there are ${known}`,
-    )
-  }
+  const query = url.parameters(names)
   const base = `${scheme === 'etcds:' || scheme === 'consuls:' ? 'https' : 'http'}://`
-  const url = hosts.split(',').map((host) => `${base}${/:\d+$/.test(host) ? host : `${host}:${port}`}${path}`)
-  return { url, user: decodeURIComponent(user), password: decodeURIComponent(password), query }
+  const endpoints = hosts
+    .split(',')
+    .map((host) => `${base}${/:\d+$/.test(host) ? host : `${host}:${port}`}${path === undefined ? '' : `/${path}`}`)
+  const [user, password = ''] = cut(credentials, ':')
+  return { url: endpoints, user: decoded(user), password: decoded(password), query }
 }
 
 export const etcdKind: StoreKind = { schemes: ['etcd:', 'etcds:'], named: 'prefix', clients: [etcd] }

@@ -1,7 +1,8 @@
 import { fetchTrusting, readText } from '../../stores/kubernetes/pod.js'
 import { type KubernetesStoreOptions, kubernetesStore } from '../../stores/kubernetes.js'
 import { UsageError } from '../arguments.js'
-import { type Client, connectMs, type StoreKind } from './kind.js'
+import { opened } from './fetched.js'
+import type { Client, StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
 const form = 'kubernetes://HOST:PORT/NAMESPACE?token-file=FILE&ca-file=FILE'
@@ -9,9 +10,7 @@ const form = 'kubernetes://HOST:PORT/NAMESPACE?token-file=FILE&ca-file=FILE'
 const api: Client = {
   name: undefined,
   async open(_, url, { names }) {
-    const store = kubernetesStore({ ...names, ...placeOf(url) })
-    await store.nowMs?.(AbortSignal.timeout(connectMs))
-    return { store, close() {} }
+    return opened(kubernetesStore({ ...names, ...placeOf(url) }))
   },
 }
 

@@ -45,14 +45,15 @@ function settingsOf(url: StoreUrl) {
       `--store is no URL of a database; write ${url.scheme}//USER:PASSWORD@HOST:3306/DATABASE, ${rule}`,
     )
   }
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url.text)
-  // Another one may ask for TLS in another client's words, and the connection would be without it.
-  if ([...searchParams].some(([name, value]) => name !== 'ssl' || !['true', 'false'].includes(value))) {
+  const { ssl } = url.parameters(['ssl'])
+  // Another word for TLS would else be a connection without it.
+  if (ssl !== undefined && ssl !== 'true' && ssl !== 'false') {
     throw new UsageError(
       'ERR_OPTION_INVALID',
-      `--store has parameters that ${url.scheme} does not have; there are ssl=true and ssl=false`,
+      '--store has ssl as another word than true or false; write ssl=true for TLS',
     )
   }
+  const { hostname, port, username, password, pathname } = new URL(url.text)
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 3306),
@@ -61,7 +62,7 @@ function settingsOf(url: StoreUrl) {
     database: decodeURIComponent(pathname.slice(1)),
     connectTimeout: connectMs,
     connectionLimit: 2,
-    ...(searchParams.get('ssl') === 'true' && { ssl: {} }),
+    ...(ssl === 'true' && { ssl: {} }),
   }
 }
 

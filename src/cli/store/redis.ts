@@ -98,7 +98,7 @@ function opened(client: RedisClient, names: Names, close: () => void): Opened {
   return { store: redisStore(client, names), close }
 }
 
-/** Of a user who may not ask, it is taken for one server. */
+/** Whether the server is one of a cluster; false where the user may not ask. */
 async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
   return /^cluster_enabled:1/m.test(String(await info().catch(ignore)))
 }

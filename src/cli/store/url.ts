@@ -10,6 +10,12 @@ export class StoreUrl {
   readonly rest: string
   /** For messages: without credentials, and without what follows a question mark. */
   readonly shown: string
+  /** `user:password` as given; empty where there is none, and where no `//` follows the scheme. So are the next two. */
+  readonly credentials: string = ''
+  /** The hosts and the path. */
+  readonly place: string = ''
+  /** What follows the question mark. */
+  readonly query: string = ''
   readonly #secrets: readonly string[] = []
 
   /** @throws UsageError `ERR_OPTION_INVALID` */
@@ -29,15 +35,30 @@ export class StoreUrl {
     if (!this.rest.startsWith('//')) return
     // A password should have no '@', '/' or '?', and may have each: all up to the last '@' is taken for credentials.
     const at = this.rest.lastIndexOf('@')
-    const credentials = this.rest.slice(2, Math.max(2, at))
-    const [place = '', query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')
+    this.credentials = this.rest.slice(2, Math.max(2, at))
+    const [place, query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')
+    this.place = place
+    this.query = query
     this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${place}`
-    const [user = '', password = user] = cut(credentials, ':')
+    const [user, password = user] = cut(this.credentials, ':')
     const values = query.split('&').map((pair) => cut(pair, '='))
     // The file of a secret is none.
     const isSecret = (name = '') => /pass|secret|token|key/i.test(name) && !/-file$/i.test(name)
     const named = values.filter(([name]) => isSecret(name)).map(([, value = '']) => value)
-    this.#secrets = [credentials, password, ...named].flatMap((secret) => [secret, decoded(secret)]).filter(Boolean)
+    this.#secrets = [this.credentials, password, ...named]
+      .flatMap((secret) => [secret, decoded(secret)])
+      .filter(Boolean)
+  }
+
+  /** The parameters after the question mark. @throws UsageError `ERR_OPTION_INVALID` for one that is not among the names. */
+  parameters(names: readonly string[]): Readonly<Record<string, string>> {
+    const found = Object.fromEntries(new URLSearchParams(this.query))
+    if (Object.keys(found).every((name) => names.includes(name))) return found
+    const known = names.length === 0 ? 'none' : names.join(' and ')
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store has parameters that ${this.scheme} does not have; there are ${known}`,
+    )
   }
 
   /** A client's message without the credentials of the URL. */
@@ -47,12 +68,13 @@ export class StoreUrl {
 }
 
 /** A text before and after a mark; the second is `undefined` where there is none. */
-function cut(text: string, mark: string): [string, string?] {
+export function cut(text: string, mark: string): [string, string?] {
   const at = text.indexOf(mark)
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-function decoded(text: string): string {
+/** Without percent signs; a text that has others stays as it is. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,7 +1,7 @@
 import { zookeeperStore } from '../../stores/zookeeper.js'
 import { UsageError } from '../arguments.js'
 import type { Client, StoreKind } from './kind.js'
-import type { StoreUrl } from './url.js'
+import { decoded, type StoreUrl } from './url.js'
 
 const nodeZooKeeperClient: Client = {
   name: 'node-zookeeper-client',
@@ -28,25 +28,17 @@ const nodeZooKeeperClient: Client = {
 }
 
 /** @throws UsageError `ERR_OPTION_INVALID` */
-function partsOf({ scheme, rest }: StoreUrl): { connection: string; user: string | undefined } {
-  const [, credentials, connection = ''] = /^\/\/(?:(.*)@)?([^@]*)$/.exec(rest) ?? []
+function partsOf(url: StoreUrl): { connection: string; user: string | undefined } {
+  url.parameters([])
   // A slash at the end would be a path without a name.
-  const place = connection.replace(/\/+$/, '')
-  if (place === '' || place.startsWith('/')) {
+  const connection = url.place.replace(/\/+$/, '')
+  if (connection === '' || connection.startsWith('/')) {
     throw new UsageError(
       'ERR_OPTION_INVALID',
-      `--store has no host; write ${scheme}//127.0.0.1:2181, or several with commas between them`,
+      `--store has no host; write ${url.scheme}//127.0.0.1:2181, or several with commas between them`,
     )
   }
-  return { connection: place, user: credentials === undefined ? undefined : decoded(credentials) }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return { connection, user: url.credentials === '' ? undefined : decoded(url.credentials) }
 }
 
 export const zookeeperKind: StoreKind = {

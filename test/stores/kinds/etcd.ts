@@ -28,7 +28,7 @@ export async function startEtcd(member: Member = {}, ...more: string[]): Promise
     ],
     ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
     ...['--initial-cluster', member.cluster ?? `${name}=${peer}`],
-    // Of its default, 1000, a cluster of one waits for a part at each start.
+    // At each start a cluster of one waits for a part of it; the default is 1000.
     ...['--heartbeat-interval', '50', '--election-timeout', '500'],
     ...more,
   ]

@@ -13,7 +13,7 @@ import { fault, faultOfUpdate, faultsOf, invalid } from './kubernetes-rules.ts'
 export interface ApiOptions {
   /** Where objects are kept, so that another server goes on with them. */
   readonly file?: string
-  /** What each token may do; without it everybody may do everything. */
+  /** What each token may do; without it all requests may do everything. */
   readonly accounts?: Record<string, readonly Verb[]>
   readonly namespaces?: readonly string[]
   readonly tls?: { key: string; cert: string }

@@ -7,7 +7,7 @@ import { repository } from '../../package/consumer.ts'
 import { type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
 
-/** @param token - Without it everybody may do everything. @param prepare - May put key.pem and cert.pem into its folder. */
+/** @param token - Without it all requests may do everything. @param prepare - May put key.pem and cert.pem into its folder. */
 export function startApi(token?: string, prepare: (folder: string) => void = () => {}): Promise<Server> {
   const program = join(repository, 'test/stores/programs/kubernetes-api.ts')
   return start({
@@ -33,7 +33,7 @@ export function makeCertificate(folder: string): void {
 // A real cluster in place of the fake one: docs/stores/kubernetes.md says how.
 const { GRAUPEL_KUBERNETES_URL: url, GRAUPEL_KUBERNETES_TOKEN: token, GRAUPEL_KUBERNETES_CA: ca } = process.env
 const namespace = process.env['GRAUPEL_KUBERNETES_NAMESPACE'] ?? 'default'
-// Of this run; the processes that it starts have it, too.
+// One prefix for each run, by the environment, so that the processes that it starts have it, too.
 if (url !== undefined) process.env['GRAUPEL_KUBERNETES_PREFIX'] ??= `test${randomBytes(6).toString('hex')}`
 const prefix = process.env['GRAUPEL_KUBERNETES_PREFIX'] ?? 'graupel'
 
