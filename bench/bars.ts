@@ -32,10 +32,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'leak-closed': bothEngines({ of: 'figure', max: 4 }),
   'leak-dropped': bothEngines({ of: 'figure', max: 4 }),
   'lease-next': bothEngines({ of: 'ratio', max: 1.03 }),
-  'lease-start': {
-    ...bothStores({ of: 'figure', max: 2000 }, { of: 'ratio', max: 4 }),
-    ...otherStores({ of: 'figure', max: 5000 }),
-  },
+  'lease-start': bothStores({ of: 'figure', max: 2000 }, { of: 'ratio', max: 4 }),
   'lease-thousand': bothStores({ of: 'figure', max: 500 }, { of: 'ratio', max: 1 }),
 }
 
@@ -48,16 +45,6 @@ function bothEngines(bar: Bar) {
 
 function bothStores(...held: Bar[]) {
   return { 'redis-ioredis': held, 'postgres-pg': held }
-}
-
-function otherStores(...held: Bar[]) {
-  return {
-    'mysql-mysql2': held,
-    'etcd-fetch': held,
-    'zookeeper-node-zookeeper-client': held,
-    'consul-fetch': held,
-    'kubernetes-fetch': held,
-  }
 }
 
 /** The bars of a workload by subject. */
