@@ -138,7 +138,9 @@ static int Sync(const char* name, int fd) {
     char path[PATH_MAX];
     PathIn(path, "order");
     unlink(path);
-    kill(getpid(), SIGSTOP);
+    /* This thread takes the signal. By kill() another one may, and later: then this
+     * one ends the sync, and unlocks the file, before the process stops. */
+    raise(SIGSTOP);
   }
   const int result = real(fd);
   if (kind == 1 && result == 0) Note(NowNs(), 's');
