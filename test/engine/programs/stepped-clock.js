@@ -1,5 +1,5 @@
 // Runs under libfaketime: steps the clock of this process by its order, and makes ids in between. The order and the
-// outcomes are JSON; clock-step.test.ts judges them.
+// outcomes are JSON; clock-step.long.test.ts judges them.
 import { renameSync, writeFileSync } from 'node:fs'
 import { createGenerator } from 'graupel'
 
