@@ -1,3 +1,3 @@
 import { proveKills } from './kill-chain.ts'
 
-proveKills(250, 30)
+proveKills(150, 20)

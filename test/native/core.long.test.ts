@@ -6,7 +6,7 @@ import { describeWith, proveBinding, proveCore, proveModels, provePages, proveSt
 describeWith(sanitizers.address, (proves) => {
   proveCore(sanitizers.address, proves)
   provePages(sanitizers.address, proves)
-  proveStress(sanitizers.address, proves, { fuzzIterations: 400, threadRounds: 400 })
+  proveStress(sanitizers.address, proves, { fuzzIterations: 250, threadRounds: 250 })
   proveModels(sanitizers.address, proves, { interleave: 1, ceiling: 0 })
   proveBinding(sanitizers.address, proves, 'releases what it has taken, whichever call of Node-API fails')
 })
@@ -14,13 +14,13 @@ describeWith(sanitizers.address, (proves) => {
 describeWith(sanitizers.thread, (proves) => {
   proveCore(sanitizers.thread, proves)
   provePages(sanitizers.thread, proves)
-  proveStress(sanitizers.thread, proves, { fuzzIterations: 20, threadRounds: 160 })
+  proveStress(sanitizers.thread, proves, { fuzzIterations: 12, threadRounds: 100 })
   proveModels(sanitizers.thread, proves, { interleave: 1, ceiling: 0 })
 })
 
 describeWith(withoutExceptions, (proves) => {
   provePages(withoutExceptions, proves)
-  proveStress(withoutExceptions, proves, { fuzzIterations: 3000, threadRounds: 1600 })
+  proveStress(withoutExceptions, proves, { fuzzIterations: 1500, threadRounds: 800 })
   proveBinding(withoutExceptions, proves, 'can be called again, whichever call of Node-API fails')
   proveModels(withoutExceptions, proves, { interleave: 2, ceiling: 1 })
 })
