@@ -10,6 +10,8 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = [
   'index',
   'lease/index',
+  'mask/index',
+  'segments/index',
   'stores/consul',
   'stores/etcd',
   'stores/index',

@@ -35,6 +35,11 @@ export const errorCodes = {
   ERR_STORE_UNAVAILABLE: 'a store fails, or does not answer in time',
   ERR_STORE_INVALID: 'a store, or what it answers, is not what the interface of stores says',
   ERR_STORE_UNSAFE: 'a store is configured so that it forgets what it has acknowledged',
+  ERR_SEGMENT_EXHAUSTED: 'the numbers that were fetched from the store are used up',
+  ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
+  ERR_COUNTER_OVERFLOW: 'the next count does not fit the digits of its pattern, or the range of counts',
+  ERR_PATTERN_INVALID: 'a pattern cannot be read, or would give one text twice',
+  ERR_KEY_INVALID: 'the key of a mask has the wrong length or type, or is one too few',
 } as const
 
 /** One of the codes in {@link errorCodes}. */

@@ -1,9 +1,7 @@
 import { GraupelError, show } from '../errors.js'
+import { parseRecord, type RecordRules, recordFormat } from '../stores/record.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
-
-/** The format of the records that this version reads and writes. */
-const format = 1
 
 /** The last millisecond that a Date can hold (ECMAScript 21.4.1.1); every layout ends before. */
 const maxDateMs = 8.64e15
@@ -41,7 +39,7 @@ export interface GroupRecord {
 
 /** A record as text. `ids` says which ids it is for. */
 export function writeRecord(ids: string, record: LeaseRecord | GroupRecord): string {
-  return JSON.stringify({ format, ids, ...record })
+  return JSON.stringify({ format: recordFormat, ids, ...record })
 }
 
 /** The record of a node as text, with the time of its ceiling for people. */
@@ -50,7 +48,7 @@ export function writeLease(group: Group, record: LeaseRecord): string {
   return writeRecord(group.ids, noted)
 }
 
-/** @throws GraupelError as {@link parse} */
+/** @throws GraupelError as {@link parseRecord}; `ERR_STATE_CORRUPT` */
 export function readLease(entry: StoreEntry, group: Pick<Group, 'ids' | 'timeOf'>): LeaseRecord {
   const record = parse<LeaseRecord>(entry, group.ids, damagedLease, {
     owner: 'string',
@@ -68,7 +66,7 @@ export function readLease(entry: StoreEntry, group: Pick<Group, 'ids' | 'timeOf'
   return record
 }
 
-/** @throws GraupelError as {@link parse} */
+/** @throws GraupelError as {@link parseRecord}; `ERR_STATE_CORRUPT` */
 export function readGroup(entry: StoreEntry, ids: string): GroupRecord {
   return parse<GroupRecord>(entry, ids, damagedGroup, {
     nodes: 'number',
@@ -80,44 +78,18 @@ export function readGroup(entry: StoreEntry, ids: string): GroupRecord {
   })
 }
 
-/**
- * A record that is not ours is never written over: what it stands for is not known.
- *
- * @throws GraupelError `ERR_STATE_CORRUPT` where it is no record, `ERR_STATE_MISMATCH` where it is for other ids, or of another
- * version.
- */
-function parse<T>(
-  { key, value }: StoreEntry,
-  ids: string,
-  damaged: typeof damagedLease,
-  types: Record<keyof T & string, string>,
-): T {
-  let found: Record<string, unknown>
-  try {
-    found = JSON.parse(value)
-  } catch (cause) {
-    throw damaged(key, `${show(value)} is no JSON`, cause)
-  }
-  if (typeof found !== 'object' || found === null || typeof found.format !== 'number') {
-    throw damaged(key, `${show(value)} has no format`)
-  }
-  if (found.format !== format) {
-    throw new GraupelError(
-      'ERR_STATE_MISMATCH',
-      `the record ${key} has format ${found.format}, and this version of graupel reads format ${format}; use one version for all processes of a group`,
-    )
-  }
-  if (found.ids !== ids) {
-    throw new GraupelError(
-      'ERR_STATE_MISMATCH',
-      `the record ${key} is for the ids ${show(found.ids)}, and this lease for ${show(ids)}; use another prefix or table`,
-    )
-  }
-  for (const [name, type] of Object.entries<string>(types)) {
-    const isFine = typeof found[name] === type && (type !== 'number' || Number.isSafeInteger(found[name]))
-    if (!isFine) throw damaged(key, `its ${name} is ${show(found[name])}`)
-  }
-  return found as T
+function parse<T>(entry: StoreEntry, ids: string, damaged: typeof damagedLease, types: RecordRules<T>['types']): T {
+  return parseRecord<T>(entry, {
+    types,
+    damaged,
+    checkOwner(found) {
+      if (found.ids === ids) return
+      throw new GraupelError(
+        'ERR_STATE_MISMATCH',
+        `the record ${entry.key} is for the ids ${show(found.ids)}, and this lease for ${show(ids)}; use another prefix or table`,
+      )
+    },
+  })
 }
 
 /** The error of a record that does not say what was issued on its node. */

@@ -1,0 +1,31 @@
+import { rangeError, show, typeError } from '../errors.js'
+
+const maxNameLength = 128
+/** A key of a store has at most 255 characters, and some of them stand before the name. */
+const maxEncodedLength = 240
+
+/** Where the records of segments and counters are. Both lie in one folder, so that none is taken for the other. */
+export const numbersFolder = 'numbers/'
+
+/**
+ * Checks the name of segments or of a counter.
+ *
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function checkName(name: unknown): asserts name is string {
+  if (typeof name !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `name is ${show(name)} (${typeof name}); pass a string such as 'orders'`)
+  }
+  const isFine = name.length > 0 && name.length <= maxNameLength && name.isWellFormed()
+  if (!isFine || encodeURIComponent(name).length > maxEncodedLength) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `name is ${show(name)}; pass 1 to ${maxNameLength} characters of well-formed text, which have at most ${maxEncodedLength} when they are percent-encoded`,
+    )
+  }
+}
+
+/** The key of the record of a name that was checked. */
+export function keyOf(name: string): string {
+  return numbersFolder + encodeURIComponent(name)
+}
