@@ -106,7 +106,7 @@ export class CounterQueue {
     const endMs = this.#clock.monotonicMs()
     if (hasLanded) {
       this.writes++
-      this.#pace.landed(endMs - startMs, endMs)
+      this.#pace.landed(endMs - startMs)
       return this.#giveHeld(fitting, moment)
     }
     this.conflicts++
