@@ -3,8 +3,8 @@ import type { StoreEntry } from '../stores/store.js'
 import { type Moment, momentAt } from './period.js'
 import { addWriter, attemptOf, type CounterRules, isLater, type Position, readCounter, writeCounter } from './record.js'
 
-/** Counts in a row that a write has taken. */
-export interface Range {
+/** Counts in a row that a write takes. */
+interface Range {
   readonly period: string
   readonly first: number
   readonly count: number
@@ -59,7 +59,7 @@ export class CounterProtocol {
 
   /** Counts that have landed for callers that were told an error, and wait for others. */
   get held(): number {
-    return this.#held.reduce((sum, { count }) => sum + count, 0)
+    return countIn(this.#held)
   }
 
   /** How many of them were not given before their period was over. */
@@ -88,19 +88,20 @@ export class CounterProtocol {
     return this.#latest?.period === period ? this.#latest.count + 1 : this.#rules.start
   }
 
-  /** Gives counts in a row that have landed; the first of them, or `undefined` where there are none. */
+  /**
+   * Gives counts in a row that are held; the first of them, or `undefined` where there are none. What is held of a period before is
+   * lost.
+   */
   giveHeld(period: string, count: number): number | undefined {
-    const over = this.#held.filter((range) => range.period < period)
-    if (over.length > 0) {
-      this.#lost += over.reduce((sum, range) => sum + range.count, 0)
-      this.#held = this.#held.filter((range) => !over.includes(range))
-    }
-    const at = this.#held.findIndex((range) => range.period === period && range.count >= count)
-    const range = this.#held[at]
+    const left = this.#held.filter((range) => range.period === period)
+    this.#lost += countIn(this.#held) - countIn(left)
+    this.#held = left
+    const at = left.findIndex((range) => range.count >= count)
+    const range = left[at]
     if (range === undefined) return undefined
     const { first } = range
     const rest = { period, first: first + count, count: range.count - count }
-    this.#held.splice(at, 1, ...(rest.count > 0 ? [rest] : []))
+    left.splice(at, 1, ...(rest.count > 0 ? [rest] : []))
     return first
   }
 
@@ -153,4 +154,8 @@ export class CounterProtocol {
     this.#pending.clear()
     return isOwn
   }
+}
+
+function countIn(ranges: readonly Range[]): number {
+  return ranges.reduce((sum, { count }) => sum + count, 0)
 }

@@ -4,7 +4,7 @@ import { type Outcome, runWorld } from './simulation/world.ts'
 
 // Several processes count in one record, with lost and late calls, crashes and a boundary of the period: test/counter/simulation.
 
-const worlds = 300
+const worlds = 150
 
 it('numbers have no gap and no repeat, whatever is lost, late or crashes', async () => {
   const outcomes = await runAll('counters', false)

@@ -51,7 +51,7 @@ export function shapeFrom(random: Random, forgets: boolean): Shape {
     skewMs: oneOf([undefined, undefined, 400]),
     hasTakes: random() < 0.5,
     faultsMs: 2000,
-    pauseMs: oneOf([5, 50, 200]),
+    pauseMs: oneOf([10, 60, 300]),
     lostRequest: oneOf([0, 0.05, 0.3]),
     lostReply: oneOf([0, 0.05, 0.3]),
     slow: oneOf([0, 0.05, 0.3]),
