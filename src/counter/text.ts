@@ -1,22 +1,16 @@
 import { unitTexts } from '../pattern/calendar.js'
 import { type Part, parsePattern, patternError } from '../pattern/pattern.js'
-import { isUnit, units } from '../pattern/units.js'
+import { isUnit, type Unit, units } from '../pattern/units.js'
 import type { Reset } from './period.js'
 
 const countToken = 'count'
 
-/** Which units of time name a period. */
-const namedBy: Readonly<Record<Reset, readonly (readonly [year: string, ...others: string[]])[]>> = {
+/** The units of time that name a period. */
+const namedBy: Readonly<Record<Reset, readonly Unit[]>> = {
   never: [],
-  year: [['yyyy'], ['yy']],
-  month: [
-    ['yyyy', 'MM'],
-    ['yy', 'MM'],
-  ],
-  day: [
-    ['yyyy', 'MM', 'dd'],
-    ['yy', 'MM', 'dd'],
-  ],
+  year: ['yyyy'],
+  month: ['yyyy', 'MM'],
+  day: ['yyyy', 'MM', 'dd'],
 }
 
 /** How the numbers of a counter look. */
@@ -61,12 +55,12 @@ function checkTokens(pattern: string, parts: readonly Part[], reset: Reset): voi
   if (!tokens.includes(countToken)) {
     throw patternError(pattern, 'it has no {count}, so all numbers would be one text; add {count}, or {count:6}')
   }
-  const ways = namedBy[reset]
-  if (ways.length > 0 && !ways.some((needed) => needed.every((unit) => tokens.includes(unit)))) {
-    const [needed = []] = ways
-    throw patternError(
-      pattern,
-      `it does not name the ${reset}, and the counts begin anew with each ${reset}, so two of them would have one text; add {${needed.join('')}}`,
-    )
-  }
+  const needed = namedBy[reset]
+  // Two digits name a year for a century.
+  const isNamed = needed.every((unit) => tokens.includes(unit) || (unit === 'yyyy' && tokens.includes('yy')))
+  if (isNamed) return
+  throw patternError(
+    pattern,
+    `it does not name the ${reset}, and the counts begin anew with each ${reset}, so two of them would have one text; add {${needed.join('')}}`,
+  )
 }
