@@ -78,5 +78,3 @@ export class Fleet {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }
-
-export type Counting = Awaited<ReturnType<Fleet['start']>>
