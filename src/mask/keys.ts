@@ -9,7 +9,6 @@ const keyLengths: readonly number[] = [16, 24, 32]
  */
 const keyName = /^[A-Za-z][0-9A-Za-z]{0,15}$/
 
-/** Names without a key in them: the message of an error must not show one. */
 const advice = 'pass 16, 24 or 32 random bytes, such as crypto.getRandomValues(new Uint8Array(32))'
 
 /**
@@ -26,9 +25,11 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
   if (all.length === 0) throw rangeError('ERR_KEY_INVALID', 'keys is empty; the first key of it hides, and all reveal')
   for (const [name, key] of all) {
     if (name !== '' && !keyName.test(name)) {
+      // A longer one may be a key.
+      const shown = name.length > 16 ? `of ${name.length} characters` : show(name)
       throw rangeError(
         'ERR_KEY_INVALID',
-        `keys has the name ${show(name)}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without one`,
+        `keys has the name ${shown}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without one`,
       )
     }
     checkKey(name === '' ? 'the key' : `the key '${name}'`, key)

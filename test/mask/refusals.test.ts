@@ -31,7 +31,16 @@ describe('createMask refuses', () => {
 
   it('a key without showing it', () => {
     const bytes = Buffer.from(secret)
-    const given = [secret, bytes.subarray(0, 15), bytes.toString('hex'), [...bytes], { keys: secret }, { keys: bytes }]
+    const given = [
+      secret,
+      bytes.subarray(0, 15),
+      bytes.toString('hex'),
+      [...bytes],
+      { keys: secret },
+      { keys: bytes },
+      { keys: { [secret]: key } },
+      { keys: { [bytes.toString('hex')]: key } },
+    ]
     for (const one of given) {
       const { message, stack } = caught(() => createMask(one as never))
       for (const text of ['secret', bytes.toString('hex').slice(0, 8), String(bytes[0]), '97,']) {
