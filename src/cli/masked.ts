@@ -85,9 +85,9 @@ async function loadMask() {
   try {
     return await import('../mask/index.js')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    const { message } = error as Error
     const [line] = message.split('\n')
-    const isAbsent = code === 'ERR_MODULE_NOT_FOUND' && message.includes("'@noble/ciphers'")
+    const isAbsent = message.startsWith("Cannot find package '@noble/ciphers'")
     const what = isAbsent ? 'is not installed beside graupel' : `cannot be loaded: ${line}`
     throw new UsageError(
       'ERR_OPTION_INVALID',
