@@ -1,6 +1,7 @@
 import type { TextEncoding } from '../codec/index.js'
 import { rangeError, show, typeError } from '../errors.js'
 import { toId } from '../layout/index.js'
+import { checkOptionNames } from '../options.js'
 import { checkEncoding, digitWriter } from './digits.js'
 import { checkKeys } from './keys.js'
 import { digitsOf, type Permutation, permutationOf } from './permutation.js'
@@ -149,14 +150,7 @@ function checkMaskOptions(given: unknown) {
   if (typeof given !== 'object' || given === null || isBytes) {
     return { keys: checkKeys({ '': given }), bits: 63, encoding: 'base62' } as const
   }
-  for (const key of Object.keys(given)) {
-    if (!optionNames.includes(key)) {
-      throw typeError(
-        'ERR_OPTION_UNKNOWN',
-        `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`,
-      )
-    }
-  }
+  checkOptionNames(given, optionNames, '{ keys: { a: key } }')
   const { keys, bits = 63, encoding = 'base62' } = given as MaskOptions
   if (!Object.hasOwn(digitsOf, bits) || typeof bits !== 'number') {
     throw rangeError('ERR_OPTION_INVALID', `bits is ${show(bits)}; pass 64, 63 or 53`)

@@ -13,6 +13,7 @@ import {
   nodeFromEnvironment,
   parseId,
 } from 'graupel'
+import { createMask, type Mask } from 'graupel/mask'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -135,6 +136,16 @@ const part: number | undefined = decode(id, chosen).fields['worker']
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
 
+const mask: Mask = createMask(new Uint8Array(32))
+const hidden: [bigint, string, number] = [mask.hide(id), mask.hideString(id), mask.hideNumber(5)]
+createMask({ keys: { b: Buffer.alloc(32), a: new Uint8Array(16) }, bits: 53, encoding: 'hex' })
+// @ts-expect-error a key is no text
+createMask('secret')
+// @ts-expect-error there is no such width
+createMask({ keys: {}, bits: 62 })
+// @ts-expect-error texts are no bytes
+createMask({ keys: {}, encoding: 'bytes' })
+
 export {
   about,
   base62,
@@ -142,6 +153,7 @@ export {
   datacenter,
   decoded,
   discord,
+  hidden,
   layoutOfTwitter,
   many,
   maybe,
