@@ -25,10 +25,9 @@ export function checkComplete(pattern: string, parts: readonly SerialPart[], lay
   const missing = [...missingUnits(parts, layout), ...missingFields(pattern, parts, layout)]
   if (!parts.some(({ kind }) => kind === 'sequence')) missing.push('sequence')
   if (missing.length === 0) return
-  const names = missing.map((token) => `{${token}}`).join(', ')
   throw patternError(
     pattern,
-    `${names} ${missing.length === 1 ? 'is' : 'are'} missing, so that two ids of layout '${layout.name}' could have one text; add ${missing.length === 1 ? 'it' : 'them'}`,
+    `${braced(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, so that two ids of layout '${layout.name}' could have one text; add ${missing.length === 1 ? 'it' : 'them'}`,
   )
 }
 
@@ -47,7 +46,7 @@ function missingFields(pattern: string, parts: readonly SerialPart[], { nodeFiel
   const given = parts.flatMap((part) => (part.kind === 'field' ? [part.token] : []))
   if (parts.some(({ kind }) => kind === 'node')) {
     if (given.length === 0) return []
-    throw patternError(pattern, `{node} has {${given.join('}, {')} in it; leave out the one or the other`)
+    throw patternError(pattern, `{node} has ${braced(given)} in it; leave out the one or the other`)
   }
   const missing = nodeFields.map(({ name }) => name).filter((name) => !given.includes(name))
   const unit = missing.find(isUnit)
@@ -57,4 +56,8 @@ function missingFields(pattern: string, parts: readonly SerialPart[], { nodeFiel
     throw patternError(pattern, `the node field '${unit}' has the name of a unit of time; ${remedy}`)
   }
   return missing
+}
+
+function braced(tokens: readonly string[]): string {
+  return tokens.map((token) => `{${token}}`).join(', ')
 }
