@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { createGenerator, defineLayout, defineSerial } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
@@ -74,5 +76,17 @@ describe('business 3, yyyyMMddHHmmssSSS, sequence 3', () => {
       expect(texts.toSorted()).toEqual(texts)
       expect(texts.map(serial.parse)).toEqual(made)
     }
+  })
+})
+
+describe('examples/payment-serial.mjs', () => {
+  it('prints three numbers in order, and what they say', () => {
+    const file = fileURLToPath(new URL('../../examples/payment-serial.mjs', import.meta.url))
+    const env = { ...process.env, GRAUPEL_NODE: '7' }
+    const lines = execFileSync(process.execPath, [file], { encoding: 'utf8', env }).trimEnd().split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines.toSorted()).toEqual(lines)
+    for (const line of lines)
+      expect(line).toMatch(/^001[0-9]{17}07[0-9]{3} {2}[0-9T:.-]{23}Z, node 7, sequence [0-9]+$/)
   })
 })

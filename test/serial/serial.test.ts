@@ -35,7 +35,7 @@ describe('any serial', () => {
           expect(serial.format(id.toString())).toBe(text)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     )
   })
 
@@ -62,7 +62,7 @@ describe('any serial', () => {
         const ordered = near.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)).map(serial.format)
         expect(ordered.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))).toEqual(ordered)
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     )
     expect(sortable).toBeGreaterThan(500)
   })
