@@ -6,7 +6,7 @@ const units = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS']
 const lengths = [366 * dayMs, 31 * dayMs, dayMs, 3_600_000, 60_000, 1000, 1]
 
 /** Layouts whose years have four digits: fields in any order, ticks that are units of time and others, odd epochs. */
-export const anyLayout: fc.Arbitrary<Layout> = fc
+const anyLayout: fc.Arbitrary<Layout> = fc
   .record({
     timestamp: fc.integer({ min: 1, max: 45 }),
     sequence: fc.integer({ min: 1, max: 25 }),

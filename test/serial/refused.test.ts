@@ -179,6 +179,19 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
     "there is no token 'shard'; the tokens are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {datacenter}, {worker}, {node}, {sequence}",
   ],
   ['{yyyyMMddHHmmssSSS}{node}{sequence}', "there is no token 'node'; the tokens are", layoutOf({})],
+  [
+    '{other}',
+    'the tokens are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {worker}, {node}, {sequence}',
+    layoutOf({
+      fields: [
+        ['timestamp', 41],
+        ['mm', 3],
+        ['worker', 3],
+        ['node', 3],
+        ['sequence', 9],
+      ],
+    }),
+  ],
   ['{timestamp}{node}{sequence}', "there is no token 'timestamp'"],
   ['{yyyyMMddHHmmssSSS}{node}{sequence}{sequence}', '{sequence} stands there twice; use each token once'],
 ]

@@ -185,6 +185,25 @@ describe('a serial', () => {
     }
   })
 
+  it('takes two digits of a year for 100 years, and not for 101', () => {
+    const epochMs = Date.UTC(1950, 5)
+    const define = (lastYear: number) => {
+      const tickMs = Date.UTC(lastYear, 4) - epochMs
+      const layout = defineLayout({
+        ...{ name: 'two', epochMs, tickMs },
+        fields: [
+          ['timestamp', 1],
+          ['sequence', 1],
+        ],
+      })
+      return defineSerial({ pattern: '{yy}-{sequence}', layout })
+    }
+    const serial = define(2049)
+    expect([0n, 1n, 2n, 3n].map(serial.format)).toEqual(['50-0', '50-1', '49-0', '49-1'])
+    expect(['50-0', '50-1', '49-0', '49-1'].map(serial.parse)).toEqual([0n, 1n, 2n, 3n])
+    expect(caught(() => define(2050)).message).toContain('go from the year 1950 to 2050; write {yyyy}')
+  })
+
   it('writes the years 0 to 9999 with four digits', () => {
     const spec = {
       name: 'years',
