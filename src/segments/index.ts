@@ -1,1 +1,5 @@
-export {}
+export { createSegmentGenerator } from './create.js'
+export type { SegmentHandle } from './handle.js'
+export type { SegmentHandleOptions, SegmentOptions } from './options.js'
+export type { SegmentGenerator } from './segment-generator.js'
+export type { SegmentStats } from './stats.js'
