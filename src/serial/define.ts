@@ -1,5 +1,5 @@
-import { show, typeError } from '../errors.js'
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
+import { checkOptionNames } from '../options.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkComplete } from './complete.js'
 import { Lifetime } from './lifetime.js'
@@ -35,20 +35,7 @@ const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfi
  * serial.parse('0012022062900074010503780000') // 1541815603606036480n
  */
 export function defineSerial<F extends readonly Field[]>(options: SerialOptions<F>): Serial<F> {
-  if (typeof options !== 'object' || options === null) {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `the options are ${show(options)}; pass an object such as { pattern, layout }`,
-    )
-  }
-  for (const key of Object.keys(options)) {
-    if (!optionNames.includes(key)) {
-      throw typeError(
-        'ERR_OPTION_UNKNOWN',
-        `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`,
-      )
-    }
-  }
+  checkOptionNames(options, optionNames, '{ pattern, layout }')
   const { pattern, timeZone = 'UTC' } = options
   const layout = genuineLayout(options.layout)
   const offsetMinutes = offsetOf(timeZone)
