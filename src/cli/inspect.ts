@@ -4,6 +4,7 @@ import { picture } from '../inspect/picture.js'
 import { plausibleReadings, type Reading, read } from '../inspect/reading.js'
 import { type Arguments, helpFlag, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
+import { areOnInput } from './id-lines.js'
 import { type GivenId, idReader, maskFlags } from './masked.js'
 import type { Output } from './output.js'
 import { type Paint, paintFor, table } from './paint.js'
@@ -59,16 +60,7 @@ export async function inspect(
 
 /** All ids on the command line are read before the first is shown. */
 function idsOf(words: readonly string[], readId: ReadId, input: NodeJS.ReadableStream) {
-  if (words.length === 0) {
-    throw new UsageError('ERR_ID_INVALID', 'no id was given; write graupel inspect ID, or - to read ids from a pipe')
-  }
-  if (words.length === 1 && words[0] === '-') return idsFrom(input, readId)
-  if (words.includes('-')) {
-    throw new UsageError(
-      'ERR_ID_INVALID',
-      '- reads ids from the standard input, and stands alone; leave out the others',
-    )
-  }
+  if (areOnInput(words, 'id', 'graupel inspect ID')) return idsFrom(input, readId)
   return words.map((word) => readId(word))
 }
 

@@ -5,6 +5,7 @@ import {
   type DecodedId,
   decode,
   defineLayout,
+  defineSerial,
   encodeId,
   type GeneratorOptions,
   type IdGenerator,
@@ -132,6 +133,18 @@ const ofChosen = createGenerator({ node: 1, layout: chosen })
 const maybe: number | undefined = ofChosen.nextNumber?.()
 const part: number | undefined = decode(id, chosen).fields['worker']
 
+// A serial keeps the type of its layout.
+const serial = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}', layout: layouts.discord })
+const layoutOfSerial: Layout<typeof layouts.discord.fields> = serial.layout
+const parsed: bigint = serial.parse(serial.format(id))
+defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}', layout: chosen, timeZone: '+08:00' }).format('7')
+// @ts-expect-error a number cannot hold 64 bits
+serial.format(7)
+// @ts-expect-error a serial is text
+serial.parse(7n)
+// @ts-expect-error nothing says which layout made the ids
+defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}' })
+
 // An option may be undefined where a variable may.
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
@@ -154,6 +167,7 @@ export {
   decoded,
   discord,
   hidden,
+  layoutOfSerial,
   layoutOfTwitter,
   many,
   maybe,
@@ -161,6 +175,7 @@ export {
   next,
   nextAsync,
   nextString,
+  parsed,
   part,
   signed,
   taken,
