@@ -2,7 +2,7 @@ export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from '
 export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
 export type { IdArray, SequenceStartMode } from './engine/engine.js'
 export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './errors.js'
-export type { AheadEvent, EngineEvent, LeaseEvent } from './events.js'
+export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './events.js'
 export { createGenerator } from './generator/create.js'
 export type { BaseGenerator, IdGenerator, NarrowGenerator } from './generator/id-generator.js'
 export { type NodeSources, nodeFromEnvironment } from './generator/node-from-environment.js'
@@ -24,3 +24,4 @@ export {
   type Placement,
 } from './layout/index.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
+export { defineSerial, type Serial, type SerialOptions } from './serial/index.js'

@@ -3,7 +3,8 @@
 
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../errors.js'
-import { StoreCalls, type Timing } from '../stores/calls.js'
+import { StoreCalls } from '../stores/calls.js'
+import type { Timing } from '../stores/deadline.js'
 import type { CounterChoice } from './options.js'
 import { Pace } from './pace.js'
 import { CounterProtocol, type CounterTools } from './protocol.js'

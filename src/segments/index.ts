@@ -1,1 +1,6 @@
 export { type Counter, type CounterOptions, type CounterStats, createCounter, type Reset } from '../counter/index.js'
+export { createSegmentGenerator } from './create.js'
+export type { SegmentHandle } from './handle.js'
+export type { SegmentHandleOptions, SegmentOptions } from './options.js'
+export type { SegmentGenerator } from './segment-generator.js'
+export type { SegmentStats } from './stats.js'
