@@ -13,7 +13,7 @@ const minuteMs = 60_000
 const nameLengths: Readonly<Record<Reset, number>> = { never: 0, day: 10, month: 7, year: 4 }
 
 /** By how much a clock may be behind the beginning of the period that the record has: what clocks of hosts differ by. */
-export const toleranceMs = 1000
+const toleranceMs = 1000
 
 /** A time, and the period that it is counted in. */
 export interface Moment {
@@ -39,7 +39,7 @@ export function periodAt(timeMs: number, reset: Reset, offsetMinutes: number): s
 }
 
 /** The first millisecond of a period, which has a name. */
-export function beginOf(period: string, offsetMinutes: number): number {
+function beginOf(period: string, offsetMinutes: number): number {
   // A date without a time is one of UTC, however short it is (ECMAScript 21.4.1.32).
   return Date.parse(period) - offsetMinutes * minuteMs
 }

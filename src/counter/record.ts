@@ -7,7 +7,7 @@ import { isPeriod, type Reset } from './period.js'
  * How many writers a record remembers. One that has to be forgotten and has a write whose outcome it does not know may leave a
  * gap. With 64, and the longest name, a record has less than the 4 096 characters of a value.
  */
-export const maxWriters = 64
+const maxWriters = 64
 
 /** What all processes that count under one name have to agree about. */
 export interface CounterRules {

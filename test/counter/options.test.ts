@@ -69,6 +69,10 @@ describe('an option of createCounter that is wrong', () => {
   ])('take(%s) is refused', async (count, name) => {
     const { take } = await world.open()
     await expect(take(count as number)).rejects.toMatchObject({ name, code: 'ERR_OPTION_INVALID' })
+  })
+
+  it('take(65_536) is the most', async () => {
+    const { take } = await world.open()
     expect(await take(65_536)).toHaveLength(65_536)
   })
 })
