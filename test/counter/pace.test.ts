@@ -52,5 +52,6 @@ it.each([2, 8])('each of %i processes that count all the time has its turn', asy
   // A round for each number would be the best that is possible. Some hundred turns each: a third of the mean is far off.
   expect(all).toBeGreaterThan(forMs / roundMs / 4)
   expect(Math.min(...issued)).toBeGreaterThan(all / processes / 3)
-  expect(Math.max(...results.map(({ slowestMs }) => slowestMs))).toBeLessThan(forMs / 5)
+  // With eight, a turn is lost with a chance of 7/8: 150 times in a row in one of some million runs.
+  expect(Math.max(...results.map(({ slowestMs }) => slowestMs))).toBeLessThan(200 * roundMs)
 })
