@@ -1,1 +1,1 @@
-export {}
+export { type LeafAllocOptions, type LeafAllocStore, leafAllocStore } from '../stores/leaf-alloc.js'
