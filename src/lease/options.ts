@@ -4,6 +4,7 @@ import { namespaceOf } from '../generator/check.js'
 import { checkLifetime } from '../generator/lifetime.js'
 import { layoutOf } from '../generator/settings.js'
 import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
+import { checkOptionNames, checkSignal, millisecondsFrom } from '../options.js'
 import { checkStore } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
 import { chooseNodes, type NodeChoice } from './nodes.js'
@@ -81,42 +82,34 @@ export interface LeaseChoice<F extends readonly Field[]> {
 
 /** @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
 export function checkLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): LeaseChoice<F> {
-  if (typeof options !== 'object' || options === null) {
-    throw typeError('ERR_OPTION_INVALID', `the options are ${show(options)}; pass an object such as { store }`)
-  }
-  for (const key of Object.keys(options)) {
-    if (!optionNames.includes(key)) {
-      throw typeError(
-        'ERR_OPTION_UNKNOWN',
-        `there is no option ${show(key)}; the options are ${optionNames.join(', ')}`,
-      )
-    }
-  }
+  checkOptionNames(options, optionNames, '{ store }')
   const { store, signal } = options
   checkStore(store)
   const layout = layoutOf(options)
   checkLifetime(layout as unknown as Layout, platform.wallMs())
-  const { addEventListener, throwIfAborted } = Object(signal) as Partial<AbortSignal>
-  const isSignal = typeof addEventListener === 'function' && typeof throwIfAborted === 'function'
-  if (signal !== undefined && !isSignal) {
-    throw typeError('ERR_OPTION_INVALID', `signal is ${show(signal)}; pass the signal of an AbortController`)
-  }
+  checkSignal(signal)
   return {
     store,
     layout,
     namespace: namespaceOf(options.namespace),
     nodes: chooseNodes(layout, options.node, options.nodes),
     windowMs: windowOf(options.windowMs, layout, store),
-    acquireTimeoutMs: between('acquireTimeoutMs', options.acquireTimeoutMs, 30_000, 0, Number.MAX_SAFE_INTEGER),
-    callTimeoutMs: between('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
-    maxClockSkewMs: between('maxClockSkewMs', options.maxClockSkewMs, 1000, 0, maxSkewMs),
+    acquireTimeoutMs: millisecondsFrom(
+      'acquireTimeoutMs',
+      options.acquireTimeoutMs,
+      30_000,
+      0,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
+    maxClockSkewMs: millisecondsFrom('maxClockSkewMs', options.maxClockSkewMs, 1000, 0, maxSkewMs),
     owner: ownerOf(options.owner),
     signal,
   }
 }
 
 function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): number {
-  const windowMs = between('windowMs', value, 6000, 100, maxWindowMs)
+  const windowMs = millisecondsFrom('windowMs', value, 6000, 100, maxWindowMs)
   if (windowMs < 3 * tickMs) {
     throw rangeError(
       'ERR_OPTION_INVALID',
@@ -130,17 +123,6 @@ function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): numbe
     )
   }
   return windowMs
-}
-
-function between(name: string, value: unknown, byDefault: number, least: number, most: number): number {
-  if (value === undefined) return byDefault
-  if (typeof value !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
-  }
-  if (!(value >= least && value <= most)) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${least} to ${most}`)
-  }
-  return value
 }
 
 function ownerOf(owner: unknown = platform.processName()): string {

@@ -1,0 +1,88 @@
+import { rangeError, show, typeError } from './errors.js'
+
+// The checks that options of several functions have in common.
+
+/**
+ * Refuses what is no object, and names that are no options.
+ *
+ * @param example - How options look, for the message: `{ store }`.
+ * @throws TypeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`
+ */
+export function checkOptionNames(
+  options: unknown,
+  names: readonly string[],
+  example: string,
+): asserts options is object {
+  if (typeof options !== 'object' || options === null) {
+    throw typeError('ERR_OPTION_INVALID', `the options are ${show(options)}; pass an object such as ${example}`)
+  }
+  for (const key of Object.keys(options)) {
+    if (!names.includes(key)) {
+      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${names.join(', ')}`)
+    }
+  }
+}
+
+/** @throws TypeError `ERR_OPTION_INVALID` */
+export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
+  const { addEventListener, throwIfAborted } = Object(signal) as Partial<AbortSignal>
+  const isSignal = typeof addEventListener === 'function' && typeof throwIfAborted === 'function'
+  if (signal !== undefined && !isSignal) {
+    throw typeError('ERR_OPTION_INVALID', `signal is ${show(signal)}; pass the signal of an AbortController`)
+  }
+}
+
+/**
+ * Milliseconds within bounds, or the default where none are given.
+ *
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function millisecondsFrom(name: string, value: unknown, byDefault: number, least: number, most: number): number {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
+  }
+  if (!(value >= least && value <= most)) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${least} to ${most}`)
+  }
+  return value
+}
+
+/**
+ * A whole number within bounds, or the default where none is given.
+ *
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function wholeFrom(name: string, value: unknown, byDefault: number, least: number, most: number): number {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass a whole number`)
+  }
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number from ${least} to ${most}`)
+  }
+  return value
+}
+
+/**
+ * A whole number of up to 64 bits within bounds, or the default where none is given. A number that may have lost digits is refused.
+ *
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function bigintFrom(name: string, value: unknown, byDefault: bigint, least: bigint, most: bigint): bigint {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'bigint' && typeof value !== 'number') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${name} is ${show(value)} (${typeof value}); pass a bigint or a whole number`,
+    )
+  }
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number, above 2^53 - 1 as a bigint`)
+  }
+  const given = BigInt(value)
+  if (given < least || given > most) {
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number from ${least} to ${most}`)
+  }
+  return given
+}
