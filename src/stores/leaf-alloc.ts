@@ -1,7 +1,8 @@
 import { GraupelError, rangeError, show, typeError } from '../errors.js'
+import { checkOptionNames, wholeFrom } from '../options.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
-import { checkKnown, checkName } from './options.js'
+import { checkName } from './options.js'
 
 export interface LeafAllocOptions {
   /** The name of the table, in the database of the pool. @default 'leaf_alloc' */
@@ -49,7 +50,7 @@ const outOfRange = [1264, 1690]
  * await pool.end()
  */
 export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}): LeafAllocStore {
-  checkKnown(options, ['table'])
+  checkOptionNames(options, ['table'], "{ table: 'leaf_alloc' }")
   const { table = 'leaf_alloc' } = options
   checkName('table', table)
   const what = `the table '${table}' of Leaf`
@@ -140,7 +141,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     name: 'leaf_alloc',
     async takeSegment(tag, count, signal) {
       checkTag(tag)
-      checkCount(count)
+      wholeFrom('count', count, 1, 1, Number.MAX_SAFE_INTEGER)
       return untilAborted(take(tag, count, signal), signal)
     },
   }
@@ -156,13 +157,6 @@ function checkTag(tag: unknown): void {
       `biz_tag is ${show(tag)}; pass 1 to ${maxTagLength} characters of well-formed text`,
     )
   }
-}
-
-function checkCount(count: unknown): void {
-  if (count === undefined) return
-  const text = `count is ${show(count)}; pass a whole number from 1 to 2^53 - 1, or undefined for the step of the table`
-  if (typeof count !== 'number') throw typeError('ERR_OPTION_INVALID', text)
-  if (!Number.isSafeInteger(count) || count < 1) throw rangeError('ERR_OPTION_INVALID', text)
 }
 
 function invalid(text: string): GraupelError {

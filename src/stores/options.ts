@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
+import { checkOptionNames } from '../options.js'
 
 /**
  * Refuses what is no option of a store, and names that cannot be names of a table or keys.
@@ -10,25 +11,13 @@ export function checkStoreOptions(
   name: 'table' | 'prefix' | undefined,
   others: readonly string[] = [],
 ): void {
-  checkKnown(options, ['durable', ...(name === undefined ? [] : [name]), ...others])
+  checkOptionNames(options, ['durable', ...(name === undefined ? [] : [name]), ...others], '{ durable: true }')
   // Also where an object inherits them, because they are read from there, too.
   const { durable, [name ?? '']: text } = options as Record<string, unknown>
   if (durable !== undefined && typeof durable !== 'boolean') {
     throw typeError('ERR_OPTION_INVALID', `durable is ${show(durable)}; pass true or false`)
   }
   if (name !== undefined && text !== undefined) checkName(name, text)
-}
-
-/** Refuses what is not one of these options. @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID` */
-export function checkKnown(options: object, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null) {
-    throw typeError('ERR_OPTION_INVALID', `the options of the store are ${show(options)}; pass an object, or nothing`)
-  }
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${known.join(', ')}`)
-    }
-  }
 }
 
 /** Refuses what cannot be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
