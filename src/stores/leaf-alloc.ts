@@ -28,6 +28,8 @@ const maxTagLength = 128
 const maxMaxId = 2n ** 63n
 /** The sum does not fit the column, or 64 bits. */
 const outOfRange = [1264, 1690]
+/** The column's character set does not have the letters of the tag. */
+const notComparable = 1267
 
 /**
  * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf, so that both may take numbers of one
@@ -90,18 +92,20 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     isChecked = true
   }
 
+  function noRow(tag: string): RangeError {
+    return rangeError(
+      'ERR_OPTION_INVALID',
+      `${what} has no row with the biz_tag ${show(tag)}; make one, such as by INSERT INTO ${table} (biz_tag, max_id, step) VALUES ('${tag.replaceAll("'", "''")}', 1, 2000)`,
+    )
+  }
+
   /** What the UPDATE has taken, as the row says behind it. It is locked, so nothing has changed it since. */
   function segmentOf(rows: readonly (string | null)[][], tag: string, given: number | undefined) {
     if (rows.length > 1) {
       throw invalid(`${what} has ${rows.length} rows with the biz_tag ${show(tag)}; make biz_tag its primary key`)
     }
     const [found, maxId, step] = rows[0] as (string | null)[]
-    if (typeof found !== 'string') {
-      throw rangeError(
-        'ERR_OPTION_INVALID',
-        `${what} has no row with the biz_tag ${show(tag)}; make one, such as by INSERT INTO ${table} (biz_tag, max_id, step) VALUES ('${tag.replaceAll("'", "''")}', 1, 2000)`,
-      )
-    }
+    if (typeof found !== 'string') throw noRow(tag)
     const end = BigInt(maxId as string)
     const count = given ?? Number(step)
     if (!Number.isSafeInteger(count) || count < 1) {
@@ -132,6 +136,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
       } catch (error) {
         const { errno } = toldBy(error)
         if (rolledBack.includes(errno)) continue
+        if (errno === notComparable) throw noRow(tag)
         throw outOfRange.includes(errno) ? overflow(what, tag, error) : explained(error, what, advice)
       }
     }
