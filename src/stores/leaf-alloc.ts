@@ -49,6 +49,7 @@ const notComparable = 1267
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
  * const store = leafAllocStore(pool)
  * const { first, count } = await store.takeSegment('orders')
+ * first >= 0n && count > 0 // true
  * await pool.end()
  */
 export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}): LeafAllocStore {

@@ -26,7 +26,7 @@ interface Question {
 }
 
 /** What a statement comes to: rows of texts, or what was changed. */
-export interface Answer {
+interface Answer {
   readonly rows: readonly (string | null)[][]
   readonly affectedRows: number
   /** What LAST_INSERT_ID was given. */
@@ -61,7 +61,7 @@ const plain = {
 type Ask = (sql: string) => Promise<Answer>
 
 /** How a pool runs statements: each on a connection of its own, or all that belong together in one transaction. */
-export interface MysqlClient {
+interface MysqlClient {
   ask(sql: string, signal?: AbortSignal): Promise<Answer>
   /**
    * Commits what `work` has done once it has ended well. Where that is not known, because anything before or of it has failed or was

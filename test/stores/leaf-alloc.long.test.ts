@@ -9,7 +9,7 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { eventually } from './eventually.ts'
 import { mysqlPools, startMysql } from './kinds/mysql.ts'
-import { type Admin, Variables, waitsForLock } from './mysql-admin.ts'
+import { type Admin, makeLeafTable, Variables, waitsForLock } from './mysql-admin.ts'
 import { startProxy } from './proxy.ts'
 import type { Server } from './servers.ts'
 
@@ -43,14 +43,6 @@ async function rowOf(maxId: bigint | number = 1, step = 100, table = 'leaf_alloc
 async function maxIdOf(tag: string, table = 'leaf_alloc'): Promise<bigint> {
   const [[row]] = await admin.query(`SELECT CAST(max_id AS CHAR) AS max_id FROM ${table} WHERE biz_tag = '${tag}'`)
   return BigInt(row?.['max_id'] as string)
-}
-
-/** Another table like Leaf's. */
-async function tableOf(name: string, type = 'bigint(20)', engine = 'InnoDB'): Promise<void> {
-  // As leaf_alloc.sql of Leaf has it.
-  await admin.query(
-    `CREATE TABLE ${name} (biz_tag varchar(128) NOT NULL DEFAULT '', max_id ${type} NOT NULL DEFAULT '1', step int(11) NOT NULL, description varchar(256) DEFAULT NULL, update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag)) ENGINE=${engine}`,
-  )
 }
 
 type Segment = { first: bigint; count: number }
@@ -90,7 +82,7 @@ describeWith(['mysql'], "Leaf's table", () => {
     server = await startMysql()
     admin = mysqlPools.mysql2(server.port) as never
     variables = new Variables(admin)
-    await tableOf('leaf_alloc')
+    await makeLeafTable(admin)
   })
   afterEach(async () => {
     await variables.restore()
@@ -276,7 +268,7 @@ describeWith(['mysql'], "Leaf's table", () => {
     ['utf8mb4_bin', false],
   ])('knows a row as %s compares it, and by its index', async (collation, isEqual) => {
     const table = `of_${collation}`
-    await tableOf(table)
+    await makeLeafTable(admin, table)
     const [charset] = collation.split('_')
     await admin.query(`ALTER TABLE ${table} CONVERT TO CHARACTER SET ${charset} COLLATE ${collation}`)
     for (const tag of ['größe', 'another'])
@@ -296,8 +288,8 @@ describeWith(['mysql'], "Leaf's table", () => {
   })
 
   it('refuses a table that would give numbers twice', async () => {
-    await tableOf('of_myisam', 'bigint(20)', 'MyISAM')
-    await tableOf('of_ints', 'int')
+    await makeLeafTable(admin, 'of_myisam', 'bigint(20)', 'MyISAM')
+    await makeLeafTable(admin, 'of_ints', 'int')
     await admin.query('CREATE VIEW of_leaf AS SELECT * FROM leaf_alloc')
     for (const [table, code] of [
       ['of_myisam', 'ERR_STORE_UNSAFE'],

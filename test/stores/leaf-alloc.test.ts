@@ -99,7 +99,7 @@ describe('leafAllocStore', () => {
     await store.takeSegment('orders', 7)
     expect(await store.takeSegment("o'; DROP", 2 ** 31)).toMatchObject({ count: 2 ** 31 })
     expect(pool.asked[3]).toMatch(/^UPDATE `Other_1` SET max_id = max_id \+ 7 WHERE/)
-    expect(pool.asked[7]).toContain(`max_id + 2147483648 WHERE biz_tag = _utf8mb4 X'6f273b2044524f50'`)
+    expect(pool.asked[8]).toContain(`max_id + 2147483648 WHERE biz_tag = _utf8mb4 X'6f273b2044524f50'`)
     expect(pool.steps().filter((step) => step === 'table')).toHaveLength(1)
   })
 

@@ -45,3 +45,15 @@ export async function waitsForLock(admin: Admin, count: number): Promise<void> {
     if (Number(found?.['Value']) !== count) throw new Error(`${found?.['Value']} wait, and not ${count}`)
   })
 }
+
+/** Makes a table as leaf_alloc.sql of Leaf has it. @param type - That of `max_id`. */
+export async function makeLeafTable(
+  admin: Admin,
+  name = 'leaf_alloc',
+  type = 'bigint(20)',
+  engine = 'InnoDB',
+): Promise<void> {
+  await admin.query(
+    `CREATE TABLE ${name} (biz_tag varchar(128) NOT NULL DEFAULT '', max_id ${type} NOT NULL DEFAULT '1', step int(11) NOT NULL, description varchar(256) DEFAULT NULL, update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag)) ENGINE=${engine}`,
+  )
+}
