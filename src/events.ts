@@ -44,8 +44,24 @@ export interface LeaseEvent {
   error?: Error
 }
 
+/** What the channel `graupel:segments` publishes. */
+export interface SegmentsEvent {
+  /** `failed`: a segment could not be fetched. `skipped`: numbers that a store may have forgotten were given. */
+  type: 'failed' | 'skipped'
+  /** Name of the store. */
+  store: string
+  /** What is numbered. */
+  name: string
+  /** With `failed`. */
+  error?: Error
+  /** With `skipped`: the first number, and how many. */
+  from?: bigint
+  count?: bigint
+}
+
 interface Events {
   lease: LeaseEvent
+  segments: SegmentsEvent
   rollback: AheadEvent
   overflow: AheadEvent
   engine: EngineEvent

@@ -20,11 +20,11 @@ export class DecimalWriter {
 
   /** @param high, low - The id in two halves of 32 bits. */
   write(high: number, low: number): string {
+    if (high === 0 && low < keptDigits) return String(low)
     // The last nine digits as a number, as long as the id is in the same 10^9 and the same upper half.
     let rest = high === this.#baseHigh ? low - this.#baseLow : -1
     if (rest < 0 || rest >= keptDigits) {
       rest = this.#rebase(high, low)
-      if (this.#upper === '') return String(rest)
     }
     const offset = rest - this.#prefixFrom
     if (this.#prefixFrom >= 0 && offset >= 0 && offset < 1000) return this.#prefix + triples[offset]
@@ -41,10 +41,10 @@ export class DecimalWriter {
     const id = (BigInt(high) << 32n) | BigInt(low)
     const rest = Number(id % BigInt(keptDigits))
     const upper = id / BigInt(keptDigits)
-    this.#upper = upper === 0n ? '' : upper.toString()
+    this.#upper = upper.toString()
     // May be negative, where the 10^9 began below this upper half.
     this.#baseLow = low - rest
-    this.#baseHigh = this.#upper === '' ? -1 : high
+    this.#baseHigh = high
     this.#prefixFrom = -1
     return rest
   }

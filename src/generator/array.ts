@@ -4,6 +4,22 @@ import type { Layout } from '../layout/index.js'
 
 const maxElements = 2 ** 32 - 1
 
+/** An array of so many bigints takes 512 MiB, 32 bytes for each. Much more would end the process. */
+const maxTaken = 2 ** 24
+
+/** @throws TypeError, RangeError `ERR_OPTION_INVALID` unless so many ids can be taken at once. */
+export function checkCount(count: unknown): asserts count is number {
+  if (typeof count !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `count is ${show(count)} (${typeof count}); pass how many ids to make`)
+  }
+  if (!Number.isInteger(count) || count < 0 || count > maxTaken) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `count is ${count}; pass a whole number from 0 to ${maxTaken}, or fill arrays for more`,
+    )
+  }
+}
+
 /** Name of a typed array's kind, for arrays of all realms; `undefined` for anything else. */
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype)
 const kindOf = getter<string | undefined>(typedArray, Symbol.toStringTag)
@@ -68,7 +84,7 @@ export function checkSign(layout: Layout, node: number, nowMs: number): void {
 }
 
 /** Whether ids of the layout may turn negative in the array. */
-export function isSigned(array: IdArray, layout: Layout): boolean {
+export function isSigned(array: IdArray, layout: Pick<Layout, 'bits'>): boolean {
   return layout.bits === 64 && kindOf.call(array) === 'BigInt64Array'
 }
 

@@ -1,7 +1,7 @@
 import { DecimalWriter } from '../codec/index.js'
 import type { EngineKind } from '../engine/choose.js'
 import { type Core, type IdArray, Status } from '../engine/engine.js'
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError } from '../errors.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { statsOf } from '../lease/stats.js'
 import { type CeilingSource, stateFileCeiling } from '../policy/ceiling-wait.js'
@@ -9,16 +9,13 @@ import type { Counters } from '../policy/counters.js'
 import { Queue } from '../policy/queue.js'
 import { closedError } from '../policy/refusal.js'
 import { PolicyRunner } from '../policy/runner.js'
-import { checkIdArray, checkSign, isSigned } from './array.js'
+import { checkCount, checkIdArray, checkSign, isSigned } from './array.js'
 import type { BaseGenerator, NarrowGenerator } from './id-generator.js'
+import { endless, inspectWith } from './object.js'
 import type { Settings } from './settings.js'
 import type { Stats } from './stats.js'
 import { FillTask, OneTask } from './task.js'
 
-/** An array of so many bigints takes 512 MiB, 32 bytes for each. Much more would end the process. */
-const maxTaken = 2 ** 24
-/** The method that `util.inspect` and `console.log` call. By its name, because browsers have no `node:util`. */
-const inspectWith = Symbol.for('nodejs.util.inspect.custom')
 const nothingCounted: Counters = Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
 
 /** The class behind {@link createGenerator}. @internal */
@@ -133,24 +130,12 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   }
 
   take(count: number): bigint[] {
-    if (typeof count !== 'number') {
-      throw typeError('ERR_OPTION_INVALID', `count is ${show(count)} (${typeof count}); pass how many ids to make`)
-    }
-    if (!Number.isInteger(count) || count < 0 || count > maxTaken) {
-      throw rangeError(
-        'ERR_OPTION_INVALID',
-        `count is ${count}; pass a whole number from 0 to ${maxTaken}, or fill arrays for more`,
-      )
-    }
+    checkCount(count)
     return Array.from(this.fill(new BigUint64Array(count)))
   }
 
   [Symbol.iterator](): IterableIterator<bigint> {
-    const iterator = {
-      next: () => ({ done: false as const, value: this.next() }),
-      [Symbol.iterator]: () => iterator,
-    }
-    return iterator
+    return endless(this)
   }
 
   get layout(): Layout<F> {

@@ -1,1 +1,6 @@
 export { type LeafAllocOptions, type LeafAllocStore, leafAllocStore } from '../stores/leaf-alloc.js'
+export { createSegmentGenerator } from './create.js'
+export type { SegmentHandle } from './handle.js'
+export type { SegmentHandleOptions, SegmentOptions } from './options.js'
+export type { SegmentGenerator } from './segment-generator.js'
+export type { SegmentStats } from './stats.js'

@@ -1,14 +1,7 @@
 import { GraupelError, show, typeError } from '../errors.js'
+import { callWithin, type Timing } from './deadline.js'
 import { showNoText } from './options.js'
 import type { Store, StoreEntry } from './store.js'
-
-/** The time that calls take; injected, so that a simulation runs on a clock of its own. */
-export interface Timing {
-  /** Monotonic milliseconds. */
-  monotonicMs(): number
-  /** Calls back after `ms`; the result takes that back. */
-  later(callback: () => void, ms: number): () => void
-}
 
 /** What a write ended with. */
 export type Written =
@@ -136,38 +129,12 @@ export class StoreCalls {
     })
   }
 
-  /** One call of the store, which ends with its deadline or the signal whatever the client does. */
   #call<T>(
-    name: string,
+    call: string,
     signal: AbortSignal | undefined,
-    call: (signal: AbortSignal) => Promise<T> | undefined,
+    run: (signal: AbortSignal) => Promise<T> | undefined,
   ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const own = new AbortController()
-      const settle = (how: () => void) => {
-        cancel()
-        signal?.removeEventListener('abort', abort)
-        how()
-      }
-      const fail = (reason: string, cause?: unknown) => reject(this.#unavailable(name, reason, cause))
-      const abort = () => {
-        settle(() => reject(signal?.reason))
-        own.abort(signal?.reason)
-      }
-      const cancel = this.#timing.later(() => {
-        settle(() => fail(`did not answer within ${this.#timeoutMs} ms`))
-        own.abort()
-      }, this.#timeoutMs)
-      if (signal?.aborted) return abort()
-      signal?.addEventListener('abort', abort)
-      // Within a promise, because a store of the user's may throw at once.
-      Promise.resolve()
-        .then(() => call(own.signal))
-        .then(
-          (value) => settle(() => resolve(value as T)),
-          (error) => settle(() => fail(`failed: ${reasonOf(error)}`, error)),
-        )
-    })
+    return callWithin({ call, store: this.store.name }, this.#timing, this.#timeoutMs, signal, run)
   }
 
   #checkEntry(name: string, key: string | undefined, entry: unknown): StoreEntry | undefined {
@@ -181,17 +148,6 @@ export class StoreCalls {
       of.version !== ''
     if (isEntry && (key === undefined || of.key === key)) return of as StoreEntry
     throw this.#invalid(name, entry, 'a record: { key, value, version }, all of them texts')
-  }
-
-  #unavailable(name: string, reason: string, cause: unknown): GraupelError {
-    if (cause instanceof GraupelError) return cause
-    return new GraupelError(
-      'ERR_STORE_UNAVAILABLE',
-      `${name}() of the store '${this.store.name}' ${reason}; try again`,
-      {
-        cause,
-      },
-    )
   }
 
   #unknown(key: string, cause: unknown): GraupelError {
@@ -214,16 +170,6 @@ export class StoreCalls {
 function isFinal(error: unknown): boolean {
   const { code } = error as GraupelError
   return code === 'ERR_STORE_INVALID' || code === 'ERR_STORE_UNSAFE'
-}
-
-/** What a client has rejected with, which may be anything: to read its message may throw, and the call has to end. */
-function reasonOf(error: unknown): string {
-  try {
-    const message: unknown = (error as Error | undefined)?.message
-    return typeof message === 'string' ? message : show(error)
-  } catch {
-    return 'with an error that cannot be read'
-  }
 }
 
 /** @throws TypeError `ERR_OPTION_INVALID` for what is no store. */

@@ -42,8 +42,8 @@ const notComparable = 1267
  * @param client - As of `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is, where its transaction
  * was not committed.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with what the client says;
- * with RangeError `ERR_OPTION_INVALID` where there is no such row; with GraupelError `ERR_STORE_INVALID` where the row has no usable
- * `step` or `max_id`; `ERR_SEGMENT_OVERFLOW` where no number is left; `ERR_STORE_UNSAFE` on a table without transactions, or a
+ * with RangeError `ERR_OPTION_INVALID` where there is no such row, and `ERR_SEGMENT_OVERFLOW` where too few numbers are left; with
+ * GraupelError `ERR_STORE_INVALID` where the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without transactions, or a
  * connection without `autocommit`; and `ERR_STORE_UNAVAILABLE` where the server is read-only, or a right or the table is missing.
  * @example
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
@@ -169,9 +169,9 @@ function invalid(text: string): GraupelError {
   return new GraupelError('ERR_STORE_INVALID', text)
 }
 
-function overflow(what: string, tag: string, cause?: unknown): GraupelError {
+function overflow(what: string, tag: string, cause?: unknown): RangeError {
   const text = `max_id of ${what} cannot grow by the step for the biz_tag ${show(tag)}: numbers end at 2^63 - 1; take a smaller step, or use another biz_tag`
-  return new GraupelError('ERR_SEGMENT_OVERFLOW', text, { cause })
+  return Object.assign(rangeError('ERR_SEGMENT_OVERFLOW', text), cause !== undefined && { cause })
 }
 
 /** Rejects when the signal is aborted, because clients do not, and lets the work come to its end. */

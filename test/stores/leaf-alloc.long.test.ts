@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createSegmentGenerator } from '../../src/segments/index.js'
 import { leafAllocStore } from '../../src/stores/leaf-alloc.js'
 import { repository } from '../package/consumer.ts'
 import { describeWith } from '../support/needs.ts'
@@ -58,7 +59,7 @@ function expectDisjoint(segments: Segment[]): void {
 
 const sumOf = (segments: Segment[]) => segments.reduce((sum, { count }) => sum + BigInt(count), 0n)
 
-function startTaker(who: 'leaf' | ClientName, tag: string) {
+function startTaker(who: 'leaf' | 'generator' | ClientName, tag: string) {
   const words = ['--import', 'tsx', join(repository, 'test/stores/programs/leaf-segments.ts'), who]
   const child = spawn(process.execPath, [...words, `${server.port}`, tag], {
     cwd: repository,
@@ -116,6 +117,40 @@ describeWith(['mysql'], "Leaf's table", () => {
     const untold = (await maxIdOf(tag)) - 1n - sumOf(segments)
     expect(untold).toBeGreaterThanOrEqual(0n)
     expect(untold).toBeLessThanOrEqual(200n)
+  })
+
+  it('gives no number twice to generators beside Leaf, one of which is killed', async () => {
+    const tag = await rowOf(1, 10)
+    const takers = (['leaf', 'generator', 'generator'] as const).map((who) => startTaker(who, tag))
+    await until(() => takers.every(({ isReady }) => isReady()))
+    for (const { child } of takers) child.stdin.write('go\n')
+    await until(() => takers.every(({ segments }) => segments.length >= 200))
+    const [leaf, killed, living] = takers
+    killed?.child.kill('SIGKILL')
+    const count = living?.segments.length as number
+    await until(() => (living?.segments.length as number) >= count + 2000)
+    for (const taker of [leaf, living]) taker?.child.stdin.end()
+    for (const { ended } of takers) await ended
+    expectDisjoint(takers.flatMap(({ segments }) => segments))
+  })
+
+  it('numbers from 2^53 on are exact, and a row that is not there is refused by name', async () => {
+    const tag = await rowOf(2n ** 60n + 1n)
+    const store = storeOf('mysql2')
+    using numbers = await createSegmentGenerator({ store, name: tag })
+    expect(numbers.take(3)).toEqual([2n ** 60n + 1n, 2n ** 60n + 2n, 2n ** 60n + 3n])
+    await expect(createSegmentGenerator({ store, name: 'none' })).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('INSERT INTO leaf_alloc'),
+    })
+  })
+
+  it('ends a generator at its last number', async () => {
+    const tag = await rowOf(most - 250n)
+    using numbers = await createSegmentGenerator({ store: storeOf('mysql2'), name: tag, step: 50, maxStep: 50 })
+    const array = await numbers.fillAsync(new BigUint64Array(250))
+    expect(array.at(-1)).toBe(most - 1n)
+    await expect(numbers.nextAsync()).rejects.toMatchObject({ name: 'RangeError', code: 'ERR_SEGMENT_OVERFLOW' })
   })
 
   describe.each([

@@ -1,4 +1,5 @@
-import { StoreCalls, type Timing } from '../../src/stores/calls.js'
+import { StoreCalls } from '../../src/stores/calls.js'
+import type { Timing } from '../../src/stores/deadline.js'
 import type { Store } from '../../src/stores/store.js'
 
 const timing: Timing = {

@@ -1,4 +1,4 @@
-import type { Timing } from '../../src/stores/calls.js'
+import type { Timing } from '../../src/stores/deadline.js'
 
 interface Timer {
   readonly atMs: number

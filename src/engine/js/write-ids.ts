@@ -13,10 +13,17 @@ export interface BaseId {
  * @param first - The sequence number of the first.
  */
 export function writeNarrow(halves: Int32Array, base: BaseId, first: number, shift: number): void {
-  const step = 1 << shift
-  const lower = ((base.baseLow | 0) + (first << shift)) | 0
-  if (low === 0) writeSteps(halves, lower, step, base.baseHigh | 0, 0)
-  else writeSteps(halves, base.baseHigh | 0, 0, lower, step)
+  writeRow(halves, ((base.baseLow | 0) + (first << shift)) | 0, base.baseHigh | 0, 1 << shift)
+}
+
+/**
+ * Writes numbers that ascend by a step and have the same upper half.
+ *
+ * @param halves - What to fill, all of it, seen as halves.
+ */
+export function writeRow(halves: Int32Array, lower: number, upper: number, step: number): void {
+  if (low === 0) writeSteps(halves, lower, step, upper, 0)
+  else writeSteps(halves, upper, 0, lower, step)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type LeaseRecord, readLease } from '../../../src/lease/record.js'
-import { StoreCalls, type Timing, type Written } from '../../../src/stores/calls.js'
+import { StoreCalls, type Written } from '../../../src/stores/calls.js'
+import type { Timing } from '../../../src/stores/deadline.js'
 import type { Store } from '../../../src/stores/store.js'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'

@@ -1,5 +1,5 @@
 import { type Holding, LeaseProtocol } from '../../../src/lease/protocol.js'
-import type { Timing } from '../../../src/stores/calls.js'
+import type { Timing } from '../../../src/stores/deadline.js'
 import { type Caller, type Rectangle, sequences } from './judge.ts'
 import { WatchedCalls } from './network.ts'
 import type { World } from './world.ts'

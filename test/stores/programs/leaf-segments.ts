@@ -1,6 +1,7 @@
 // Takes segments of one biz_tag from the table of Leaf, beside other processes that do the same, until its input ends. Writes each as
-// `first count`. Plays Leaf itself, by mysql2, or takes them by a client of ours. Begins when it is told to.
+// `first count`. Plays Leaf itself, by mysql2, or takes them by a client of ours, or one number at a time by a generator. Begins when it is told to.
 import { once } from 'node:events'
+import { createSegmentGenerator } from '../../../src/segments/index.js'
 import { leafAllocStore } from '../../../src/stores/leaf-alloc.js'
 import { host, load } from '../kinds/kind.ts'
 import { database, mysqlPools } from '../kinds/mysql.ts'
@@ -35,7 +36,14 @@ async function asOurs(): Promise<(ownStep: number | undefined) => Promise<[bigin
   }
 }
 
-const take = who === 'leaf' ? await asLeaf() : await asOurs()
+async function asGenerator(): Promise<() => Promise<[bigint, number]>> {
+  const store = leafAllocStore(mysqlPools.mysql2(Number(port)))
+  const numbers = await createSegmentGenerator({ store, name: tag })
+  return async () => [await numbers.nextAsync(), 1]
+}
+
+const players: Record<string, typeof asLeaf> = { leaf: asLeaf, generator: asGenerator }
+const take = await (players[who] ?? asOurs)()
 console.log('ready')
 await once(process.stdin, 'data')
 let isEnding = false

@@ -1,0 +1,140 @@
+import { platform } from '#platform'
+import { GraupelError } from '../errors.js'
+import { publish } from '../events.js'
+import { checkOptionNames } from '../options.js'
+import { StoreCalls } from '../stores/calls.js'
+import { callWithin, type Timing } from '../stores/deadline.js'
+import type { LeafAllocStore } from '../stores/leaf-alloc.js'
+import { Fetcher } from './fetcher.js'
+import { checkHandle, makeHandle, type SegmentHandle } from './handle.js'
+import { SegmentMemory } from './memory.js'
+import { Numbers } from './numbers.js'
+import {
+  checkSegmentOptions,
+  isLeafAlloc,
+  type SegmentChoice,
+  type SegmentHandleOptions,
+  type SegmentOptions,
+} from './options.js'
+import type { SegmentGenerator } from './segment-generator.js'
+import type { SegmentSource } from './source.js'
+import { StoreSource } from './store-source.js'
+import { hasChannels, RemoteSupply, ServingThread } from './thread-channel.js'
+
+/**
+ * Makes numbers of segments: ranges that are taken from a store, one while the one before is used (docs/numbers.md). No number is given
+ * twice; those that a process has left when it ends are given to no other.
+ *
+ * @param options - `store` and `name` are required; {@link SegmentOptions} describes all. In another thread, the `handle` alone.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError `ERR_SEGMENT_OVERFLOW`; GraupelError
+ * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of `signal`.
+ * @example
+ * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
+ * orders.next() // 1n
+ * orders.close()
+ */
+export async function createSegmentGenerator(
+  options: SegmentOptions | SegmentHandleOptions,
+): Promise<SegmentGenerator> {
+  if (Object(options).handle !== undefined) return follow(options as SegmentHandleOptions)
+  const choice = checkSegmentOptions(options as SegmentOptions)
+  choice.signal?.throwIfAborted()
+  return begin(choice)
+}
+
+async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
+  const { name, range, steps, callTimeoutMs, signal } = choice
+  const { later, background, monotonicMs } = platform
+  const memory = SegmentMemory.make(range.stride)
+  // The process may end while nothing waits for the store.
+  let isBeginning = true
+  const timing: Timing = {
+    monotonicMs,
+    later: (callback, ms) => (isBeginning || fetcher.isAwaited ? later : background)(callback, ms),
+  }
+  let serving: ServingThread | undefined
+  const source = sourceOf(choice, timing)
+  const fetcher = new Fetcher({
+    source,
+    memory,
+    steps,
+    timing: { monotonicMs, later },
+    background,
+    random: Math.random,
+    onNews: (failure) => {
+      if (failure !== undefined) publish('segments', { type: 'failed', store: source.name, name, error: failure })
+      serving?.tell(failure)
+    },
+  })
+  await fetcher.begin(signal)
+  isBeginning = false
+
+  let handle: SegmentHandle | undefined
+  const { max, stride } = range
+  const share = () => {
+    if (!hasChannels()) throw unshareable()
+    const channel = `graupel segments ${crypto.randomUUID()}`
+    handle ??= makeHandle({ name, store: source.name, max, stride, callTimeoutMs, channel, memory: memory.memory })
+    serving ??= new ServingThread(handle.channel, fetcher)
+    return handle
+  }
+  const supply = {
+    ask: () => fetcher.ask(),
+    arrival: () => fetcher.arrival(),
+    get failure() {
+      return fetcher.failure
+    },
+    close: () => {
+      fetcher.close()
+      serving?.close()
+    },
+  }
+  return new Numbers({ name, store: source.name, max, stride, memory, supply, isShared: false, share })
+}
+
+/** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`; GraupelError `ERR_STATE_UNREACHABLE` */
+function follow(options: SegmentHandleOptions): SegmentGenerator {
+  checkOptionNames(options, ['handle'], '{ handle }')
+  const { handle } = options
+  checkHandle(handle)
+  if (!hasChannels()) throw unshareable()
+  const { name, store, max, stride } = handle
+  const memory = new SegmentMemory(handle.memory, stride)
+  const { later, monotonicMs } = platform
+  const supply = new RemoteSupply(handle, memory, { later, monotonicMs })
+  return new Numbers({ name, store, max, stride, memory, supply, isShared: true, share: () => handle })
+}
+
+function sourceOf(choice: SegmentChoice, timing: Timing): SegmentSource {
+  const { store, name, range, failoverGap, callTimeoutMs } = choice
+  if (isLeafAlloc(store)) return leafSource(store, name, timing, callTimeoutMs)
+  const { monotonicMs } = platform
+  return new StoreSource(new StoreCalls(store, timing, callTimeoutMs, Math.random), {
+    segments: name,
+    range,
+    failoverGap,
+    writeMs: 2 * callTimeoutMs,
+    monotonicMs,
+    // With the time, because a machine that was cloned draws the same random numbers for a while.
+    newToken: () => `${crypto.randomUUID()} ${monotonicMs()}`,
+    onGap: (from, count) => publish('segments', { type: 'skipped', store: store.name, name, from, count }),
+  })
+}
+
+function leafSource(table: LeafAllocStore, tag: string, timing: Timing, timeoutMs: number): SegmentSource {
+  const { name } = table
+  return {
+    name,
+    take: (count, signal) =>
+      callWithin({ call: 'takeSegment', store: name }, timing, timeoutMs, signal, (own) =>
+        table.takeSegment(tag, count, own),
+      ),
+  }
+}
+
+function unshareable(): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    'this platform has no memory that threads share, or no BroadcastChannel; create a generator in each thread',
+  )
+}

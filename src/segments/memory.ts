@@ -1,0 +1,158 @@
+import type { Segment } from './source.js'
+
+// The words of the memory. Places count the numbers of all segments in the order in which they were fetched, from 0 up.
+const words = {
+  /** The place of the first number that no thread has taken. */
+  taken: 0,
+  /** How many segments were fetched. The last two of them are kept. */
+  segments: 1,
+  /** 0, or 1 when all is closed. */
+  isClosed: 2,
+  /** For people: the size of the next segment, and fetches that have failed. */
+  step: 3,
+  failures: 4,
+  /** Of each of the two: place of its first number, place after its last, its first number, and the place at which to fetch the next. */
+  kept: 5,
+} as const
+const wordsOfSegment = 4
+export const memoryBytes = (words.kept + 2 * wordsOfSegment) * 8
+
+/** Numbers that a thread has taken. */
+export interface Taken extends Segment {
+  /** Whether it is time to fetch the next segment. */
+  readonly isLate: boolean
+}
+
+interface Kept {
+  readonly from: bigint
+  readonly to: bigint
+  readonly first: bigint
+  readonly fetchAt: bigint
+}
+
+/**
+ * The segment that is in use and the one after it, in memory that threads may share. One thread adds segments; all take numbers from
+ * them, without a lock.
+ */
+export class SegmentMemory {
+  readonly memory: SharedArrayBuffer | ArrayBuffer
+  readonly #words: BigUint64Array
+  readonly #stride: bigint
+
+  constructor(memory: SharedArrayBuffer | ArrayBuffer, stride: number) {
+    this.memory = memory
+    this.#words = new BigUint64Array(memory, 0, memoryBytes / 8)
+    this.#stride = BigInt(stride)
+  }
+
+  static make(stride: number): SegmentMemory {
+    const isShareable = typeof SharedArrayBuffer === 'function'
+    return new SegmentMemory(isShareable ? new SharedArrayBuffer(memoryBytes) : new ArrayBuffer(memoryBytes), stride)
+  }
+
+  /**
+   * Takes the next numbers of one segment; `undefined` where none is left.
+   *
+   * @param most - At most so many; fewer at the end of a segment and where it is time to fetch the next.
+   */
+  take(most: number): Taken | undefined {
+    for (;;) {
+      const segments = this.#load(words.segments)
+      const place = this.#load(words.taken)
+      const kept = this.#keptAt(place, segments)
+      // The words of the newest are written over only after another was added, which shows here.
+      if (this.#load(words.segments) !== segments) continue
+      if (kept === undefined) return undefined
+      const isLate = place >= kept.fetchAt
+      const count = Math.min(most, Number((isLate ? kept.to : kept.fetchAt) - place))
+      // The words of the one before are written over only when all of it is taken: then the place has moved.
+      if (Atomics.compareExchange(this.#words, words.taken, place, place + BigInt(count)) === place) {
+        return { first: kept.first + (place - kept.from) * this.#stride, count, isLate }
+      }
+    }
+  }
+
+  /** Whether a segment can be added: at most one is not used up. */
+  get hasRoom(): boolean {
+    const segments = this.#load(words.segments)
+    return segments < 2n || this.#read(segments).to <= this.#load(words.taken)
+  }
+
+  /**
+   * Adds a segment, from the one thread that does. There has to be room.
+   *
+   * @param fetchAt - At which of its numbers, from 0 to `count`, the next one is to be fetched.
+   */
+  add({ first, count }: Segment, fetchAt: number): void {
+    const segments = this.#load(words.segments)
+    const from = segments === 0n ? 0n : this.#read(segments - 1n).to
+    const at = this.#at(segments)
+    for (const [i, value] of [from, from + BigInt(count), first, from + BigInt(fetchAt)].entries()) {
+      Atomics.store(this.#words, at + i, value)
+    }
+    // Last, because a thread that sees it reads the rest.
+    Atomics.store(this.#words, words.segments, segments + 1n)
+  }
+
+  /** How many numbers were taken of all that were fetched. */
+  get taken(): number {
+    return Number(this.#load(words.taken))
+  }
+
+  /** Numbers that no thread has taken. */
+  get left(): number {
+    const segments = this.#load(words.segments)
+    return segments === 0n ? 0 : Math.max(0, Number(this.#read(segments - 1n).to - this.#load(words.taken)))
+  }
+
+  get segments(): number {
+    return Number(this.#load(words.segments))
+  }
+
+  get step(): number {
+    return Number(this.#load(words.step))
+  }
+
+  set step(step: number) {
+    Atomics.store(this.#words, words.step, BigInt(step))
+  }
+
+  get failures(): number {
+    return Number(this.#load(words.failures))
+  }
+
+  countFailure(): void {
+    Atomics.add(this.#words, words.failures, 1n)
+  }
+
+  get isClosed(): boolean {
+    return this.#load(words.isClosed) !== 0n
+  }
+
+  close(): void {
+    Atomics.store(this.#words, words.isClosed, 1n)
+  }
+
+  /** The segment in which a place lies. */
+  #keptAt(place: bigint, segments: bigint): Kept | undefined {
+    if (segments === 0n) return undefined
+    const newest = this.#read(segments - 1n)
+    if (place >= newest.to) return undefined
+    // By the newest one alone: the words of the other may be those of the next one, half written.
+    return place >= newest.from ? newest : this.#read(segments - 2n)
+  }
+
+  #read(segment: bigint): Kept {
+    const at = this.#at(segment)
+    const word = (i: number) => this.#load(at + i)
+    return { from: word(0), to: word(1), first: word(2), fetchAt: word(3) }
+  }
+
+  #at(segment: bigint): number {
+    return words.kept + Number(segment % 2n) * wordsOfSegment
+  }
+
+  #load(word: number): bigint {
+    return Atomics.load(this.#words, word)
+  }
+}

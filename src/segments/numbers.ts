@@ -1,0 +1,256 @@
+import { DecimalWriter } from '../codec/decimal.js'
+import type { IdArray } from '../engine/engine.js'
+import { writeRow } from '../engine/js/write-ids.js'
+import { GraupelError, rangeError, typeError } from '../errors.js'
+import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
+import { endless, inspectWith } from '../generator/object.js'
+import { high, low } from '../halves.js'
+import { closedError } from '../policy/refusal.js'
+import type { SegmentHandle } from './handle.js'
+import type { SegmentMemory } from './memory.js'
+import { Run } from './run.js'
+import type { SegmentGenerator } from './segment-generator.js'
+import type { SegmentStats } from './stats.js'
+import type { Supply } from './supply.js'
+
+/** What numbers are made of. */
+export interface NumberParts {
+  readonly name: string
+  readonly store: string
+  readonly max: bigint
+  readonly stride: number
+  readonly memory: SegmentMemory
+  readonly supply: Supply
+  /** Whether other threads take from the memory, too. */
+  readonly isShared: boolean
+  /** Opens the memory to other threads. */
+  share(): SegmentHandle
+}
+
+/** The class behind {@link createSegmentGenerator}. @internal */
+export class Numbers implements SegmentGenerator {
+  declare readonly next: () => bigint
+  declare readonly nextNumber: () => number
+  declare readonly nextString: () => string
+  declare readonly nextAsync: () => Promise<bigint>
+  readonly #parts: NumberParts
+  readonly #run: Run
+  #isClosed = false
+  /** The last of the calls that wait; each begins after the one before. */
+  #last: Promise<unknown> | undefined
+
+  constructor(parts: NumberParts) {
+    const { memory, stride, isShared } = parts
+    this.#parts = parts
+    this.#run = new Run(memory, stride, isShared)
+    const refill = () => this.#refill()
+    const methods = { ...makersOf(this.#run, refill), nextAsync: () => this.#nextAsync() }
+    for (const [name, value] of Object.entries(methods)) {
+      Object.defineProperty(this, name, { value, writable: true, configurable: true })
+    }
+  }
+
+  get name(): string {
+    return this.#parts.name
+  }
+
+  get handle(): SegmentHandle {
+    this.#run.isShared = true
+    return this.#parts.share()
+  }
+
+  fill<A extends IdArray>(array: A): A {
+    this.#checkArray(array)
+    for (let at = 0; at < lengthOf(array); ) {
+      try {
+        if (this.#run.left === 0) this.#refill()
+      } catch (error) {
+        throw Object.assign(error as Error, { filled: at })
+      }
+      at += this.#write(array, at)
+    }
+    return array
+  }
+
+  async fillAsync<A extends IdArray>(array: A): Promise<A> {
+    this.#checkArray(array)
+    let at = 0
+    await this.#inTurn(async () => {
+      while (at < lengthOf(array)) {
+        await this.#refillAsync()
+        checkIdArray(array)
+        at += this.#write(array, at)
+      }
+    }).catch((error) => {
+      throw Object.assign(error as Error, { filled: at })
+    })
+    return array
+  }
+
+  take(count: number): bigint[] {
+    checkCount(count)
+    return Array.from(this.fill(new BigUint64Array(count)))
+  }
+
+  [Symbol.iterator](): IterableIterator<bigint> {
+    return endless(this)
+  }
+
+  stats(): SegmentStats {
+    const { name, store, memory, supply } = this.#parts
+    return {
+      name,
+      store,
+      issued: this.#run.issued,
+      buffered: this.#isClosed ? 0 : memory.left + this.#run.buffered,
+      step: memory.step,
+      segments: memory.segments,
+      failures: memory.failures,
+      failure: supply.failure?.message ?? '',
+    }
+  }
+
+  toJSON() {
+    const { name, store } = this.#parts
+    return { name, store }
+  }
+
+  [inspectWith](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    return `SegmentGenerator ${inspect(this.toJSON(), options)}`
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#run.drop()
+    this.#parts.supply.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  /** @throws as `next`, where none is left. */
+  #refill(): void {
+    const { memory, supply } = this.#parts
+    if (this.#isClosed || memory.isClosed) throw closedError()
+    const found = this.#run.refill()
+    if (found !== 'some') supply.ask()
+    if (found === 'none') throw this.#exhausted()
+  }
+
+  async #nextAsync(): Promise<bigint> {
+    if (this.#last === undefined && this.#run.left > 0) return this.next()
+    return this.#inTurn(async () => {
+      await this.#refillAsync()
+      return this.next()
+    })
+  }
+
+  /** Waits until there is one at least. */
+  async #refillAsync(): Promise<void> {
+    const { memory, supply } = this.#parts
+    while (this.#run.left === 0) {
+      if (this.#isClosed || memory.isClosed) throw closedError()
+      const found = this.#run.refill()
+      if (found !== 'some') supply.ask()
+      if (found !== 'none') return
+      try {
+        await supply.arrival()
+      } catch (error) {
+        throw (error as GraupelError).code === 'ERR_CLOSED' ? closedError() : this.#exhausted(error as Error)
+      }
+    }
+  }
+
+  /** Runs a call after those that were made before it. */
+  async #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    const before = this.#last
+    const own = (async () => {
+      await before?.catch(() => {})
+      return call()
+    })()
+    this.#last = own
+    try {
+      return await own
+    } finally {
+      if (this.#last === own) this.#last = undefined
+    }
+  }
+
+  #checkArray(array: unknown): asserts array is IdArray {
+    checkIdArray(array)
+    if (this.#isClosed) throw closedError()
+    const { max } = this.#parts
+    if (isSigned(array, { bits: max >= 2n ** 63n ? 64 : 63 })) {
+      throw typeError(
+        'ERR_ARRAY_INVALID',
+        `max is ${max}, and numbers from 2^63 on are negative in a BigInt64Array; pass a BigUint64Array`,
+      )
+    }
+  }
+
+  /** Writes what the run has, from a place of the array on; how many. */
+  #write(array: IdArray, at: number): number {
+    const run = this.#run
+    const count = Math.min(run.left, lengthOf(array) - at)
+    writeRow(new Int32Array(array.buffer, array.byteOffset + at * 8, count * 2), run.low, run.high, run.stride)
+    run.skip(count)
+    return count
+  }
+
+  #exhausted(failure = this.#parts.supply.failure): Error {
+    const { name, store } = this.#parts
+    if ((failure as GraupelError | undefined)?.code === 'ERR_SEGMENT_OVERFLOW') {
+      return rangeError('ERR_SEGMENT_OVERFLOW', (failure as Error).message)
+    }
+    const why =
+      failure === undefined
+        ? 'and the next ones are on their way: let the event loop have a turn, await nextAsync(), or fetch more at once by step'
+        : `and the store '${store}' gives no others: ${failure.message}`
+    return new GraupelError('ERR_SEGMENT_EXHAUSTED', `the numbers of '${name}' that were fetched are used up, ${why}`, {
+      cause: failure,
+    })
+  }
+}
+
+/** The calls that make one number. Functions that close over little, which V8 takes for constants where a call site has one generator. */
+function makersOf(run: Run, refill: () => void) {
+  const whole = new BigUint64Array(1)
+  const halves = new Int32Array(whole.buffer)
+  const { stride } = run
+  let text: DecimalWriter | undefined
+
+  const next = (): bigint => {
+    if (run.left === 0) refill()
+    run.left--
+    halves[low] = run.low
+    halves[high] = run.high
+    run.low = (run.low + stride) | 0
+    return whole[0] as bigint
+  }
+  const nextNumber = (): number => {
+    if (run.left === 0) refill()
+    const number = run.base + (run.low >>> 0)
+    if (number > Number.MAX_SAFE_INTEGER) throw unsafe(number)
+    run.left--
+    run.low = (run.low + stride) | 0
+    return number
+  }
+  const nextString = (): string => {
+    if (run.left === 0) refill()
+    run.left--
+    const low = run.low
+    run.low = (low + stride) | 0
+    text ??= new DecimalWriter()
+    return text.write(run.high >>> 0, low >>> 0)
+  }
+  return { next, nextNumber, nextString }
+}
+
+function unsafe(number: number): RangeError {
+  return rangeError(
+    'ERR_NUMBER_UNSAFE',
+    `the next number is about ${number}, and a JavaScript number holds up to 2^53 - 1; use next() or nextString()`,
+  )
+}

@@ -1,0 +1,172 @@
+import { rangeError, show, typeError } from '../errors.js'
+import { checkName } from '../numbers/name.js'
+import { bigintFrom, checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
+import { checkStore } from '../stores/calls.js'
+import type { LeafAllocStore } from '../stores/leaf-alloc.js'
+import type { Store } from '../stores/store.js'
+import type { SegmentHandle } from './handle.js'
+import type { Range } from './range.js'
+import type { Steps } from './steps.js'
+
+/** The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is refused. */
+export interface SegmentOptions {
+  /** Where segments come from: what a function of `graupel/stores/…` returns, a store of your own, or `leafAllocStore(pool)`. */
+  store: Store | LeafAllocStore
+  /** What is numbered, such as `orders`: 1 to 128 characters. With Leaf's table, the `biz_tag`. */
+  name: string
+  /** The first number of a name that has none yet: 0 up to `max`. One that has some goes on, or begins here if that is more. @default 1 */
+  start?: number | bigint
+  /** No number is larger; at most 2^64 - 1. @default 2^63 - 1, which signed columns hold */
+  max?: number | bigint
+  /**
+   * Every number n has n mod `stride` = `offset` mod `stride`, so that several stores side by side have numbers of their own, as with
+   * `auto_increment_increment` of MySQL: 1 to 65 535.
+   *
+   * @default 1
+   */
+  stride?: number
+  /** Which of them: 0 to `stride`. Has to be given with a `stride` of more than 1. @default 0 */
+  offset?: number
+  /** How many numbers are fetched first: 1 to 2^53 - 1. With Leaf's table, the step of the row. @default 1000 */
+  step?: number
+  /** The fewest that are fetched at once: 1 up to `step`. @default step */
+  minStep?: number
+  /** The most that are fetched at once: from `step` up to 2^53 - 1. @default 2^24, or step if that is more */
+  maxStep?: number
+  /**
+   * How long a segment should last: milliseconds, 1 to 86 400 000. The step is doubled where one lasted less, and halved where it lasted
+   * twice as long.
+   *
+   * @default 900_000
+   */
+  segmentMs?: number
+  /** Which part of a segment is used when the next is fetched: from 0 to 1. Sooner where the rest would last for less than five calls. @default 0.8 */
+  prefetchAt?: number
+  /**
+   * How many numbers are skipped where the store may have forgotten some that were given: 0 to 2^63 - 1.
+   *
+   * @default 64 * maxStep
+   */
+  failoverGap?: number | bigint
+  /** How long one call of the store may take: milliseconds, 1 to 600 000. @default 2000 */
+  callTimeoutMs?: number
+  /** Cancels the creation, which then rejects with the signal's reason. */
+  signal?: AbortSignal
+}
+
+/** In place of options, in another thread of the process. */
+export interface SegmentHandleOptions {
+  /** The handle of a generator in another thread. */
+  handle: SegmentHandle
+}
+
+const optionNames: readonly string[] = [
+  'store',
+  'name',
+  'start',
+  'max',
+  'stride',
+  'offset',
+  'step',
+  'minStep',
+  'maxStep',
+  'segmentMs',
+  'prefetchAt',
+  'failoverGap',
+  'callTimeoutMs',
+  'signal',
+] satisfies (keyof SegmentOptions)[]
+
+const maxSigned = 2n ** 63n - 1n
+const maxUnsigned = 2n ** 64n - 1n
+const maxStride = 65_535
+const usualStep = 1000
+const usualMaxStep = 2 ** 24
+/** So many calls of the store have to end within the time that the rest of a segment lasts. */
+const leadCalls = 5
+
+/** The options of segments, checked, with their defaults. */
+export interface SegmentChoice {
+  readonly store: Store | LeafAllocStore
+  readonly name: string
+  readonly range: Range
+  readonly steps: Steps
+  readonly failoverGap: bigint
+  readonly callTimeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+export function isLeafAlloc(store: unknown): store is LeafAllocStore {
+  return typeof (store as Partial<LeafAllocStore> | null)?.takeSegment === 'function'
+}
+
+/** @throws TypeError, RangeError by the codes that {@link createSegmentGenerator} lists. */
+export function checkSegmentOptions(options: SegmentOptions): SegmentChoice {
+  checkOptionNames(options, optionNames, '{ store, name }')
+  const { store, name, signal } = options
+  if (!isLeafAlloc(store)) checkStore(store)
+  checkName(name)
+  checkSignal(signal)
+  if (isLeafAlloc(store)) refuseForLeaf(options)
+  const callTimeoutMs = millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000)
+  const steps = stepsOf(options, callTimeoutMs)
+  return {
+    store,
+    name,
+    range: rangeOf(options),
+    steps,
+    failoverGap: bigintFrom('failoverGap', options.failoverGap, 64n * BigInt(steps.most), 0n, maxSigned),
+    callTimeoutMs,
+    signal,
+  }
+}
+
+/** A row of Leaf's table says itself where its numbers begin and end. */
+function refuseForLeaf(options: SegmentOptions): void {
+  for (const key of ['start', 'max', 'stride', 'offset', 'failoverGap'] as const) {
+    if (options[key] === undefined) continue
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${key} is ${show(options[key])}, and the numbers of leafAllocStore() are those of its table; leave it out`,
+    )
+  }
+}
+
+function rangeOf({ start, max, stride, offset }: SegmentOptions): Range {
+  const last = bigintFrom('max', max, maxSigned, 0n, maxUnsigned)
+  const width = wholeFrom('stride', stride, 1, 1, maxStride)
+  if (width > 1 && offset === undefined) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `stride is ${width}, and no offset is given; pass a different one for each store, so that their numbers are, too`,
+    )
+  }
+  return {
+    start: bigintFrom('start', start, last < 1n ? 0n : 1n, 0n, last),
+    max: last,
+    stride: width,
+    offset: wholeFrom('offset', offset, 0, 0, width),
+  }
+}
+
+function stepsOf(options: SegmentOptions, callTimeoutMs: number): Steps {
+  const most = Number.MAX_SAFE_INTEGER
+  const first = wholeFrom('step', options.step, usualStep, 1, most)
+  const { prefetchAt = 0.8 } = options
+  if (typeof prefetchAt !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `prefetchAt is ${show(prefetchAt)} (${typeof prefetchAt}); pass a number`)
+  }
+  if (!(prefetchAt >= 0 && prefetchAt <= 1)) {
+    throw rangeError('ERR_OPTION_INVALID', `prefetchAt is ${prefetchAt}; pass a part of a segment, from 0 to 1`)
+  }
+  const isOfTable = isLeafAlloc(options.store) && options.step === undefined
+  const least = wholeFrom('minStep', options.minStep, first, 1, first)
+  return {
+    first: isOfTable ? undefined : first,
+    least: isOfTable && options.minStep === undefined ? undefined : least,
+    most: wholeFrom('maxStep', options.maxStep, Math.max(usualMaxStep, first), first, most),
+    segmentMs: millisecondsFrom('segmentMs', options.segmentMs, 900_000, 1, 86_400_000),
+    prefetchAt,
+    leadMs: leadCalls * callTimeoutMs,
+  }
+}

@@ -1,0 +1,76 @@
+import { keyOf } from '../numbers/name.js'
+import type { StoreCalls } from '../stores/calls.js'
+import { lastOf, nextSegment, type Range } from './range.js'
+import { readSegments, type SegmentRecord, writeSegments } from './record.js'
+import type { Segment, SegmentSource } from './source.js'
+
+/** Milliseconds before another try after another process was faster: doubled each time, and drawn from the upper half. */
+const firstPauseMs = 2
+const maxPauseMs = 100
+
+export interface StoreSourceOptions {
+  /** What the segments are called. */
+  readonly segments: string
+  readonly range: Range
+  /** How many numbers are skipped where the store may have forgotten some that were given. */
+  readonly failoverGap: bigint
+  /** How long one write may be tried, in milliseconds. */
+  readonly writeMs: number
+  monotonicMs(): number
+  newToken(): string
+  /** Told that numbers are skipped. */
+  onGap?(from: bigint, count: bigint): void
+}
+
+/** Segments of a record that is raised by compare-and-swap. */
+export class StoreSource implements SegmentSource {
+  readonly name: string
+  readonly #calls: StoreCalls
+  readonly #options: StoreSourceOptions
+  /** What the record has said last: a store whose record is below it has forgotten something. */
+  #known = 0n
+
+  constructor(calls: StoreCalls, options: StoreSourceOptions) {
+    this.name = calls.store.name
+    this.#calls = calls
+    this.#options = options
+  }
+
+  async take(count: number, signal?: AbortSignal): Promise<Segment> {
+    const { segments, range, writeMs, monotonicMs, newToken, onGap } = this.#options
+    const key = keyOf(segments)
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
+      // Before the record: read after it, the life could be a later one than that which the record is from.
+      const incarnation = await this.#incarnation(signal)
+      const entry = await this.#calls.read(key, signal)
+      const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)
+      const segment = nextSegment(range, from + gap, count)
+      const next = lastOf(segment, range) + 1n
+      const value = writeSegments(segments, { next, incarnation }, newToken())
+      const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
+      // Where a failover came between, the write may have landed on a record whose later ones were forgotten.
+      if (written.landed && (await this.#incarnation(signal)) === incarnation) {
+        this.#known = next
+        if (gap > 0n) onGap?.(from, gap)
+        return segment
+      }
+      await this.#calls.pause(pauseMs, signal)
+    }
+  }
+
+  /** The first number that no record says was given, and how many are skipped for those that may be forgotten. */
+  #begin(record: SegmentRecord | undefined, incarnation: string): { from: bigint; gap: bigint } {
+    const { range, failoverGap } = this.#options
+    const next = record?.next ?? 0n
+    const isOfAnotherLife = record !== undefined && record.incarnation !== incarnation
+    const hasForgotten = next < this.#known
+    return {
+      from: [next, this.#known, range.start].reduce((a, b) => (a > b ? a : b)),
+      gap: isOfAnotherLife || hasForgotten ? failoverGap : 0n,
+    }
+  }
+
+  async #incarnation(signal: AbortSignal | undefined): Promise<string> {
+    return this.#calls.store.durable ? '' : this.#calls.incarnation(signal)
+  }
+}

@@ -1,0 +1,33 @@
+/** What a generator knows of where its numbers come from: the store itself, or another thread that has it. */
+export interface Supply {
+  /** Has the next segment fetched, unless that is under way or there is no room for it. */
+  ask(): void
+  /**
+   * Settles when numbers were added, or with the failure of an attempt to fetch some.
+   *
+   * @throws Error of the store; GraupelError `ERR_CLOSED`
+   */
+  arrival(): Promise<void>
+  /** Why the last attempt has failed; `undefined` after one that has not. */
+  readonly failure: Error | undefined
+  close(): void
+}
+
+/** Calls that wait for the next news. */
+export class Waiting {
+  #waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+  }
+
+  settle(error?: Error): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { resolve, reject } of waiting) error === undefined ? resolve() : reject(error)
+  }
+}
