@@ -47,9 +47,9 @@ const notComparable = 1267
  * connection without `autocommit`; and `ERR_STORE_UNAVAILABLE` where the server is read-only, or a right or the table is missing.
  * @example
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
- * const store = leafAllocStore(pool)
- * const { first, count } = await store.takeSegment('orders')
- * first >= 0n && count > 0 // true
+ * const numbers = await createSegmentGenerator({ store: leafAllocStore(pool), name: 'orders' })
+ * numbers.next() >= 0n // true
+ * numbers.close()
  * await pool.end()
  */
 export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}): LeafAllocStore {

@@ -141,7 +141,7 @@ describeExamples(
 describeExamples(
   [],
   'leafAllocStore',
-  `import { leafAllocStore } from 'graupel/segments'\nimport mysql from 'mysql2/promise'`,
+  `import { createSegmentGenerator, leafAllocStore } from 'graupel/segments'\nimport mysql from 'mysql2/promise'`,
   ['mysql'],
   async () => {
     const server = await startMysql()

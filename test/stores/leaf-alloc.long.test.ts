@@ -101,12 +101,12 @@ describeWith(['mysql'], "Leaf's table", () => {
     for (const { child } of takers) child.stdin.write('go\n')
     const haveTaken = (count: number, from = takers) =>
       until(() => from.every(({ segments }) => segments.length >= count))
-    await haveTaken(100)
+    await haveTaken(50)
     // One of Leaf, and one of ours.
     const killed = takers.slice(1, 3)
     for (const { child } of killed) child.kill('SIGKILL')
     const living = takers.filter((taker) => !killed.includes(taker))
-    await haveTaken(300, living)
+    await haveTaken(150, living)
     for (const { child } of living) child.stdin.end()
     for (const { ended } of takers) await ended
     expect(living.map(({ child }) => child.exitCode)).toEqual([0, 0, 0])
@@ -166,9 +166,9 @@ describeWith(['mysql'], "Leaf's table", () => {
       await variables.set(values as Record<string, string>)
       const tag = await rowOf(0)
       const stores = clients.map((client) => storeOf(client))
-      const taking = Array.from({ length: 8 }, async (_, i) => {
+      const taking = Array.from({ length: 6 }, async (_, i) => {
         const taken: Segment[] = []
-        for (let n = 0; n < 10; n++)
+        for (let n = 0; n < 8; n++)
           taken.push((await stores[i % 3]?.takeSegment(tag, n % 2 ? n : undefined)) as Segment)
         return taken
       })
