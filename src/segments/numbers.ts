@@ -231,8 +231,9 @@ function makersOf(run: Run, refill: () => void) {
   }
   const nextNumber = (): number => {
     if (run.left === 0) refill()
+    // All of a run are safe or none, because 2^53 is a multiple of the 2^32 that a run stays within.
+    if (run.base > Number.MAX_SAFE_INTEGER) throw unsafe(run.base)
     const number = run.base + (run.low >>> 0)
-    if (number > Number.MAX_SAFE_INTEGER) throw unsafe(number)
     run.left--
     run.low = (run.low + stride) | 0
     return number
@@ -251,6 +252,6 @@ function makersOf(run: Run, refill: () => void) {
 function unsafe(number: number): RangeError {
   return rangeError(
     'ERR_NUMBER_UNSAFE',
-    `the next number is about ${number}, and a JavaScript number holds up to 2^53 - 1; use next() or nextString()`,
+    `the next number is above ${number}, and a JavaScript number holds up to 2^53 - 1; use next() or nextString()`,
   )
 }
