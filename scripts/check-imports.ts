@@ -74,6 +74,7 @@ const mayImport: Record<string, string[]> = {
     'numbers',
     'options',
     'platform',
+    'policy',
     'stores',
   ],
   index: ['codec', 'engine', 'engine/choose', 'errors', 'events', 'generator', 'layout', 'policy', 'serial'],

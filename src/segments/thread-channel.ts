@@ -9,14 +9,14 @@ import { type Supply, Waiting } from './supply.js'
 /** What threads tell each other. The numbers themselves are in the memory that they share. */
 type Message =
   | { readonly type: 'ask' }
+  /** One is asked for, and under way. */
+  | { readonly type: 'busy' }
   /** An attempt to fetch has ended. */
   | { readonly type: 'news'; readonly failure?: { readonly code: ErrorCode; readonly message: string } }
   | { readonly type: 'closed' }
 
-/** Milliseconds for the thread that fetches to answer, beside the calls of the store. */
+/** Milliseconds for the thread that fetches to answer, beside one call of the store. */
 const answerMs = 1000
-/** Calls of the store in one attempt, at most: see StoreSource. */
-const callsOfAttempt = 5
 
 /** Whether threads can tell each other something. */
 export function hasChannels(): boolean {
@@ -41,7 +41,9 @@ export class ServingThread {
     this.#channel = open(name, ({ type }) => {
       if (type !== 'ask') return
       fetcher.ask()
-      if (!fetcher.isFetching) this.tell(fetcher.failure)
+      // At once, by which the other thread knows that this one runs.
+      if (fetcher.isFetching) this.#post({ type: 'busy' })
+      else this.tell(fetcher.failure)
     })
   }
 
@@ -64,18 +66,21 @@ export class ServingThread {
 export class RemoteSupply implements Supply {
   readonly #handle: SegmentHandle
   readonly #memory: SegmentMemory
-  readonly #timing: Timing
+  readonly #later: Timing['later']
   readonly #channel: Channel
   readonly #waiting = new Waiting()
   #failure: Error | undefined
   /** For which segment the other thread was asked; once is enough. */
   #askedFor = -1
   #isClosed = false
+  /** While a call waits: takes back the look at whether the other thread has said something since it was asked. */
+  #cancelLook: (() => void) | undefined
+  #hasHeard = false
 
-  constructor(handle: SegmentHandle, memory: SegmentMemory, timing: Timing) {
+  constructor(handle: SegmentHandle, memory: SegmentMemory, later: Timing['later']) {
     this.#handle = handle
     this.#memory = memory
-    this.#timing = timing
+    this.#later = later
     this.#channel = open(handle.channel, (message) => this.#hear(message))
   }
 
@@ -84,35 +89,38 @@ export class RemoteSupply implements Supply {
   }
 
   ask(): void {
-    const { segments } = this.#memory
-    if (this.#askedFor === segments || this.#isClosed) return
+    const { segments, hasRoom } = this.#memory
+    if (!hasRoom || this.#askedFor === segments || this.#isClosed) return
     this.#askedFor = segments
     this.#post()
   }
 
   arrival(): Promise<void> {
     if (this.#isClosed || this.#memory.isClosed) return Promise.reject(closedError())
-    const { callTimeoutMs, name } = this.#handle
-    // A timer that keeps the thread alive for as long as a call waits.
-    const cancel = this.#timing.later(
-      () =>
-        this.#waiting.settle(
-          new GraupelError(
-            'ERR_STATE_UNREACHABLE',
-            `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`,
-          ),
-        ),
-      callsOfAttempt * callTimeoutMs + answerMs,
-    )
-    const news = this.#waiting.wait().finally(cancel)
-    this.#post()
+    const news = this.#waiting.wait()
+    if (this.#cancelLook === undefined) this.#askAndLook()
     return news
   }
 
   close(): void {
-    this.#isClosed = true
-    this.#channel.close()
-    this.#waiting.settle(closedError())
+    this.#end()
+  }
+
+  /** Asks, and again for as long as a call waits and the other thread answers. The timer keeps this thread alive. */
+  #askAndLook(): void {
+    const { callTimeoutMs, name } = this.#handle
+    this.#hasHeard = false
+    this.#post()
+    this.#cancelLook = this.#later(() => {
+      this.#cancelLook = undefined
+      if (this.#hasHeard) return this.#askAndLook()
+      this.#settle(
+        new GraupelError(
+          'ERR_STATE_UNREACHABLE',
+          `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`,
+        ),
+      )
+    }, callTimeoutMs + answerMs)
   }
 
   #post(): void {
@@ -120,16 +128,31 @@ export class RemoteSupply implements Supply {
   }
 
   #hear(message: Message): void {
+    // Another thread that has the handle.
     if (message.type === 'ask') return
+    this.#hasHeard = true
+    if (message.type === 'busy') return
     if (message.type === 'closed') {
-      this.#waiting.settle(closedError())
+      this.#end()
       return
     }
     const { failure } = message
     this.#failure = failure && errorOf(failure)
-    // Another attempt will be made, and has to be asked for.
-    if (failure !== undefined) this.#askedFor = -1
-    this.#waiting.settle(this.#failure)
+    // What comes next has to be asked for.
+    this.#askedFor = -1
+    this.#settle(this.#failure)
+  }
+
+  #end(): void {
+    this.#isClosed = true
+    this.#channel.close()
+    this.#settle(closedError())
+  }
+
+  #settle(failure: Error | undefined): void {
+    this.#cancelLook?.()
+    this.#cancelLook = undefined
+    this.#waiting.settle(failure)
   }
 }
 
