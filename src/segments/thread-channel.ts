@@ -9,14 +9,15 @@ import { type Supply, Waiting } from './supply.js'
 /** What threads tell each other. The numbers themselves are in the memory that they share. */
 type Message =
   | { readonly type: 'ask' }
-  /** One is asked for, and under way. */
-  | { readonly type: 'busy' }
+  /** Whether the thread that fetches still runs, and its answer. */
+  | { readonly type: 'look' }
+  | { readonly type: 'answer' }
   /** An attempt to fetch has ended. */
   | { readonly type: 'news'; readonly failure?: { readonly code: ErrorCode; readonly message: string } }
   | { readonly type: 'closed' }
 
-/** Milliseconds for the thread that fetches to answer, beside one call of the store. */
-const answerMs = 1000
+/** Milliseconds without news after which a thread asks whether the one that fetches still runs. */
+const lookMs = 1000
 
 /** Whether threads can tell each other something. */
 export function hasChannels(): boolean {
@@ -39,11 +40,10 @@ export class ServingThread {
 
   constructor(name: string, fetcher: Fetcher) {
     this.#channel = open(name, ({ type }) => {
+      if (type === 'look') this.#post({ type: 'answer' })
       if (type !== 'ask') return
       fetcher.ask()
-      // At once, by which the other thread knows that this one runs.
-      if (fetcher.isFetching) this.#post({ type: 'busy' })
-      else this.tell(fetcher.failure)
+      if (!fetcher.isFetching) this.tell(fetcher.failure)
     })
   }
 
@@ -73,9 +73,8 @@ export class RemoteSupply implements Supply {
   /** For which segment the other thread was asked; once is enough. */
   #askedFor = -1
   #isClosed = false
-  /** While a call waits: takes back the look at whether the other thread has said something since it was asked. */
+  /** Set while a call waits: cancels what happens when no news come. */
   #cancelLook: (() => void) | undefined
-  #hasHeard = false
 
   constructor(handle: SegmentHandle, memory: SegmentMemory, later: Timing['later']) {
     this.#handle = handle
@@ -92,13 +91,14 @@ export class RemoteSupply implements Supply {
     const { segments, hasRoom } = this.#memory
     if (!hasRoom || this.#askedFor === segments || this.#isClosed) return
     this.#askedFor = segments
-    this.#post()
+    this.#post({ type: 'ask' })
   }
 
   arrival(): Promise<void> {
     if (this.#isClosed || this.#memory.isClosed) return Promise.reject(closedError())
+    this.ask()
     const news = this.#waiting.wait()
-    if (this.#cancelLook === undefined) this.#askAndLook()
+    if (this.#cancelLook === undefined) this.#lookLater()
     return news
   }
 
@@ -106,36 +106,29 @@ export class RemoteSupply implements Supply {
     this.#end()
   }
 
-  /** Asks, and again for as long as a call waits and the other thread answers. The timer keeps this thread alive. */
-  #askAndLook(): void {
+  /** Looks after the thread that fetches from time to time, while a call waits for it. The timers keep this thread alive. */
+  #lookLater(): void {
     const { callTimeoutMs, name } = this.#handle
-    this.#hasHeard = false
-    this.#post()
+    const text = `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`
     this.#cancelLook = this.#later(() => {
-      this.#cancelLook = undefined
-      if (this.#hasHeard) return this.#askAndLook()
-      this.#settle(
-        new GraupelError(
-          'ERR_STATE_UNREACHABLE',
-          `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`,
-        ),
-      )
-    }, callTimeoutMs + answerMs)
+      this.#post({ type: 'look' })
+      const giveUp = () => this.#settle(new GraupelError('ERR_STATE_UNREACHABLE', text))
+      this.#cancelLook = this.#later(giveUp, Math.max(lookMs, callTimeoutMs))
+    }, lookMs)
   }
 
-  #post(): void {
-    this.#channel.postMessage({ type: 'ask' } satisfies Message)
+  #post(message: Message): void {
+    this.#channel.postMessage(message)
   }
 
   #hear(message: Message): void {
-    // Another thread that has the handle.
-    if (message.type === 'ask') return
-    this.#hasHeard = true
-    if (message.type === 'busy') return
-    if (message.type === 'closed') {
-      this.#end()
-      return
+    // What other threads ask is not for this one.
+    if (message.type === 'closed') this.#end()
+    if (message.type === 'answer' && this.#cancelLook !== undefined) {
+      this.#cancelLook()
+      this.#lookLater()
     }
+    if (message.type !== 'news') return
     const { failure } = message
     this.#failure = failure && errorOf(failure)
     // What comes next has to be asked for.
