@@ -39,7 +39,7 @@ export const errorCodes = {
   ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
   ERR_COUNTER_OVERFLOW: 'the next count does not fit the digits of its pattern, or the range of counts',
   ERR_PATTERN_INVALID: 'a pattern cannot be read, or would give one text twice',
-  ERR_KEY_INVALID: 'the key of a mask has the wrong length or type, or is one too few',
+  ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
 } as const
 
 /** One of the codes in {@link errorCodes}. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as graupel from 'graupel'
 import * as lease from 'graupel/lease'
+import * as mask from 'graupel/mask'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -93,7 +94,13 @@ describe('every code block', () => {
 
 describe('the docstrings', () => {
   const examples = docstringExamples()
-  const entries = { graupel, 'graupel/lease': lease, 'graupel/stores': stores, 'graupel/stores/testing': testing }
+  const entries = {
+    graupel,
+    'graupel/lease': lease,
+    'graupel/mask': mask,
+    'graupel/stores': stores,
+    'graupel/stores/testing': testing,
+  }
   const imports = Object.entries(entries)
     .map(([entry, names]) => `import { ${Object.keys(names).join(', ')} } from '${entry}'`)
     .join('\n')

@@ -13,10 +13,11 @@ import { startConsul } from './kinds/consul.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
 import { startApi } from './kinds/kubernetes.ts'
-import { database, startMysql } from './kinds/mysql.ts'
+import { database, mysqlPools, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
 import { startZooKeeper, zookeeperKind } from './kinds/zookeeper.ts'
+import { type Admin, makeLeafTable } from './mysql-admin.ts'
 import type { Server } from './servers.ts'
 
 // The programs of examples/ and the examples in the docstrings of stores, on real servers.
@@ -138,6 +139,22 @@ describeExamples(
 )
 
 describeExamples(
+  [],
+  'leafAllocStore',
+  `import { createSegmentGenerator, leafAllocStore } from 'graupel/segments'\nimport mysql from 'mysql2/promise'`,
+  ['mysql'],
+  async () => {
+    const server = await startMysql()
+    const pool = mysqlPools.mysql2(server.port)
+    const admin = pool as never as Admin
+    await makeLeafTable(admin)
+    await admin.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 2000)")
+    await pool.end()
+    return { server, variables: { MYSQL_URL: `mysql://root@127.0.0.1:${server.port}/${database}` } }
+  },
+)
+
+describeExamples(
   ['postgres.mjs'],
   'postgresStore',
   `import { postgresStore } from 'graupel/stores/postgres'\nimport pg from 'pg'`,
@@ -186,7 +203,8 @@ describeExamples(
 )
 
 it('every program and every store has its test here', () => {
-  expect(programs.toSorted()).toEqual([
+  // It needs no server: test/serial/payment.test.ts.
+  expect(programs.filter((name) => name !== 'payment-serial.mjs').toSorted()).toEqual([
     'consul.mjs',
     'etcd.mjs',
     'kubernetes.mjs',
@@ -201,6 +219,7 @@ it('every program and every store has its test here', () => {
     'consulStore',
     'etcdStore',
     'kubernetesStore',
+    'leafAllocStore',
     'mysqlStore',
     'postgresStore',
     'redisStore',

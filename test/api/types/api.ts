@@ -5,6 +5,7 @@ import {
   type DecodedId,
   decode,
   defineLayout,
+  defineSerial,
   encodeId,
   type GeneratorOptions,
   type IdGenerator,
@@ -13,6 +14,7 @@ import {
   nodeFromEnvironment,
   parseId,
 } from 'graupel'
+import { createMask, type Mask } from 'graupel/mask'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -131,9 +133,31 @@ const ofChosen = createGenerator({ node: 1, layout: chosen })
 const maybe: number | undefined = ofChosen.nextNumber?.()
 const part: number | undefined = decode(id, chosen).fields['worker']
 
+// A serial keeps the type of its layout.
+const serial = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}', layout: layouts.discord })
+const layoutOfSerial: Layout<typeof layouts.discord.fields> = serial.layout
+const parsed: bigint = serial.parse(serial.format(id))
+defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}', layout: chosen, timeZone: '+08:00' }).format('7')
+// @ts-expect-error a number cannot hold 64 bits
+serial.format(7)
+// @ts-expect-error a serial is text
+serial.parse(7n)
+// @ts-expect-error nothing says which layout made the ids
+defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}' })
+
 // An option may be undefined where a variable may.
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
+
+const mask: Mask = createMask(new Uint8Array(32))
+const hidden: [bigint, string, number] = [mask.hide(id), mask.hideString(id), mask.hideNumber(5)]
+createMask({ keys: { b: Buffer.alloc(32), a: new Uint8Array(16) }, bits: 53, encoding: 'hex' })
+// @ts-expect-error a key is no text
+createMask('secret')
+// @ts-expect-error there is no such width
+createMask({ keys: {}, bits: 62 })
+// @ts-expect-error texts are no bytes
+createMask({ keys: {}, encoding: 'bytes' })
 
 export {
   about,
@@ -142,6 +166,8 @@ export {
   datacenter,
   decoded,
   discord,
+  hidden,
+  layoutOfSerial,
   layoutOfTwitter,
   many,
   maybe,
@@ -149,6 +175,7 @@ export {
   next,
   nextAsync,
   nextString,
+  parsed,
   part,
   signed,
   taken,
