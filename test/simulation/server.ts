@@ -66,9 +66,9 @@ export class Server {
   }
 
   /** Another server takes over, with another clock; where it is not durable, it has not heard of the last writes. */
-  failOver(left = this.earlier()): void {
+  failOver(left?: Entries): void {
     this.#begin()
-    this.#lose(left)
+    this.#lose(left ?? this.earlier())
   }
 
   /** An older copy is put in its place, and nothing tells that. */
