@@ -17,7 +17,7 @@ export function hasFalseClock(slot: number): boolean {
 /** One of the processes of a run, and after its end the next one in its place. */
 export class Slot {
   readonly #number: number
-  readonly #site: Site
+  readonly #site: Pick<Site, 'plan'>
   readonly #work: Work
   readonly #folder: string
   readonly #random: () => number
@@ -32,7 +32,14 @@ export class Slot {
   /** Ends that nothing here has caused. */
   readonly deaths: string[] = []
 
-  constructor(number: number, site: Site, work: Work, folder: string, random: () => number, pauseMs: number) {
+  constructor(
+    number: number,
+    site: Pick<Site, 'plan'>,
+    work: Work,
+    folder: string,
+    random: () => number,
+    pauseMs: number,
+  ) {
     this.#number = number
     this.#site = site
     this.#work = work
