@@ -122,12 +122,22 @@ class Chaos {
         await this.#site.copy()
         await sleep(1000 + this.#random() * 2000)
         const [name] = left.splice(Math.floor(this.#random() * left.length), 1) as [string]
+        const dead = this.#work.deadly.includes(name) && round % 2 === 0 ? await this.#killAll() : []
         this.#happens(name)
         await all[name]?.()
         this.#happens(`well again: ${name}`)
+        for (const slot of dead) slot.start()
         yield round > 0 || left.length === 0
       }
     }
+  }
+
+  /** When what befalls single ones has ended. */
+  async #killAll(): Promise<readonly Slot[]> {
+    await Promise.all(this.#underWay)
+    this.#happens('all processes killed')
+    await this.kill()
+    return this.#slots
   }
 
   /** Goes on until so many more ids were made. */

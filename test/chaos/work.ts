@@ -18,6 +18,8 @@ export interface Work {
   readonly processFaultMs: number
   /** Milliseconds between two faults of the server. */
   readonly serverFaultMs: number
+  /** Faults of the server by which all processes are killed, too, every second time: then none knows more than the store. */
+  readonly deadly: readonly string[]
   /** How many ids all have to make after a fault of the server, before a copy is made that is to be brought back. */
   readonly idsBeforeCopy: number
 }

@@ -55,6 +55,7 @@ export const leases: Work = {
   processFaultMs: 900,
   // What a store that may forget makes its users wait, and as long again in which they work.
   serverFaultMs: 20_000,
+  deadly: [],
   idsBeforeCopy: 0,
 }
 

@@ -37,6 +37,7 @@ export function segmentsOf(processes: number): Work {
     survivesLosses: false,
     processFaultMs: 300,
     serverFaultMs: 4000,
+    deadly: ['restored from an older copy'],
     // One copy is brought back once, and not before the record was written in the present life of the server: a gap is skipped
     // in each life, from where the record was in the last one, so that a copy that has missed a gap would be followed by the same
     // gap, and by numbers that were made. What is left of earlier lives is less than so many: in each process two segments and
