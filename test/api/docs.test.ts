@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import * as graupel from 'graupel'
 import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
+import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -98,6 +99,7 @@ describe('the docstrings', () => {
     graupel,
     'graupel/lease': lease,
     'graupel/mask': mask,
+    'graupel/segments': segments,
     'graupel/stores': stores,
     'graupel/stores/testing': testing,
   }

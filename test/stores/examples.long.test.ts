@@ -202,6 +202,25 @@ describeExamples(
   },
 )
 
+describeWith(['postgres'], 'with a counter', () => {
+  it('order-numbers.mjs goes on after the numbers of its last start', async () => {
+    const server = await startPostgres()
+    const DATABASE_URL = `postgres://postgres@127.0.0.1:${server.port}/postgres`
+    const start = () =>
+      promisify(execFile)(process.execPath, ['order-numbers.mjs'], {
+        cwd: folder,
+        env: { ...process.env, DATABASE_URL },
+      })
+    const told = `${(await start()).stdout}${(await start()).stdout}`
+    const counts = [...told.matchAll(/^SO-(\d{8})-(\d{6})$/gm)].map(([, day, count]) => [day, Number(count)])
+    // Midnight may have come between the two.
+    const isNewDay = counts[0]?.[0] !== counts[9]?.[0]
+    expect(counts.map(([, count]) => count).slice(0, 5)).toEqual([1, 2, 3, 4, 5])
+    if (!isNewDay) expect(counts.map(([, count]) => count).slice(5)).toEqual([6, 7, 8, 9, 10])
+    await server.stop()
+  })
+})
+
 it('every program and every store has its test here', () => {
   // It needs no server: test/serial/payment.test.ts.
   expect(programs.filter((name) => name !== 'payment-serial.mjs').toSorted()).toEqual([
@@ -209,6 +228,7 @@ it('every program and every store has its test here', () => {
     'etcd.mjs',
     'kubernetes.mjs',
     'mysql.mjs',
+    'order-numbers.mjs',
     'postgres.mjs',
     'redis.mjs',
     'sqlite.mjs',
