@@ -11,7 +11,7 @@ const maxRoundMs = 500
 
 /**
  * When a process writes again. The one that has written last knows the record, and the others have to read it first. So on a
- * network of constant delay it would win for ever, and it is the winner that waits; who has lost writes at once. Waits are
+ * network of constant delay it would win for ever, and it is the winner that waits; the losers write at once. Waits are
  * measured in rounds, because a store may be near or far.
  */
 export class Pace {
