@@ -16,7 +16,7 @@ export const errorCodes = {
   ERR_ID_INVALID: 'an id, or a part of one, is not what its encoding or its layout can hold',
   ERR_ENCODING_UNKNOWN: 'an encoding has a name that does not exist',
   ERR_ARRAY_INVALID: 'an array cannot be filled safely',
-  ERR_NUMBER_UNSAFE: 'the ids of the layout do not fit a JavaScript number',
+  ERR_NUMBER_UNSAFE: 'the ids do not fit a JavaScript number',
   ERR_CLOCK_INVALID: 'the clock gave something that is not a time',
   ERR_CLOCK_BEFORE_EPOCH: 'the clock shows a time before the epoch of the layout',
   ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow to go on',

@@ -206,6 +206,24 @@ describe('docs/leases.md', () => {
   })
 })
 
+describe('docs/numbers.md', () => {
+  const text = read('docs/numbers.md')
+  /** The names in the first column of the table with this head. */
+  const namesBelow = (head: string) => {
+    const rows = text.split(head)[1]?.split('\n\n')[0] ?? ''
+    return [...rows.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) => names.match(/\w+/g) ?? [])
+  }
+
+  it('names every option of segments, the events and the statistics', async () => {
+    const names = namesBelow('| option of `createSegmentGenerator` |').join(', ')
+    expect(await refusal(segments.createSegmentGenerator)).toMatch(new RegExp(`the options are ${names}$`))
+    const numbers = await segments.createSegmentGenerator({ store: stores.memoryStore(), name: 'orders' })
+    expect(namesBelow('| property | what it is |')).toEqual(Object.keys(numbers.stats()))
+    const [, union = ''] = /interface SegmentsEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/events.ts')) ?? []
+    expect(namesBelow('| event | when |')).toEqual(union.match(/\w+/g))
+  })
+})
+
 describe('README.md', () => {
   it('names every option', async () => {
     expect(await refusal(graupel.createGenerator)).toMatch(new RegExp(`the options are ${optionsIn('README.md')}$`))

@@ -15,6 +15,8 @@ import {
   parseId,
 } from 'graupel'
 import { createMask, type Mask } from 'graupel/mask'
+import { createSegmentGenerator, type SegmentGenerator, type SegmentHandle, type SegmentStats } from 'graupel/segments'
+import { memoryStore } from 'graupel/stores'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -182,3 +184,34 @@ export {
   text,
   worker,
 }
+
+// Segments have the calls of a generator, all of them.
+const orders: SegmentGenerator = await createSegmentGenerator({
+  store: memoryStore(),
+  name: 'orders',
+  start: 1n,
+  max: 9,
+})
+const order: [bigint, number, string] = [orders.next(), orders.nextNumber(), orders.nextString()]
+const { next: nextOrder, nextAsync: nextOrderAsync }: { next(): bigint; nextAsync(): Promise<bigint> } = orders
+const filled: BigInt64Array = orders.fill(new BigInt64Array(2))
+const waited: BigUint64Array = await orders.fillAsync(new BigUint64Array(2))
+const several: [bigint[], bigint[]] = [orders.take(2), [...orders]]
+const counts: SegmentStats = orders.stats()
+const ofThread: SegmentGenerator = await createSegmentGenerator({ handle: orders.handle satisfies SegmentHandle })
+{
+  using _ = ofThread
+}
+// @ts-expect-error a name is missing
+createSegmentGenerator({ store: memoryStore() })
+// @ts-expect-error a store is missing
+createSegmentGenerator({ name: 'orders' })
+// @ts-expect-error a step is no bigint
+createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 10n })
+// @ts-expect-error there is no such option
+createSegmentGenerator({ store: memoryStore(), name: 'orders', steps: 10 })
+// @ts-expect-error a generator keeps its name
+orders.name = 'others'
+// @ts-expect-error fill takes arrays of 64 bits
+orders.fill(new Uint32Array(2))
+export const segmentsUsed = [order, nextOrder, nextOrderAsync, filled, waited, several, counts]
