@@ -119,7 +119,7 @@ describe('the judge', () => {
     [
       'is far below 100',
       (of) => {
-        of.highest = 80n
+        of.highest = 60n
         of.overflows('a')
       },
     ],
