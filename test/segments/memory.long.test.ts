@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { bundle } from '../simulation/load.ts'
+import { explore } from './memory-model.ts'
+import { overtaken } from './memory-models.ts'
 
 // Real threads and real atomics, which test/segments/memory.test.ts replaces. Each taker notes the numbers that it has in memory that all
 // share, where a number that another has noted shows at once.
@@ -61,4 +63,10 @@ it('no number is taken twice, and none is left out, by threads that take while a
   expect(taken).toBe(added * perSegment)
   expect(new Uint8Array(seen).subarray(0, taken).every((times) => times === 1)).toBe(true)
   expect(added).toBeGreaterThan(100)
+})
+
+it('the same holds in the model in which a thread is overtaken by others', async () => {
+  const { violation, states } = await explore(overtaken)
+  console.info(`${states} states`)
+  expect(violation).toBeUndefined()
 })
