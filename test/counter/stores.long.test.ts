@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { TcpProxy, weathers } from '../lease/chaos-proxy.ts'
+import { TcpProxy, weathers } from '../chaos/proxy.ts'
 import { eventually } from '../stores/eventually.ts'
 import { describeServers } from '../stores/kinds/describe.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
