@@ -199,7 +199,7 @@ function equalIn(sorted: BigUint64Array): bigint[] {
   return equal
 }
 
-export interface Event {
+interface Event {
   readonly monotonicMs: number
   readonly process: string
   readonly type?: string

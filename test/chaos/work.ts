@@ -1,14 +1,14 @@
 import type { Subject } from './proof.ts'
 
 /** One of some, by the seed of the run. */
-export type Pick = <T>(some: readonly T[]) => T
+type Choose = <T>(some: readonly T[]) => T
 
 /** What the processes of a run do, and what has to hold for what they write. */
 export interface Work {
   /** What each of them runs, with its order as JSON for argument. Ends well after SIGTERM, and has made its file of events before. */
   readonly program: string
   /** What it is told beside the store and its files; another choice each time that it is started. */
-  order(slot: number, threads: number, pick: Pick): object
+  order(slot: number, threads: number, pick: Choose): object
   /** Variables of its environment. */
   environment?(slot: number): Record<string, string>
   readonly subject: Subject
