@@ -7,8 +7,6 @@ export type Part = { readonly literal: string } | { readonly token: string; read
 const maxLength = 255
 const maxWidth = 20
 
-/** Units of time that stand in one pair of braces. */
-const joinedUnits = new RegExp(`^(?:${units.join('|')})+$`)
 const eachUnit = new RegExp(units.join('|'), 'g')
 
 /**
@@ -76,7 +74,7 @@ function checkText(pattern: unknown): asserts pattern is string {
 function readBraces(pattern: string, content: string, tokens: readonly string[]): Part[] {
   const [name = '', ...widths] = content.split(':')
   if (name === '') throw patternError(pattern, `{${content}} names no token; ${knownTokens(tokens)}`)
-  const names = tokens.includes(name) || !joinedUnits.test(name) ? [name] : (name.match(eachUnit) ?? [])
+  const names = tokens.includes(name) ? [name] : joinedIn(name)
   for (const token of names) {
     if (!tokens.includes(token)) throw patternError(pattern, `there is no token ${show(token)}; ${knownTokens(tokens)}`)
   }
@@ -92,6 +90,12 @@ function readBraces(pattern: string, content: string, tokens: readonly string[])
     )
   }
   return [{ token: name, width: Number(width) }]
+}
+
+/** Units of time that stand in one pair of braces; else the name itself. Not by `(yyyy|yy)+`, which takes for ever to refuse a long name. */
+function joinedIn(name: string): string[] {
+  const found = name.match(eachUnit) ?? []
+  return found.join('') === name ? found : [name]
 }
 
 function checkOnce(pattern: string, parts: readonly Part[]): void {
