@@ -17,13 +17,14 @@ const advice = 'pass 16, 24 or 32 random bytes, such as crypto.getRandomValues(n
  * @throws TypeError, RangeError `ERR_KEY_INVALID`
  */
 export function checkKeys(keys: unknown): readonly (readonly [name: string, key: Uint8Array])[] {
-  if (typeof keys !== 'object' || keys === null || keys instanceof Uint8Array || Array.isArray(keys)) {
-    const what = keys instanceof Uint8Array || typeof keys === 'object' ? show(keys) : `a value of type ${typeof keys}`
+  if (typeof keys !== 'object' || keys === null || isBytes(keys) || Array.isArray(keys)) {
+    const what = typeof keys === 'object' ? show(keys) : `a value of type ${typeof keys}`
     throw typeError('ERR_KEY_INVALID', `keys is ${what}; pass an object such as { b: newKey, a: oldKey }`)
   }
-  const all = Object.entries(keys)
-  if (all.length === 0) throw rangeError('ERR_KEY_INVALID', 'keys is empty; the first key of it hides, and all reveal')
-  for (const [name, key] of all) {
+  const given = Object.entries(keys)
+  if (given.length === 0)
+    throw rangeError('ERR_KEY_INVALID', 'keys is empty; the first key of it hides, and all reveal')
+  const all = given.map(([name, key]) => {
     if (name !== '' && !keyName.test(name)) {
       // A longer one may be a key.
       const shown = name.length > 16 ? `of ${name.length} characters` : show(name)
@@ -32,8 +33,8 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
         `keys has the name ${shown}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without one`,
       )
     }
-    checkKey(name === '' ? 'the key' : `the key '${name}'`, key)
-  }
+    return [name, keyFrom(name === '' ? 'the key' : `the key '${name}'`, key)] as const
+  })
   for (const [i, [name, key]] of all.entries()) {
     const twin = all.slice(0, i).find(([, other]) => isEqual(other, key))
     if (twin === undefined) continue
@@ -45,12 +46,15 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
   return all
 }
 
-function checkKey(what: string, key: unknown): asserts key is Uint8Array {
-  if (!(key instanceof Uint8Array)) {
-    const type = typeof key === 'object' ? show(key) : `of type ${typeof key}`
-    const remedy = typeof key === 'string' ? "pass its bytes: Buffer.from(text, 'hex')" : advice
+/** A copy of the key, by what it holds and not by what a subclass says of it. */
+function keyFrom(what: string, given: unknown): Uint8Array {
+  if (!isBytes(given)) {
+    const type = typeof given === 'object' ? show(given) : `of type ${typeof given}`
+    const remedy = typeof given === 'string' ? "pass its bytes: Buffer.from(text, 'hex')" : advice
     throw typeError('ERR_KEY_INVALID', `${what} is ${type}, and not a Uint8Array; ${remedy}`)
   }
+  // One whose memory was transferred is empty, and cannot be copied.
+  const key = given.length === 0 ? new Uint8Array() : new Uint8Array(given)
   if (!keyLengths.includes(key.length)) {
     const text =
       key.length === 48 || key.length === 64 ? "; if these are digits of hex, pass Buffer.from(text, 'hex')" : ''
@@ -60,6 +64,17 @@ function checkKey(what: string, key: unknown): asserts key is Uint8Array {
   if (key.every((byte) => byte === key[0])) {
     throw rangeError('ERR_KEY_INVALID', `${what} is the same byte ${key.length} times; ${advice}`)
   }
+  return key
+}
+
+const { get: kindOf } = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+) as PropertyDescriptor
+
+/** Of any realm: test runners have a Uint8Array of their own in each test file. */
+function isBytes(value: unknown): value is Uint8Array {
+  return kindOf?.call(value) === 'Uint8Array'
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { createMask, type MaskBits } from 'graupel/mask'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
@@ -27,6 +28,28 @@ describe('createMask refuses', () => {
     const named = caught(() => createMask({ keys: { b: key, a: given as Uint8Array } }))
     expect([named.constructor, named.code]).toEqual([kind, 'ERR_KEY_INVALID'])
     expect(named.message).toContain("the key 'a'")
+  })
+
+  it('a subclass that gives itself another length', () => {
+    class Liar extends Uint8Array {
+      override get length() {
+        return 32
+      }
+    }
+    expect(caught(() => createMask(Liar.of(1, 2, 3))).code).toBe('ERR_KEY_INVALID')
+  })
+
+  it('a key whose memory was transferred', () => {
+    const gone = Uint8Array.from(key)
+    structuredClone(gone.buffer, { transfer: [gone.buffer] })
+    expect(caught(() => createMask(gone)).code).toBe('ERR_KEY_INVALID')
+  })
+
+  it('no key of another realm', () => {
+    const given: Uint8Array = runInNewContext('Uint8Array.from({ length: 32 }, (_, i) => i * 7)')
+    expect(given).not.toBeInstanceOf(Uint8Array)
+    const hidden = createMask(key).hide(1n)
+    expect([createMask(given).hide(1n), createMask({ keys: { a: given } }).hide(1n)]).toEqual([hidden, hidden])
   })
 
   it('a key without showing it', () => {
