@@ -25,8 +25,8 @@ export function checkOptionNames(
 
 /** @throws TypeError `ERR_OPTION_INVALID` */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
-  const { addEventListener, throwIfAborted } = Object(signal) as Partial<AbortSignal>
-  const isSignal = typeof addEventListener === 'function' && typeof throwIfAborted === 'function'
+  const { addEventListener, removeEventListener, throwIfAborted } = Object(signal) as Partial<AbortSignal>
+  const isSignal = [addEventListener, removeEventListener, throwIfAborted].every((one) => typeof one === 'function')
   if (signal !== undefined && !isSignal) {
     throw typeError('ERR_OPTION_INVALID', `signal is ${show(signal)}; pass the signal of an AbortController`)
   }

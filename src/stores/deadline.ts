@@ -57,10 +57,14 @@ export function callWithin<T>(
   })
 }
 
-/** An error of this package says itself what to do. */
+/** An error of this package says itself what to do. To look at one of a client may throw, and the call has to end. */
 function isOwn(error: unknown): boolean {
-  if (error instanceof GraupelError) return true
-  return error instanceof RangeError && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
+  try {
+    if (error instanceof GraupelError) return true
+    return error instanceof RangeError && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
+  } catch {
+    return false
+  }
 }
 
 /** What a client has rejected with, which may be anything: to read its message may throw, and the call has to end. */

@@ -53,6 +53,7 @@ describe('an option of createSegmentGenerator that is wrong', () => {
     ['callTimeoutMs 0', { callTimeoutMs: 0 }, 'RangeError', /callTimeoutMs is 0/],
     ['callTimeoutMs infinite', { callTimeoutMs: Number.POSITIVE_INFINITY }, 'RangeError', /callTimeoutMs/],
     ['a signal that is none', { signal: true }, 'TypeError', /signal is true/],
+    ['half a signal', { signal: { addEventListener() {}, throwIfAborted() {} } }, 'TypeError', /signal is {/],
     ['no store', { store: undefined }, 'TypeError', /store is undefined/],
     ['a client in place of a store', { store: { get() {}, set() {} } }, 'TypeError', /store/],
     ['a store that may forget, without incarnation', { store: { ...unused, durable: false } }, 'TypeError', /durable/],

@@ -101,6 +101,14 @@ describe('a write', () => {
   })
 })
 
+const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+revoke()
+const evilCode = Object.defineProperty(new RangeError('about a code'), 'code', {
+  get() {
+    throw new Error('evil')
+  },
+})
+
 describe('a call', () => {
   it('has a deadline, and aborts the store with it', async () => {
     let seen: AbortSignal | undefined
@@ -140,6 +148,8 @@ describe('a call', () => {
       'failed: with an error that cannot be read;',
     ],
     ['nothing', undefined, 'failed: undefined;'],
+    ['what cannot be looked at', revoked, 'failed: with an error that cannot be read;'],
+    ['a code that throws', evilCode, 'failed: about a code;'],
   ])('ends where the store rejects with %s', async (_name, reason, text) => {
     const calls = callsOf({ read: () => Promise.reject(reason) })
     await expect(time.until(calls.read(key))).rejects.toThrow(text)
