@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError } from '../errors.js'
+import { GraupelError, show } from '../errors.js'
 import { publish } from '../events.js'
 import { checkOptionNames } from '../options.js'
 import { StoreCalls } from '../stores/calls.js'
@@ -17,7 +17,7 @@ import {
   type SegmentOptions,
 } from './options.js'
 import type { SegmentGenerator } from './segment-generator.js'
-import type { SegmentSource } from './source.js'
+import type { Segment, SegmentSource } from './source.js'
 import { StoreSource } from './store-source.js'
 import { hasChannels, RemoteSupply, ServingThread } from './thread-channel.js'
 
@@ -118,11 +118,28 @@ function leafSource(table: LeafAllocStore, tag: string, timing: Timing, timeoutM
   const { name } = table
   return {
     name,
-    take: (count, signal) =>
-      callWithin({ call: 'takeSegment', store: name }, timing, timeoutMs, signal, (own) =>
-        table.takeSegment(tag, count, own),
-      ),
+    take: async (count, signal) => {
+      const call = { call: 'takeSegment', store: name }
+      const taken = await callWithin(call, timing, timeoutMs, signal, (own) => table.takeSegment(tag, count, own))
+      return checkSegment(taken, name)
+    },
   }
+}
+
+/** A table of the user's own may answer anything, and a segment without numbers would be fetched again without end. */
+function checkSegment(taken: unknown, store: string): Segment {
+  const { first, count } = Object(taken) as Partial<Segment>
+  const isFine =
+    typeof first === 'bigint' &&
+    Number.isSafeInteger(count) &&
+    (count as number) >= 1 &&
+    first >= 0n &&
+    first + BigInt(count as number) <= 2n ** 63n
+  if (isFine) return { first, count: count as number }
+  throw new GraupelError(
+    'ERR_STORE_INVALID',
+    `takeSegment() of the store '${store}' answered ${show(taken)} with first ${show(first)} and count ${show(count)}; it has to answer numbers from 0 to 2^63 - 1, a bigint and how many`,
+  )
 }
 
 function unshareable(): GraupelError {

@@ -5,7 +5,7 @@ import { checkStore } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import type { Store } from '../stores/store.js'
 import type { SegmentHandle } from './handle.js'
-import type { Range } from './range.js'
+import { maxStride, type Range } from './range.js'
 import type { Steps } from './steps.js'
 
 /** The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is refused. */
@@ -79,7 +79,6 @@ const optionNames: readonly string[] = [
 
 const maxSigned = 2n ** 63n - 1n
 const maxUnsigned = 2n ** 64n - 1n
-const maxStride = 65_535
 const usualStep = 1000
 const usualMaxStep = 2 ** 24
 /** So many calls of the store have to end within the time that the rest of a segment lasts. */

@@ -1,6 +1,9 @@
 import { rangeError } from '../errors.js'
 import type { Segment } from './source.js'
 
+/** The largest distance from one number to the next. */
+export const maxStride = 65_535
+
 /** Which numbers segments may have. */
 export interface Range {
   /** The first number of all. */

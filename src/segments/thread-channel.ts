@@ -1,4 +1,4 @@
-import { type ErrorCode, GraupelError, rangeError } from '../errors.js'
+import { type ErrorCode, errorCodes, GraupelError, rangeError } from '../errors.js'
 import { closedError } from '../policy/refusal.js'
 import type { Timing } from '../stores/deadline.js'
 import type { Fetcher } from './fetcher.js'
@@ -28,15 +28,27 @@ type Channel = InstanceType<typeof BroadcastChannel>
 
 function open(name: string, hear: (message: Message) => void): Channel {
   const channel = new BroadcastChannel(name)
-  channel.onmessage = (event: unknown) => hear((event as { data: Message }).data)
+  channel.onmessage = (event: unknown) => {
+    const { data } = event as { data: unknown }
+    if (isMessage(data)) hear(data)
+  }
   // Node keeps a process alive for a channel that somebody listens to; browsers have no such method.
   ;(channel as { unref?(): void }).unref?.()
   return channel
 }
 
+/** Others may post to the channel, too, and what they post is passed over: an error here would end the process. */
+function isMessage(data: unknown): data is Message {
+  const { type, failure } = Object(data) as { type?: unknown; failure?: unknown }
+  if (type !== 'news' || failure === undefined) return typeof type === 'string'
+  const { code, message } = Object(failure) as { code?: unknown; message?: unknown }
+  return typeof code === 'string' && Object.hasOwn(errorCodes, code) && typeof message === 'string'
+}
+
 /** Fetches for other threads. */
 export class ServingThread {
   readonly #channel: Channel
+  #isClosed = false
 
   constructor(name: string, fetcher: Fetcher) {
     this.#channel = open(name, ({ type }) => {
@@ -54,11 +66,13 @@ export class ServingThread {
 
   close(): void {
     this.#post({ type: 'closed' })
+    this.#isClosed = true
     this.#channel.close()
   }
 
   #post(message: Message): void {
-    this.#channel.postMessage(message)
+    // It may have been closed by a subscriber of the event that is told here, or before what was posted to it has arrived.
+    if (!this.#isClosed) this.#channel.postMessage(message)
   }
 }
 
