@@ -82,6 +82,8 @@ describe('graupel inspect --mask-key-file', () => {
     ['a text that is too short', 'ERR_ID_INVALID', ['b0', ...named], /has 2 characters; this mask writes 12/],
     ['an unknown key', 'ERR_KEY_INVALID', ['c00000000000', ...named], /the key name 'c'; this mask has 'b', 'a'/],
     ['a file that is not there', 'ERR_OPTION_INVALID', ['b0', '--mask-key-file', join(folder, 'none')], /\(ENOENT\)/],
+    ['a line of spaces', 'ERR_KEY_INVALID', ['b0', ...keyFile(`${' '.repeat(200_000)}x`)], /line 1 is no key/],
+    ['a device without end', 'ERR_KEY_INVALID', ['b0', '--mask-key-file', '/dev/zero'], /more than 262144 bytes/],
     ['a folder', 'ERR_OPTION_INVALID', ['b0', '--mask-key-file', folder], /\(EISDIR\)/],
     ['an empty file', 'ERR_KEY_INVALID', ['b0', ...keyFile('', '# none')], /which has no key; write one a line/],
     ['digits of no bytes', 'ERR_KEY_INVALID', ['b0', ...keyFile(`b = ${newHex}0`)], /line 1 is no key/],

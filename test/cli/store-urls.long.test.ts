@@ -52,6 +52,11 @@ describe('--store', () => {
     [['--store', 'zk://h?chroot=a'], '--store has parameters that zk: does not have; there are none'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
+    [
+      ['--store', 'redis://u:secret@h/orders'],
+      '--store has a database that is no number, as those of Redis are; write',
+    ],
+    [['--store', 'redis://h?db=secret'], '--store has a database that is no number'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')

@@ -1,4 +1,5 @@
 import { type RedisClient, redisStore } from '../../stores/redis.js'
+import { UsageError } from '../arguments.js'
 import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -8,6 +9,7 @@ import type { StoreUrl } from './url.js'
 const ioredis: Client = {
   name: 'ioredis',
   async open({ Redis, Cluster }, url, { names }) {
+    checkDatabase(url)
     let isConnected = false
     const retry = () => (isConnected ? reconnectMs : null)
     const connect = async (client: IoredisClient) => {
@@ -51,6 +53,7 @@ interface IoredisClient {
 const nodeRedis: Client = {
   name: 'redis',
   async open({ createClient, createCluster }, url, { names }) {
+    checkDatabase(url)
     let isConnected = false
     const socket = { connectTimeout: connectMs, reconnectStrategy: () => (isConnected ? reconnectMs : false) }
     const client = createClient({ url: url.text, socket })
@@ -74,6 +77,7 @@ const nodeRedis: Client = {
 const glide: Client = {
   name: '@valkey/valkey-glide',
   async open({ GlideClient, GlideClusterClient, Logger }, url, { names }) {
+    checkDatabase(url)
     // It writes to stdout, where ids are.
     Logger.init('off')
     const { host, port, database, tls, credentials } = partsOf(url)
@@ -101,6 +105,19 @@ function opened(client: RedisClient, names: Names, close: () => void): Opened {
 /** Whether the server is one of a cluster; false where the user may not ask. */
 async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
   return /^cluster_enabled:1/m.test(String(await info().catch(ignore)))
+}
+
+/** With a name, ioredis asks for the database NaN, and what the server says of it ends the process. @throws UsageError */
+function checkDatabase(url: StoreUrl): void {
+  const { pathname, searchParams } = new URL(url.text)
+  for (const text of [pathname.slice(1), searchParams.get('db') ?? '']) {
+    if (/^[0-9]*$/.test(text)) continue
+    // Without the text, which may be the end of a password that has a slash.
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--store has a database that is no number, as those of Redis are; write ${url.scheme}//HOST:PORT/0`,
+    )
+  }
 }
 
 /** For clients that take no URL. */
