@@ -1,6 +1,12 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
 /**
+ * A signal that comes again so soon is the same one: npx and `timeout` pass on what the process group has got already. Milliseconds;
+ * people press keys more slowly.
+ */
+const echoMs = 200
+
+/**
  * Does work that gives back what it holds when it is interrupted. The process then ends by the signal, as it would have at once
  * without this; a second signal does not wait for that.
  *
@@ -11,9 +17,14 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<void>
   const stop = () => {
     for (const name of signals) process.removeListener(name, listen)
   }
+  let abortedMs = 0
   const listen = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) end(name)
-    else controller.abort(name)
+    if (!controller.signal.aborted) {
+      abortedMs = performance.now()
+      controller.abort(name)
+    } else if (performance.now() - abortedMs > echoMs) {
+      end(name)
+    }
   }
   const end = (name: NodeJS.Signals) => {
     stop()
