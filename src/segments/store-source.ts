@@ -1,3 +1,4 @@
+import { GraupelError } from '../errors.js'
 import { keyOf } from '../numbers/name.js'
 import type { StoreCalls } from '../stores/calls.js'
 import { lastOf, nextSegment, type Range } from './range.js'
@@ -7,6 +8,8 @@ import type { Segment, SegmentSource } from './source.js'
 /** Milliseconds before another try after another process was faster: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 2
 const maxPauseMs = 100
+/** For how long a segment may meet conflicts, in times that one write may be tried. */
+const conflictWrites = 5
 
 export interface StoreSourceOptions {
   /** What the segments are called. */
@@ -39,6 +42,7 @@ export class StoreSource implements SegmentSource {
   async take(count: number, signal?: AbortSignal): Promise<Segment> {
     const { segments, range, writeMs, monotonicMs, newToken, onGap } = this.#options
     const key = keyOf(segments)
+    const untilMs = monotonicMs() + conflictWrites * writeMs
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       // Before the record: where there is none, nothing else tells that another was forgotten after it was looked for.
       const incarnation = await this.#incarnation(signal)
@@ -54,8 +58,16 @@ export class StoreSource implements SegmentSource {
         if (gap > 0n) onGap?.(nextSegment(range, from, 1).first, gap)
         return segment
       }
+      // A store whose versions or incarnations change by themselves would be written to for ever.
+      if (monotonicMs() >= untilMs) throw this.#conflicts()
       await this.#calls.pause(pauseMs, signal)
     }
+  }
+
+  #conflicts(): GraupelError {
+    const { segments, writeMs } = this.#options
+    const text = `within ${conflictWrites * writeMs} ms the store '${this.name}' has answered each write of '${segments}' with a conflict or another incarnation; let fewer processes fetch at once, or fetch more by step`
+    return new GraupelError('ERR_STORE_UNAVAILABLE', text)
   }
 
   /** The first number that no record says was given, and how many are skipped for those that may be forgotten. */

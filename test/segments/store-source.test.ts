@@ -1,5 +1,5 @@
 import { createSegmentGenerator, type SegmentOptions } from 'graupel/segments'
-import type { Store } from 'graupel/stores'
+import { memoryStore, type Store } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
 import { eventsOf, faultyStore } from './faulty-store.js'
@@ -250,3 +250,31 @@ describe('the record of a name that is not that of segments', () => {
     await expect(firsts({ ...store, ...changes }, { callTimeoutMs: 20 })).rejects.toMatchObject({ code })
   })
 })
+
+describe('a store that never lets a write be known', () => {
+  it.each<[string, boolean, () => Partial<Store>]>([
+    ['whose versions change with each read', true, changingVersions],
+    ['whose incarnation changes with each call', false, () => ({ incarnation: async () => `life ${++count}` })],
+  ])('ends the creation where it is one %s', async (_, durable, changes) => {
+    const store = { ...memoryStore(), durable, ...changes() }
+    const name = freshName()
+    await store.write(`numbers/${name}`, recordOf(name), undefined)
+    const error = await createSegmentGenerator({ store, name, callTimeoutMs: 10 }).catch((reason) => reason)
+    expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', message: expect.stringContaining('within 100 ms') })
+  })
+})
+
+function changingVersions(): Partial<Store> {
+  const { read, write } = memoryStore()
+  return {
+    write,
+    async read(key) {
+      const entry = await read(key)
+      return entry && { ...entry, version: `version ${++count}` }
+    },
+  }
+}
+
+function recordOf(name: string): string {
+  return JSON.stringify({ format: 1, kind: 'segments', name, next: '1', incarnation: '', attempt: 'first' })
+}
