@@ -107,11 +107,15 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     }
     const [found, maxId, step] = rows[0] as (string | null)[]
     if (typeof found !== 'string') throw noRow(tag)
-    const end = BigInt(maxId as string)
     const count = given ?? Number(step)
     if (!Number.isSafeInteger(count) || count < 1) {
       throw invalid(`${what} has the step ${step} for the biz_tag ${show(tag)}; set one from 1 to 2^53 - 1`)
     }
+    // Where a column may be empty, a sum with it is as well.
+    if (typeof maxId !== 'string') {
+      throw invalid(`${what} has no max_id for the biz_tag ${show(tag)}; set one that is not negative`)
+    }
+    const end = BigInt(maxId)
     const first = end - BigInt(count)
     if (first < 0n) {
       throw invalid(`${what} has the max_id ${first} for the biz_tag ${show(tag)}; set one that is not negative`)

@@ -125,6 +125,16 @@ describe('leafAllocStore', () => {
     }
   })
 
+  it.each<[string, string | null, RegExp]>([
+    ['max_id', '1000', /has no max_id for the biz_tag 'orders'; set one/],
+    ['max_id and step', null, /has the step null for the biz_tag 'orders'; set one/],
+  ])('names what is empty in the row, and takes nothing: %s', async (_, step, message) => {
+    const pool = poolOf({ select: [[...fine, 'orders', null, step]] })
+    const taken = leafAllocStore(pool).takeSegment('orders')
+    await expect(taken).rejects.toMatchObject({ code: 'ERR_STORE_INVALID', message: expect.stringMatching(message) })
+    expect(pool.steps()).not.toContain('commit')
+  })
+
   it.each(inTransaction)('closes the connection where the client fails at %s, and believes nothing', async (step) => {
     const pool = poolOf({ failures: { [step]: [new Error('connection lost')] } })
     await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toThrow('connection lost')
