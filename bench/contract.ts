@@ -31,6 +31,9 @@ export interface Codecs {
   /** In base 62. */
   encode?(id: bigint): string
   decode?(id: bigint): Foreign
+  /** By a mask of 63 bits. */
+  hide?(id: bigint): bigint
+  reveal?(hidden: bigint): bigint
   /** The milliseconds of what `decode` returned; not timed. */
   timeOf?(fields: Foreign): number | bigint
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Codecs, Source, Stamp, Subject, Wanted } from './contract.ts'
 import { rivals } from './rivals/index.ts'
 
@@ -67,7 +67,7 @@ function ours(name: string, build?: string): Subject {
     url: () => urlOf(build),
     ...(state !== undefined && { only: ['next'] }),
     // The engines share their codecs.
-    ...(name === 'graupel-native' && { codecs: async () => codecsOf(await load()) }),
+    ...(name === 'graupel-native' && { codecs: async () => ({ ...codecsOf(await load()), ...(await maskOf(build)) }) }),
     async load() {
       const { createGenerator, defineLayout, layouts } = await load()
       const define = (name: 'roomy' | 'number', fields: Record<string, number>) =>
@@ -125,6 +125,13 @@ function codecsOf({ decode, encodeId, layouts }: typeof import('graupel')): Code
     decode: (id) => decode(id, layouts.twitter),
     timeOf: ({ timestampMs }) => timestampMs,
   }
+}
+
+/** Nothing for a build that has no mask. */
+async function maskOf(build: string | undefined): Promise<Codecs> {
+  if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'mask')))) return {}
+  const { createMask }: typeof import('graupel/mask') = await import(urlOf(build, 'mask'))
+  return createMask(Uint8Array.from({ length: 32 }, (_, i) => i))
 }
 
 function yardstick(name: string, title: string, source: Source): Subject {

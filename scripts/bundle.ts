@@ -37,7 +37,8 @@ await build({
   target: 'es2022',
   platform: 'node',
   define: { packageVersion: JSON.stringify(version) },
-  external: ['#platform'],
+  // The mask imports a package that may not be installed: it is loaded when it is needed.
+  external: ['#platform', './dist/mask/index.js'],
   logLevel: 'warning',
 })
 
@@ -59,8 +60,8 @@ for (const format of ['cjs', 'esm'] as const) {
       // CommonJS has `__filename` instead, and src/platform/binary.ts asks for either.
       ...(format === 'cjs' && { 'import.meta.url': 'undefined' }),
     },
-    // Its conditions in package.json choose between Node and browsers.
-    external: ['#platform'],
+    // Its conditions in package.json choose between Node and browsers. The package is the user's.
+    external: ['#platform', '@noble/ciphers'],
     logLevel: 'warning',
   })
 }

@@ -16,7 +16,7 @@ export const errorCodes = {
   ERR_ID_INVALID: 'an id, or a part of one, is not what its encoding or its layout can hold',
   ERR_ENCODING_UNKNOWN: 'an encoding has a name that does not exist',
   ERR_ARRAY_INVALID: 'an array cannot be filled safely',
-  ERR_NUMBER_UNSAFE: 'the ids of the layout do not fit a JavaScript number',
+  ERR_NUMBER_UNSAFE: 'the ids do not fit a JavaScript number',
   ERR_CLOCK_INVALID: 'the clock gave something that is not a time',
   ERR_CLOCK_BEFORE_EPOCH: 'the clock shows a time before the epoch of the layout',
   ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow to go on',
@@ -39,7 +39,7 @@ export const errorCodes = {
   ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
   ERR_COUNTER_OVERFLOW: 'the next count does not fit the digits of its pattern, or the range of counts',
   ERR_PATTERN_INVALID: 'a pattern cannot be read, or would give one text twice',
-  ERR_KEY_INVALID: 'the key of a mask has the wrong length or type, or is one too few',
+  ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
 } as const
 
 /** One of the codes in {@link errorCodes}. */

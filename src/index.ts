@@ -24,3 +24,4 @@ export {
   type Placement,
 } from './layout/index.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
+export { defineSerial, type Serial, type SerialOptions } from './serial/index.js'

@@ -1,7 +1,16 @@
 import { printable } from './paint.js'
 
 /** Options of the library that are written differently as flags. */
-const flagged = ['onRollback', 'onOverflow', 'maxAheadMs', 'maxWaitMs', 'sequenceStart', 'windowMs', 'acquireTimeoutMs']
+const flagged = [
+  'onRollback',
+  'onOverflow',
+  'maxAheadMs',
+  'maxWaitMs',
+  'sequenceStart',
+  'windowMs',
+  'acquireTimeoutMs',
+  'timeZone',
+]
 
 /**
  * An error as one line, in terms of flags; `undefined` for an error without a code: a defect, which has to be seen whole.

@@ -1,6 +1,6 @@
 import { endianness } from 'node:os'
 import { DecimalWriter } from '../codec/decimal.js'
-import { type BaseGenerator, type Encoding, encodeId, encodings } from '../index.js'
+import { type Encoding, encodeId, encodings } from '../index.js'
 
 /** How `next` writes ids. */
 export type Format = Encoding | 'json'
@@ -10,10 +10,11 @@ export const formats: readonly Format[] = [...encodings, 'json']
 /** Writes many ids at once: one a line, or in `bytes` one after the other. */
 export type Formatter = (ids: BigUint64Array) => string | Uint8Array
 
-export function formatter(format: Format, generator: BaseGenerator): Formatter {
+/** @param parts - What `json` says of an id. */
+export function formatter(format: Format, parts: (id: bigint) => object): Formatter {
   if (format === 'decimal') return decimalFormatter()
   if (format === 'bytes') return bytes
-  if (format === 'json') return lines((id) => JSON.stringify(parts(id, generator)))
+  if (format === 'json') return lines((id) => JSON.stringify(parts(id)))
   return lines((id) => encodeId(id, format))
 }
 
@@ -44,9 +45,4 @@ function bytes(ids: BigUint64Array): Uint8Array {
     view.setBigUint64(i * 8, id)
   })
   return new Uint8Array(view.buffer)
-}
-
-function parts(id: bigint, generator: BaseGenerator) {
-  const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
-  return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
 }

@@ -1,9 +1,11 @@
 import { createInterface } from 'node:readline'
-import { encodeId, encodings, type Layout, parseId, type TextEncoding } from '../index.js'
+import { type ErrorCode, encodeId, encodings, type Layout } from '../index.js'
 import { picture } from '../inspect/picture.js'
 import { plausibleReadings, type Reading, read } from '../inspect/reading.js'
 import { type Arguments, helpFlag, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
+import { areOnInput } from './id-lines.js'
+import { type GivenId, idReader, maskFlags } from './masked.js'
 import type { Output } from './output.js'
 import { type Paint, paintFor, table } from './paint.js'
 import { nodeRows, timeRows, withRange } from './rows.js'
@@ -14,7 +16,8 @@ const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
 const flags = {
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, all that make sense are shown' },
-  encoding: { value: 'ENCODING', choices: textEncodings, help: 'how the ids are written (decimal)' },
+  encoding: { value: 'ENCODING', choices: textEncodings, help: 'how the ids are written (decimal, and masked base62)' },
+  ...maskFlags,
   json: { help: 'print one JSON object a line' },
   help: helpFlag,
 } as const
@@ -24,8 +27,17 @@ export const inspectManual: Manual = {
   usage: 'graupel inspect ID... [flags]',
   summary: 'Take ids apart: time, node, sequence and a picture of the bits.',
   flags,
-  notes: ['If the only ID is -, ids are read from the standard input, one a line.'],
+  notes: [
+    'If the only ID is -, ids are read from the standard input, one a line.',
+    '',
+    'A key of a mask is 32, 48 or 64 digits of hex, after its name (b = 00ff…) if it',
+    'has one. The first is the current one, and reveals decimal digits without a',
+    'name. Lines that begin with # are skipped. For a new key:',
+    '  openssl rand -hex 32',
+  ],
 }
+
+type ReadId = (text: string) => GivenId
 
 /** `graupel inspect`. */
 export async function inspect(
@@ -33,13 +45,13 @@ export async function inspect(
   output: Output,
   input: NodeJS.ReadableStream,
 ): Promise<void> {
-  const encoding = (values.encoding ?? 'decimal') as TextEncoding
+  const readId = await idReader(values)
   const candidates = layoutsOf(values)
   const paint = paintFor(output.isTerminal)
   let isFirst = true
-  for await (const id of idsOf(positionals, encoding, input)) {
-    const readings = readingsOf(id, candidates, values.layout !== undefined)
-    const text = values.json === undefined ? show(id, readings, paint) : json(id, readings)
+  for await (const given of idsOf(positionals, readId, input)) {
+    const readings = readingsOf(given, candidates, values.layout !== undefined)
+    const text = values.json === undefined ? show(given, readings, paint) : json(given, readings)
     const separator = isFirst || values.json !== undefined ? '' : '\n'
     isFirst = false
     if (!(await output.write(separator + text))) return
@@ -47,63 +59,62 @@ export async function inspect(
 }
 
 /** All ids on the command line are read before the first is shown. */
-function idsOf(words: readonly string[], encoding: TextEncoding, input: NodeJS.ReadableStream) {
-  if (words.length === 0) {
-    throw new UsageError('ERR_ID_INVALID', 'no id was given; write graupel inspect ID, or - to read ids from a pipe')
-  }
-  if (words.length === 1 && words[0] === '-') return idsFrom(input, encoding)
-  if (words.includes('-')) {
-    throw new UsageError(
-      'ERR_ID_INVALID',
-      '- reads ids from the standard input, and stands alone; leave out the others',
-    )
-  }
-  return words.map((word) => parseId(word, encoding))
+function idsOf(words: readonly string[], readId: ReadId, input: NodeJS.ReadableStream) {
+  if (areOnInput(words, 'id', 'graupel inspect ID')) return idsFrom(input, readId)
+  return words.map((word) => readId(word))
 }
 
-async function* idsFrom(input: NodeJS.ReadableStream, encoding: TextEncoding): AsyncGenerator<bigint> {
+async function* idsFrom(input: NodeJS.ReadableStream, readId: ReadId): AsyncGenerator<GivenId> {
   let number = 0
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     number++
-    yield readLine(line, number, encoding)
+    yield readLine(line, number, readId)
   }
   if (number === 0) {
     throw new UsageError('ERR_ID_INVALID', 'there is no id on the standard input; give one a line')
   }
 }
 
-function readLine(line: string, number: number, encoding: TextEncoding): bigint {
+function readLine(line: string, number: number, readId: ReadId): GivenId {
   try {
-    return parseId(line, encoding)
+    return readId(line)
   } catch (error) {
-    throw new UsageError('ERR_ID_INVALID', `line ${number}: ${(error as Error).message}`)
+    const { code, message } = error as Error & { code: ErrorCode }
+    throw new UsageError(code, `line ${number}: ${message}`)
   }
 }
 
-function readingsOf(id: bigint, candidates: readonly Layout[], isChosen: boolean): [Reading, ...Reading[]] {
+function readingsOf(
+  { id, masked }: GivenId,
+  candidates: readonly Layout[],
+  isChosen: boolean,
+): [Reading, ...Reading[]] {
   const readings = isChosen
     ? candidates.map((layout) => read(id, layout))
     : plausibleReadings(id, candidates, Date.now())
   if (readings.length === 0) {
+    const doubt = masked === undefined ? '' : '; what this mask did not hide reveals to such ids'
     throw new UsageError(
       'ERR_ID_INVALID',
-      `no preset makes sense of the id ${id}: for each it is too wide, or of the future; if another system made it, give its --layout and --epoch`,
+      `no preset makes sense of the id ${id}: for each it is too wide, or of the future; if another system made it, give its --layout and --epoch${doubt}`,
     )
   }
   return readings as [Reading, ...Reading[]]
 }
 
-function json(id: bigint, [first, ...others]: [Reading, ...Reading[]]): string {
+function json({ id, masked }: GivenId, [first, ...others]: [Reading, ...Reading[]]): string {
   const plain = ({ layout, timestamp, timestampMs, node, fields, sequence }: Reading) => {
     return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence }
   }
   const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
-  return `${JSON.stringify({ id: id.toString(), ...plain(first), encodings: written, others: others.map(plain) })}\n`
+  return `${JSON.stringify({ id: id.toString(), masked, ...plain(first), encodings: written, others: others.map(plain) })}\n`
 }
 
-function show(id: bigint, readings: [Reading, ...Reading[]], paint: Paint): string {
+function show({ id, masked }: GivenId, readings: [Reading, ...Reading[]], paint: Paint): string {
   const [first, ...others] = readings
+  const byKey = masked?.key === '' ? 'by the key without a name' : `by the key '${masked?.key}'`
   const written = table([
+    ...(masked === undefined ? [] : [['masked', `${masked.text} ${paint('dim', byKey)}`]]),
     ...textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]),
     ['bytes', encodeId(id, 'hex').replace(/..(?=.)/g, '$& ')],
   ])

@@ -9,11 +9,13 @@ import { lease, leaseManual } from './lease.js'
 import { next, nextManual } from './next.js'
 import { Output } from './output.js'
 import { overlap, overlapManual } from './overlap.js'
+import { serial, serialManual } from './serial.js'
 import { state, stateManual } from './state.js'
 
 type Values = Parameters<typeof next>[0] &
   Parameters<typeof inspect>[0] &
   Parameters<typeof overlap>[0] &
+  Parameters<typeof serial>[0] &
   Parameters<typeof layouts>[0] &
   Parameters<typeof state>[0] &
   Parameters<typeof lease>[0]
@@ -28,6 +30,7 @@ const commands: readonly Command[] = [
   { manual: nextManual, run: next },
   { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
   { manual: overlapManual, run: (values, output) => overlap(values, output, process.stdin) },
+  { manual: serialManual, run: (values, output) => serial(values, output, process.stdin) },
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },
   { manual: leaseManual, run: lease },

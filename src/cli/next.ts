@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { engineOptions } from '../engine/choose.js'
 import { startModes } from '../engine/engine.js'
 import {
@@ -13,11 +13,10 @@ import { overflowActions, rollbackActions } from '../policy/policy.js'
 import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './arguments.js'
 import { type Format, formats, formatter } from './format.js'
 import type { Manual } from './help.js'
-import { unlessAborted } from './interrupt.js'
 import { withLease } from './next/leased.js'
+import { nextNumbers, numberFlags } from './next/numbers.js'
+import { type Ids, printIds } from './next/print.js'
 import type { Output } from './output.js'
-import { isDumb } from './paint.js'
-import { Progress } from './progress.js'
 import { storeFlags } from './store/open.js'
 import { layoutFlags, layoutsOf, nodeOf } from './values.js'
 
@@ -50,6 +49,7 @@ const flags = {
   'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file (900) or the store (6000) says' },
   ...storeFlags,
   store: { ...storeFlags.store, help: `lease a node from ${storeFlags.store.help}` },
+  ...numberFlags,
   'acquire-timeout-ms': { value: 'MS', help: 'how long to wait for a free node of the store (30000)' },
   engine: { value: 'ENGINE', choices: engineOptions, help: 'which engine (auto)' },
   help: helpFlag,
@@ -57,7 +57,12 @@ const flags = {
 
 export const nextManual: Manual = {
   name: 'next',
-  usage: 'graupel next [-n N] --node NODE [flags]\ngraupel next [-n N] --store URL [flags]',
+  usage: [
+    'graupel next [-n N] --node NODE [flags]',
+    'graupel next [-n N] --store URL [flags]',
+    'graupel next [-n N] --segment NAME --store URL [--format FORMAT]',
+    'graupel next [-n N] --counter NAME --store URL [--pattern PATTERN] [--reset PERIOD]',
+  ].join('\n'),
   summary: 'Make ids and print them, one a line.',
   flags,
   notes: [
@@ -66,13 +71,13 @@ export const nextManual: Manual = {
     'one is refused there, and with --state process it may make equal ids: then each',
     'needs a node of its own. With --store each has one, leased for as long as the',
     'command runs: see graupel lease --help.',
+    '--segment and --counter are numbers without time, which the store counts. As many',
+    'are fetched as are printed. What --counter has counted is printed also when a signal',
+    'ends the command: only a second signal, or a reader that is gone, leaves a gap.',
   ],
 }
 
 type NextArguments = Arguments<keyof typeof flags>
-
-/** The most ids made before they are written: text of some 300 KB. */
-const maxInChunk = 16_384
 
 /** `graupel next`. */
 export async function next({ values, positionals }: NextArguments, output: Output): Promise<void> {
@@ -90,9 +95,15 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
       "--format bytes is not for a terminal; send it to a file or a pipe, or use '--format hex'",
     )
   }
+  if (await nextNumbers(values, { count, format, output })) return
   const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
-  const print = (generator: IdGenerator, signal?: AbortSignal) =>
-    printIds(generator, layout, count, format, output, signal)
+  const print = (generator: IdGenerator, signal?: AbortSignal) => {
+    const write = formatter(format, (id) => partsOf(id, generator))
+    // At most one tick's ids, so that they are written while the next tick comes.
+    // A lease is renewed by this thread, so it must not be blocked while it waits for that.
+    const make = (array: Ids) => (signal === undefined ? generator.fill(array) : generator.fillAsync(array))
+    return printIds(make, 2 ** layout.sequence.bits, { count, write, output }, signal)
+  }
   if (values.store !== undefined) {
     if (values.state !== undefined) {
       throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave it out, or --store')
@@ -110,36 +121,6 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
   }
 }
 
-/** @param signal - Ends it early. */
-async function printIds(
-  generator: IdGenerator,
-  layout: Layout,
-  count: number,
-  format: Format,
-  output: Output,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const write = formatter(format, generator)
-  // At most one tick's ids, so that they are written while the next tick comes.
-  const array = new BigUint64Array(Math.min(count, maxInChunk, 2 ** layout.sequence.bits))
-  // Ids that scroll by on the same terminal are progress enough.
-  const progress = new Progress(output.isTerminal || isDumb() ? undefined : process.stderr, count)
-  try {
-    for (let done = 0; done < count && !signal?.aborted; ) {
-      const part = array.subarray(0, Math.min(array.length, count - done))
-      // A lease is renewed by this thread, so it must not be blocked while it waits for that.
-      const chunk = signal === undefined ? generator.fill(part) : await unlessAborted(generator.fillAsync(part), signal)
-      if (chunk === undefined || !(await unlessAborted(output.write(write(chunk)), signal))) break
-      done += chunk.length
-      progress.update(done)
-      // A file is written without a turn of the event loop, and a signal needs one.
-      await turn()
-    }
-  } finally {
-    progress.erase()
-  }
-}
-
 /**
  * Waits for the end of the last tick where no other process knows what this one issued: the same command, run again within
  * that tick, would begin with the same id.
@@ -149,6 +130,11 @@ async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): P
   if (issued === 0 || (state !== 'process' && state !== 'thread')) return
   const inTickMs = (Date.now() - epochMs) % tickMs
   await sleep(aheadMs + tickMs - inTickMs)
+}
+
+function partsOf(id: bigint, generator: IdGenerator) {
+  const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
+  return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
 }
 
 function countOf(text = '1'): number {

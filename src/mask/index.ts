@@ -1,1 +1,1 @@
-export {}
+export { createMask, type Mask, type MaskBits, type MaskOptions } from './mask.js'

@@ -5,7 +5,7 @@ const maxNameLength = 128
 const maxEncodedLength = 240
 
 /** Where the records of segments and counters are. Both lie in one folder, so that none is taken for the other. */
-export const numbersFolder = 'numbers/'
+const numbersFolder = 'numbers/'
 
 /**
  * Checks the name of segments or of a counter.

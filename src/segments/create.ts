@@ -36,7 +36,7 @@ import { hasChannels, RemoteSupply, ServingThread } from './thread-channel.js'
 export async function createSegmentGenerator(
   options: SegmentOptions | SegmentHandleOptions,
 ): Promise<SegmentGenerator> {
-  if (Object(options).handle !== undefined) return follow(options as SegmentHandleOptions)
+  if ('handle' in Object(options)) return follow(options as SegmentHandleOptions)
   const choice = checkSegmentOptions(options as SegmentOptions)
   choice.signal?.throwIfAborted()
   return begin(choice)
@@ -46,14 +46,9 @@ async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
   const { name, range, steps, callTimeoutMs, signal } = choice
   const { later, background, monotonicMs } = platform
   const memory = SegmentMemory.make(range.stride)
-  // The process may end while nothing waits for the store.
-  let isBeginning = true
-  const timing: Timing = {
-    monotonicMs,
-    later: (callback, ms) => (isBeginning || fetcher.isAwaited ? later : background)(callback, ms),
-  }
   let serving: ServingThread | undefined
-  const source = sourceOf(choice, timing)
+  // The process may end while no call waits for the store; while one does, the fetcher keeps it alive.
+  const source = sourceOf(choice, { monotonicMs, later: background })
   const fetcher = new Fetcher({
     source,
     memory,
@@ -67,7 +62,6 @@ async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
     },
   })
   await fetcher.begin(signal)
-  isBeginning = false
 
   let handle: SegmentHandle | undefined
   const { max, stride } = range
@@ -100,8 +94,7 @@ function follow(options: SegmentHandleOptions): SegmentGenerator {
   if (!hasChannels()) throw unshareable()
   const { name, store, max, stride } = handle
   const memory = new SegmentMemory(handle.memory, stride)
-  const { later, monotonicMs } = platform
-  const supply = new RemoteSupply(handle, memory, { later, monotonicMs })
+  const supply = new RemoteSupply(handle, memory, platform.later)
   return new Numbers({ name, store, max, stride, memory, supply, isShared: true, share: () => handle })
 }
 

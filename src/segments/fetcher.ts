@@ -9,6 +9,8 @@ import { type Supply, Waiting } from './supply.js'
 /** Milliseconds before a fetch is tried again that has failed: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 50
 const maxPauseMs = 1000
+/** The longest time that timers take; far longer than any attempt. */
+const maxTimerMs = 2 ** 31 - 1
 
 export interface FetcherOptions {
   readonly source: SegmentSource
@@ -30,8 +32,10 @@ export class Fetcher implements Supply {
   readonly #stop = new AbortController()
   #failure: Error | undefined
   #isFetching = false
-  /** The pause before the next attempt, while there is one. */
-  #pause: { readonly untilMs: number; cancel(): void; end(): void } | undefined
+  /** Ends the pause before the next attempt, while there is one. */
+  #cancelPause: (() => void) | undefined
+  /** Lets the process end again, while a call waits. */
+  #release: (() => void) | undefined
   #steps: Steps
   /** When the last segment was added, and how many numbers were taken by then. */
   #addedMs = 0
@@ -50,16 +54,12 @@ export class Fetcher implements Supply {
     return this.#isFetching
   }
 
-  /** Whether a call waits for what is fetched. */
-  get isAwaited(): boolean {
-    return !this.#waiting.isEmpty
-  }
-
   /** Fetches the first segment. @throws Error of the source; what the signal was aborted with. */
   async begin(signal: AbortSignal | undefined): Promise<void> {
     const { source, memory } = this.#options
     const { first, least, most } = this.#steps
-    const segment = await source.take(first, signal)
+    const release = this.#stay()
+    const segment = await source.take(first, signal).finally(release)
     const step = first ?? segment.count
     this.#steps = { ...this.#steps, least: least ?? step, most: Math.max(most, step) }
     memory.step = step
@@ -78,21 +78,19 @@ export class Fetcher implements Supply {
     if (this.#stop.signal.aborted) throw closedError()
     this.ask()
     if (!this.#isFetching && isFinal(this.#failure)) throw this.#failure
-    const news = this.#waiting.wait()
-    // Again, now that there is a call that waits for its end.
-    if (this.#pause !== undefined) this.#wait(this.#pause.untilMs, this.#pause.end)
-    await news
+    this.#release ??= this.#stay()
+    await this.#waiting.wait()
   }
 
   close(): void {
-    this.#pause?.cancel()
+    this.#cancelPause?.()
     this.#stop.abort(closedError())
     this.#options.memory.close()
-    this.#waiting.settle(closedError())
+    this.#settle(closedError())
   }
 
   async #fetch(perMs: number, pauseMs: number): Promise<void> {
-    const { source, memory, timing, random } = this.#options
+    const { source, memory, background, random } = this.#options
     try {
       const segment = await source.take(memory.step, this.#stop.signal)
       if (this.#stop.signal.aborted) return
@@ -106,26 +104,22 @@ export class Fetcher implements Supply {
     const failure = this.#failure
     this.#isFetching = failure !== undefined && !isFinal(failure)
     if (this.#isFetching) {
-      const untilMs = timing.monotonicMs() + pauseMs * (0.5 + random() / 2)
-      this.#wait(untilMs, () => void this.#fetch(perMs, Math.min(pauseMs * 2, maxPauseMs)))
+      const again = () => void this.#fetch(perMs, Math.min(pauseMs * 2, maxPauseMs))
+      this.#cancelPause = background(again, pauseMs * (0.5 + random() / 2))
     }
-    this.#waiting.settle(failure)
+    this.#settle(failure)
     this.#options.onNews(failure)
   }
 
-  /** Waits; the process may end meanwhile, unless a call waits, too. */
-  #wait(untilMs: number, end: () => void): void {
-    const { timing, background } = this.#options
-    this.#pause?.cancel()
-    const later = this.#waiting.isEmpty ? background : timing.later
-    const cancel = later(
-      () => {
-        this.#pause = undefined
-        end()
-      },
-      Math.max(0, untilMs - timing.monotonicMs()),
-    )
-    this.#pause = { untilMs, cancel, end }
+  #settle(failure: Error | undefined): void {
+    this.#release?.()
+    this.#release = undefined
+    this.#waiting.settle(failure)
+  }
+
+  /** Keeps the process from ending, as no timer of the store and none of the pauses does. */
+  #stay(): () => void {
+    return this.#options.timing.later(() => {}, maxTimerMs)
   }
 
   /** Sets the next step by how fast numbers were used since the last segment came; how many in a millisecond. */

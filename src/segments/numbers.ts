@@ -38,6 +38,8 @@ export class Numbers implements SegmentGenerator {
   #isClosed = false
   /** The last of the calls that wait; each begins after the one before. */
   #last: Promise<unknown> | undefined
+  /** How many waits have failed, and why the last one has. */
+  #failed: { readonly waits: number; readonly error?: Error } = { waits: 0 }
 
   constructor(parts: NumberParts) {
     const { memory, stride, isShared } = parts
@@ -55,6 +57,7 @@ export class Numbers implements SegmentGenerator {
   }
 
   get handle(): SegmentHandle {
+    if (this.#isClosed) throw closedError()
     this.#run.isShared = true
     return this.#parts.share()
   }
@@ -75,9 +78,11 @@ export class Numbers implements SegmentGenerator {
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
     let at = 0
-    await this.#inTurn(async () => {
+    await this.#inTurn(async (refill) => {
+      // Again, here and below, because it may have been transferred during the wait.
+      checkIdArray(array)
       while (at < lengthOf(array)) {
-        await this.#refillAsync()
+        if (this.#run.left === 0) await refill()
         checkIdArray(array)
         at += this.#write(array, at)
       }
@@ -98,11 +103,13 @@ export class Numbers implements SegmentGenerator {
 
   stats(): SegmentStats {
     const { name, store, memory, supply } = this.#parts
+    // What is left of the memory is of no use once the generator that fetches is closed; a run is used up.
+    const left = memory.isClosed ? 0 : memory.left
     return {
       name,
       store,
       issued: this.#run.issued,
-      buffered: this.#isClosed ? 0 : memory.left + this.#run.buffered,
+      buffered: this.#isClosed ? 0 : left + this.#run.buffered,
       step: memory.step,
       segments: memory.segments,
       failures: memory.failures,
@@ -141,34 +148,43 @@ export class Numbers implements SegmentGenerator {
 
   async #nextAsync(): Promise<bigint> {
     if (this.#last === undefined && this.#run.left > 0) return this.next()
-    return this.#inTurn(async () => {
-      await this.#refillAsync()
+    return this.#inTurn(async (refill) => {
+      // Looked at in the turn in which it is taken: what has come may go to a call of next() before this one goes on.
+      while (this.#run.left === 0) await refill()
       return this.next()
     })
   }
 
-  /** Waits until there is one at least. */
-  async #refillAsync(): Promise<void> {
+  /**
+   * Takes more, or waits for the store where none is left.
+   *
+   * @param since - How many waits had failed when the call was made. A later failure is told to all that were made before it:
+   * otherwise the last of a hundred calls would wait for a hundred attempts.
+   */
+  async #refillAsync(since: number): Promise<void> {
     const { memory, supply } = this.#parts
-    while (this.#run.left === 0) {
-      if (this.#isClosed || memory.isClosed) throw closedError()
-      const found = this.#run.refill()
-      if (found !== 'some') supply.ask()
-      if (found !== 'none') return
-      try {
-        await supply.arrival()
-      } catch (error) {
-        throw (error as GraupelError).code === 'ERR_CLOSED' ? closedError() : this.#exhausted(error as Error)
-      }
+    if (this.#isClosed || memory.isClosed) throw closedError()
+    const found = this.#run.refill()
+    if (found !== 'some') supply.ask()
+    if (found !== 'none') return
+    if (this.#failed.waits > since) throw this.#exhausted(this.#failed.error)
+    try {
+      await supply.arrival()
+    } catch (reason) {
+      const error = reason as GraupelError
+      if (error.code === 'ERR_CLOSED') throw closedError()
+      this.#failed = { waits: this.#failed.waits + 1, error }
+      throw this.#exhausted(error)
     }
   }
 
   /** Runs a call after those that were made before it. */
-  async #inTurn<T>(call: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(call: (refill: () => Promise<void>) => Promise<T>): Promise<T> {
     const before = this.#last
+    const { waits } = this.#failed
     const own = (async () => {
       await before?.catch(() => {})
-      return call()
+      return call(() => this.#refillAsync(waits))
     })()
     this.#last = own
     try {
@@ -232,7 +248,7 @@ function makersOf(run: Run, refill: () => void) {
   const nextNumber = (): number => {
     if (run.left === 0) refill()
     // All of a run are safe or none, because 2^53 is a multiple of the 2^32 that a run stays within.
-    if (run.base > Number.MAX_SAFE_INTEGER) throw unsafe(run.base)
+    if (run.base > Number.MAX_SAFE_INTEGER) throw unsafe(BigInt(run.base) + BigInt(run.low >>> 0))
     const number = run.base + (run.low >>> 0)
     run.left--
     run.low = (run.low + stride) | 0
@@ -249,9 +265,9 @@ function makersOf(run: Run, refill: () => void) {
   return { next, nextNumber, nextString }
 }
 
-function unsafe(number: number): RangeError {
+function unsafe(number: bigint): RangeError {
   return rangeError(
     'ERR_NUMBER_UNSAFE',
-    `the next number is above ${number}, and a JavaScript number holds up to 2^53 - 1; use next() or nextString()`,
+    `the next number is ${number}, and a JavaScript number holds up to 2^53 - 1; use next() or nextString()`,
   )
 }

@@ -160,11 +160,11 @@ function stepsOf(options: SegmentOptions, callTimeoutMs: number): Steps {
     throw rangeError('ERR_OPTION_INVALID', `prefetchAt is ${prefetchAt}; pass a part of a segment, from 0 to 1`)
   }
   const isOfTable = isLeafAlloc(options.store) && options.step === undefined
-  const least = wholeFrom('minStep', options.minStep, first, 1, first)
+  const least = wholeFrom('minStep', options.minStep, first, 1, isOfTable ? most : first)
   return {
     first: isOfTable ? undefined : first,
     least: isOfTable && options.minStep === undefined ? undefined : least,
-    most: wholeFrom('maxStep', options.maxStep, Math.max(usualMaxStep, first), first, most),
+    most: wholeFrom('maxStep', options.maxStep, Math.max(usualMaxStep, least, first), isOfTable ? least : first, most),
     segmentMs: millisecondsFrom('segmentMs', options.segmentMs, 900_000, 1, 86_400_000),
     prefetchAt,
     leadMs: leadCalls * callTimeoutMs,

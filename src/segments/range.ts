@@ -17,8 +17,6 @@ export interface Range {
  *
  * @param from - No number is smaller.
  * @throws RangeError `ERR_SEGMENT_OVERFLOW` where none is left.
- * @example
- * nextSegment({ start: 1n, max: 100n, stride: 10, offset: 3 }, 8n, 2) // { first: 13n, count: 2 }
  */
 export function nextSegment({ max, stride, offset }: Range, from: bigint, count: number): Segment {
   const width = BigInt(stride)

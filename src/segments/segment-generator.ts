@@ -19,7 +19,7 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
   /**
    * For `createSegmentGenerator({ handle })` in other threads of this process: pass it as `workerData` or in a message.
    *
-   * @throws GraupelError `ERR_STATE_UNREACHABLE` where the platform has no memory that threads share.
+   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` where the platform has no memory that threads share.
    */
   readonly handle: SegmentHandle
   /**

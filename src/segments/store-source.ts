@@ -12,7 +12,7 @@ export interface StoreSourceOptions {
   /** What the segments are called. */
   readonly segments: string
   readonly range: Range
-  /** How many numbers are skipped where the store may have forgotten some that were given. */
+  /** How many numbers of the range are skipped where the store may have forgotten some that were given. */
   readonly failoverGap: bigint
   /** How long one write may be tried, in milliseconds. */
   readonly writeMs: number
@@ -40,18 +40,18 @@ export class StoreSource implements SegmentSource {
     const { segments, range, writeMs, monotonicMs, newToken, onGap } = this.#options
     const key = keyOf(segments)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      // Before the record: read after it, the life could be a later one than that which the record is from.
+      // Before the record: where there is none, nothing else tells that another was forgotten after it was looked for.
       const incarnation = await this.#incarnation(signal)
       const entry = await this.#calls.read(key, signal)
       const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)
-      const segment = nextSegment(range, from + gap, count)
+      const segment = nextSegment(range, from + gap * BigInt(range.stride), count)
       const next = lastOf(segment, range) + 1n
       const value = writeSegments(segments, { next, incarnation }, newToken())
       const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
       // Where a failover came between, the write may have landed on a record whose later ones were forgotten.
       if (written.landed && (await this.#incarnation(signal)) === incarnation) {
         this.#known = next
-        if (gap > 0n) onGap?.(from, gap)
+        if (gap > 0n) onGap?.(nextSegment(range, from, 1).first, gap)
         return segment
       }
       await this.#calls.pause(pauseMs, signal)

@@ -9,14 +9,15 @@ import { type Supply, Waiting } from './supply.js'
 /** What threads tell each other. The numbers themselves are in the memory that they share. */
 type Message =
   | { readonly type: 'ask' }
+  /** Whether the thread that fetches still runs, and its answer. */
+  | { readonly type: 'look' }
+  | { readonly type: 'answer' }
   /** An attempt to fetch has ended. */
   | { readonly type: 'news'; readonly failure?: { readonly code: ErrorCode; readonly message: string } }
   | { readonly type: 'closed' }
 
-/** Milliseconds for the thread that fetches to answer, beside the calls of the store. */
-const answerMs = 1000
-/** Calls of the store in one attempt, at most: see StoreSource. */
-const callsOfAttempt = 5
+/** Milliseconds without news after which a thread asks whether the one that fetches still runs. */
+const lookMs = 1000
 
 /** Whether threads can tell each other something. */
 export function hasChannels(): boolean {
@@ -39,6 +40,7 @@ export class ServingThread {
 
   constructor(name: string, fetcher: Fetcher) {
     this.#channel = open(name, ({ type }) => {
+      if (type === 'look') this.#post({ type: 'answer' })
       if (type !== 'ask') return
       fetcher.ask()
       if (!fetcher.isFetching) this.tell(fetcher.failure)
@@ -64,18 +66,20 @@ export class ServingThread {
 export class RemoteSupply implements Supply {
   readonly #handle: SegmentHandle
   readonly #memory: SegmentMemory
-  readonly #timing: Timing
+  readonly #later: Timing['later']
   readonly #channel: Channel
   readonly #waiting = new Waiting()
   #failure: Error | undefined
   /** For which segment the other thread was asked; once is enough. */
   #askedFor = -1
   #isClosed = false
+  /** Set while a call waits: cancels what happens when no news come. */
+  #cancelLook: (() => void) | undefined
 
-  constructor(handle: SegmentHandle, memory: SegmentMemory, timing: Timing) {
+  constructor(handle: SegmentHandle, memory: SegmentMemory, later: Timing['later']) {
     this.#handle = handle
     this.#memory = memory
-    this.#timing = timing
+    this.#later = later
     this.#channel = open(handle.channel, (message) => this.#hear(message))
   }
 
@@ -84,52 +88,64 @@ export class RemoteSupply implements Supply {
   }
 
   ask(): void {
-    const { segments } = this.#memory
-    if (this.#askedFor === segments || this.#isClosed) return
+    const { segments, hasRoom } = this.#memory
+    if (!hasRoom || this.#askedFor === segments || this.#isClosed) return
     this.#askedFor = segments
-    this.#post()
+    this.#post({ type: 'ask' })
   }
 
   arrival(): Promise<void> {
     if (this.#isClosed || this.#memory.isClosed) return Promise.reject(closedError())
-    const { callTimeoutMs, name } = this.#handle
-    // A timer that keeps the thread alive for as long as a call waits.
-    const cancel = this.#timing.later(
-      () =>
-        this.#waiting.settle(
-          new GraupelError(
-            'ERR_STATE_UNREACHABLE',
-            `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`,
-          ),
-        ),
-      callsOfAttempt * callTimeoutMs + answerMs,
-    )
-    const news = this.#waiting.wait().finally(cancel)
-    this.#post()
+    this.ask()
+    const news = this.#waiting.wait()
+    if (this.#cancelLook === undefined) this.#lookLater()
     return news
   }
 
   close(): void {
-    this.#isClosed = true
-    this.#channel.close()
-    this.#waiting.settle(closedError())
+    this.#end()
   }
 
-  #post(): void {
-    this.#channel.postMessage({ type: 'ask' } satisfies Message)
+  /** Looks after the thread that fetches from time to time, while a call waits for it. The timers keep this thread alive. */
+  #lookLater(): void {
+    const { callTimeoutMs, name } = this.#handle
+    const text = `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`
+    this.#cancelLook = this.#later(() => {
+      this.#post({ type: 'look' })
+      const giveUp = () => this.#settle(new GraupelError('ERR_STATE_UNREACHABLE', text))
+      this.#cancelLook = this.#later(giveUp, Math.max(lookMs, callTimeoutMs))
+    }, lookMs)
+  }
+
+  #post(message: Message): void {
+    this.#channel.postMessage(message)
   }
 
   #hear(message: Message): void {
-    if (message.type === 'ask') return
-    if (message.type === 'closed') {
-      this.#waiting.settle(closedError())
-      return
+    // What other threads ask is not for this one.
+    if (message.type === 'closed') this.#end()
+    if (message.type === 'answer' && this.#cancelLook !== undefined) {
+      this.#cancelLook()
+      this.#lookLater()
     }
+    if (message.type !== 'news') return
     const { failure } = message
     this.#failure = failure && errorOf(failure)
-    // Another attempt will be made, and has to be asked for.
-    if (failure !== undefined) this.#askedFor = -1
-    this.#waiting.settle(this.#failure)
+    // What comes next has to be asked for.
+    this.#askedFor = -1
+    this.#settle(this.#failure)
+  }
+
+  #end(): void {
+    this.#isClosed = true
+    this.#channel.close()
+    this.#settle(closedError())
+  }
+
+  #settle(failure: Error | undefined): void {
+    this.#cancelLook?.()
+    this.#cancelLook = undefined
+    this.#waiting.settle(failure)
   }
 }
 

@@ -1,5 +1,185 @@
-/** Placeholder until the table of Leaf is there. */
+import { GraupelError, rangeError, show, typeError } from '../errors.js'
+import { checkOptionNames, wholeFrom } from '../options.js'
+import { explained, rolledBack, toldBy } from './mysql-errors.js'
+import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
+import { checkName } from './options.js'
+
+export interface LeafAllocOptions {
+  /** The name of the table, in the database of the pool. @default 'leaf_alloc' */
+  table?: string
+}
+
+/** Segments of numbers from the table of Leaf. */
 export interface LeafAllocStore {
   readonly name: 'leaf_alloc'
-  takeSegment(tag: string, count: number | undefined, signal?: AbortSignal): Promise<{ first: bigint; count: number }>
+  /**
+   * Takes the next numbers of a row: `first` and those that follow, `count` of them. A call that rejects may have taken some; they are
+   * skipped.
+   *
+   * @param tag - The row's `biz_tag`, of 1 to 128 characters.
+   * @param count - How many, from 1 to 2^53 - 1; `undefined` for the `step` of the row.
+   * @param signal - Ends the call, which rejects with its reason at once.
+   */
+  takeSegment(tag: string, count?: number, signal?: AbortSignal): Promise<{ first: bigint; count: number }>
+}
+
+const maxTagLength = 128
+/** Numbers end at 2^63 - 1, and `max_id` is one more than the last. */
+const maxMaxId = 2n ** 63n
+/** The sum does not fit the column, or 64 bits. */
+const outOfRange = [1264, 1690]
+/** The column's character set does not have the letters of the tag. */
+const notComparable = 1267
+
+/**
+ * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf, so that both may take numbers of one
+ * `biz_tag` side by side: `max_id` grows by a step, and the numbers from the old `max_id` up to below the new one are taken.
+ *
+ * Each call is one transaction on one connection. Where the outcome of its COMMIT is not known, the call rejects, and its numbers are
+ * skipped. The table must be of an engine with transactions, such as InnoDB, and `max_id` a BIGINT; both are looked up once. As with
+ * Leaf, a failover that forgets what was committed gives numbers twice. A user needs SELECT and UPDATE on the table.
+ *
+ * @param client - As of `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is, where its transaction
+ * was not committed.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with what the client says;
+ * with RangeError `ERR_OPTION_INVALID` where there is no such row, and `ERR_SEGMENT_OVERFLOW` where too few numbers are left; with
+ * GraupelError `ERR_STORE_INVALID` where the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without transactions, or a
+ * connection without `autocommit`; and `ERR_STORE_UNAVAILABLE` where the server is read-only, or a right or the table is missing.
+ * @example
+ * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
+ * const numbers = await createSegmentGenerator({ store: leafAllocStore(pool), name: 'orders' })
+ * numbers.next() >= 0n // true
+ * numbers.close()
+ * await pool.end()
+ */
+export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}): LeafAllocStore {
+  checkOptionNames(options, ['table'], "{ table: 'leaf_alloc' }")
+  const { table = 'leaf_alloc' } = options
+  checkName('table', table)
+  const what = `the table '${table}' of Leaf`
+  const { ask, transact } = clientOf(client, what)
+  const advice = {
+    missingTable: "set the table's name, and its database in the pool's options",
+    missingRight: 'grant the user SELECT and UPDATE on it',
+  }
+  let isChecked = false
+
+  async function checkTable(signal: AbortSignal | undefined): Promise<void> {
+    if (isChecked) return
+    const ofTable = (name: string) => `${name}.table_schema = DATABASE() AND ${name}.table_name = '${table}'`
+    const { rows } = await ask(
+      `SELECT ${state}, t.table_name, t.engine, e.transactions, c.data_type FROM (SELECT 1) AS one LEFT JOIN information_schema.tables AS t ON ${ofTable('t')} LEFT JOIN information_schema.engines AS e ON e.engine = t.engine LEFT JOIN information_schema.columns AS c ON ${ofTable('c')} AND c.column_name = 'max_id'`,
+      signal,
+    )
+    const [name, engine, transactions, type] = rows[0] as (string | null)[]
+    if (name === null) {
+      const text = `${what} is not in the database of the pool, or its user may not see it; ${advice.missingTable}, or ${advice.missingRight}`
+      throw new GraupelError('ERR_STORE_UNAVAILABLE', text)
+    }
+    if (transactions !== 'YES') {
+      const found = engine === null ? 'no table of its own' : `of the engine ${engine}, which has no transactions`
+      throw new GraupelError(
+        'ERR_STORE_UNSAFE',
+        `${what} is ${found}, so two processes may take the same numbers; make it one of InnoDB: ALTER TABLE ${table} ENGINE=InnoDB`,
+      )
+    }
+    // Without strict mode, a sum that is too large for another type becomes its largest number, again and again.
+    if (type !== 'bigint') {
+      throw new GraupelError(
+        'ERR_STORE_INVALID',
+        `max_id of ${what} is of the type ${type}; change it: ALTER TABLE ${table} MODIFY max_id BIGINT NOT NULL DEFAULT 1`,
+      )
+    }
+    isChecked = true
+  }
+
+  function noRow(tag: string): RangeError {
+    return rangeError(
+      'ERR_OPTION_INVALID',
+      `${what} has no row with the biz_tag ${show(tag)}; make one, such as by INSERT INTO ${table} (biz_tag, max_id, step) VALUES ('${tag.replaceAll("'", "''")}', 1, 2000)`,
+    )
+  }
+
+  /** What the UPDATE has taken, as the row says behind it. It is locked, so nothing has changed it since. */
+  function segmentOf(rows: readonly (string | null)[][], tag: string, given: number | undefined) {
+    if (rows.length > 1) {
+      throw invalid(`${what} has ${rows.length} rows with the biz_tag ${show(tag)}; make biz_tag its primary key`)
+    }
+    const [found, maxId, step] = rows[0] as (string | null)[]
+    if (typeof found !== 'string') throw noRow(tag)
+    const end = BigInt(maxId as string)
+    const count = given ?? Number(step)
+    if (!Number.isSafeInteger(count) || count < 1) {
+      throw invalid(`${what} has the step ${step} for the biz_tag ${show(tag)}; set one from 1 to 2^53 - 1`)
+    }
+    const first = end - BigInt(count)
+    if (first < 0n) {
+      throw invalid(`${what} has the max_id ${first} for the biz_tag ${show(tag)}; set one that is not negative`)
+    }
+    if (end > maxMaxId) throw overflow(what, tag)
+    return { first, count }
+  }
+
+  async function take(tag: string, count: number | undefined, signal: AbortSignal | undefined) {
+    // With the column's collation, as Leaf's parameter is compared, and by its index.
+    const where = `biz_tag = _utf8mb4 ${literal(tag)}`
+    for (;;) {
+      try {
+        await checkTable(signal)
+        return await transact(async (run) => {
+          await run(`UPDATE \`${table}\` SET max_id = max_id + ${count ?? 'step'} WHERE ${where}`)
+          const columns = 'biz_tag, max_id, step'
+          const { rows } = await run(
+            `SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN \`${table}\` ON ${where}`,
+          )
+          return segmentOf(rows, tag, count)
+        }, signal)
+      } catch (error) {
+        const { errno } = toldBy(error)
+        if (rolledBack.includes(errno)) continue
+        if (errno === notComparable) throw noRow(tag)
+        throw outOfRange.includes(errno) ? overflow(what, tag, error) : explained(error, what, advice)
+      }
+    }
+  }
+
+  return {
+    name: 'leaf_alloc',
+    async takeSegment(tag, count, signal) {
+      checkTag(tag)
+      wholeFrom('count', count, 1, 1, Number.MAX_SAFE_INTEGER)
+      return untilAborted(take(tag, count, signal), signal)
+    },
+  }
+}
+
+function checkTag(tag: unknown): void {
+  if (typeof tag !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `biz_tag is ${show(tag)} (${typeof tag}); pass a string such as 'orders'`)
+  }
+  if (tag === '' || tag.length > maxTagLength || !tag.isWellFormed()) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `biz_tag is ${show(tag)}; pass 1 to ${maxTagLength} characters of well-formed text`,
+    )
+  }
+}
+
+function invalid(text: string): GraupelError {
+  return new GraupelError('ERR_STORE_INVALID', text)
+}
+
+function overflow(what: string, tag: string, cause?: unknown): RangeError {
+  const text = `max_id of ${what} cannot grow by the step for the biz_tag ${show(tag)}: numbers end at 2^63 - 1; take a smaller step, or use another biz_tag`
+  return Object.assign(rangeError('ERR_SEGMENT_OVERFLOW', text), cause !== undefined && { cause })
+}
+
+/** Rejects when the signal is aborted, because clients do not, and lets the work come to its end. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }

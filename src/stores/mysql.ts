@@ -1,5 +1,6 @@
 import { GraupelError, rangeError } from '../errors.js'
-import { askOf, type MysqlPool, state } from './mysql-pool.js'
+import { explained, rolledBack, toldBy } from './mysql-errors.js'
+import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkStoreOptions } from './options.js'
 import { endOf, entryOf, type SqlStore } from './sql.js'
 import type { StoreEntry, StoreOptions } from './store.js'
@@ -12,10 +13,7 @@ export interface MysqlStoreOptions extends StoreOptions {
   table?: string
 }
 
-/** A deadlock; and of MariaDB, a record that was changed since the snapshot of the transaction (innodb_snapshot_isolation). */
-const rolledBack = [1213, 1020]
 const duplicateKey = 1062
-const noSuchTable = 1146
 
 /**
  * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may take writes back that were
@@ -45,7 +43,7 @@ const noSuchTable = 1146
 export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
   checkStoreOptions(options, 'table')
   const { table = 'graupel_store', durable = false } = options
-  const ask = askOf(client)
+  const { ask } = clientOf(client)
   // Backticks, because double quotes are for texts unless sql_mode has ANSI_QUOTES.
   const records = `\`${table}\``
   const sums = `\`${table}_sums\``
@@ -56,6 +54,10 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
     `CREATE TABLE IF NOT EXISTS ${sums} (\`key\` VARBINARY(255) PRIMARY KEY, \`sum\` BIGINT NOT NULL) ENGINE=InnoDB;`,
   ]
   const ddl = tables.join('\n')
+  const advice = {
+    missingTable: `await its setup() once, or run\n${ddl}`,
+    missingRight: 'grant the user SELECT, INSERT and UPDATE on the tables of the store',
+  }
 
   const run = async (signal: AbortSignal | undefined, sql: string) => {
     for (;;) {
@@ -63,7 +65,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
         return await ask(sql, signal)
       } catch (error) {
         // Nothing was done, and the next attempt sees what the winner has written.
-        if (!rolledBack.includes(toldBy(error).errno)) throw explained(error, ddl)
+        if (!rolledBack.includes(toldBy(error).errno)) throw explained(error, "the store 'mysql'", advice)
       }
     }
   }
@@ -158,43 +160,4 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       return insertId
     },
   }
-}
-
-/**
- * A text as SQL has its bytes: what ends a quoted one depends on `sql_mode`, what its letters mean on the connection's character
- * set, and parameters on the options of clients.
- */
-function literal(text: string): string {
-  const digits = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0'))
-  return `X'${digits.join('')}'`
-}
-
-/** An error that a user has to act on. */
-function explained(error: unknown, ddl: string): unknown {
-  const { errno, text } = toldBy(error)
-  const advice = errno === noSuchTable ? `await its setup() once, or run\n${ddl}` : refusals[errno]
-  if (advice === undefined) return error
-  const message = `the store 'mysql' cannot be used (${text}); ${advice}`
-  return new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
-}
-
-const missingRight = 'grant the user SELECT, INSERT and UPDATE on the tables of the store'
-const wrongUser = "set the right user and password in the pool's options, and grant the user its database"
-const wrongDatabase = "set the name of a database that is there in the pool's options"
-const refusals: Readonly<Record<number, string>> = {
-  1044: wrongUser,
-  1045: wrongUser,
-  1698: wrongUser,
-  1046: wrongDatabase,
-  1049: wrongDatabase,
-  1142: missingRight,
-  1143: missingRight,
-}
-
-/** What the server has said: mariadb's pool has it beneath where it gets no connection, and appends the statement to messages. */
-function toldBy(error: unknown): { errno: number; text: string } {
-  type Told = { errno?: number; sqlMessage?: string; message: string; cause?: Told }
-  const { errno, sqlMessage, message, cause } = Object(error) as Told
-  if (cause?.sqlMessage !== undefined) return toldBy(cause)
-  return { errno: Number(errno), text: sqlMessage ?? message }
 }

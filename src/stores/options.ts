@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
+import { checkOptionNames } from '../options.js'
 
 /**
  * Refuses what is no option of a store, and names that cannot be names of a table or keys.
@@ -10,15 +11,7 @@ export function checkStoreOptions(
   name: 'table' | 'prefix' | undefined,
   others: readonly string[] = [],
 ): void {
-  const known = ['durable', ...(name === undefined ? [] : [name]), ...others]
-  if (typeof options !== 'object' || options === null) {
-    throw typeError('ERR_OPTION_INVALID', `the options of the store are ${show(options)}; pass an object, or nothing`)
-  }
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${known.join(', ')}`)
-    }
-  }
+  checkOptionNames(options, ['durable', ...(name === undefined ? [] : [name]), ...others], '{ durable: true }')
   // Also where an object inherits them, because they are read from there, too.
   const { durable, [name ?? '']: text } = options as Record<string, unknown>
   if (durable !== undefined && typeof durable !== 'boolean') {
@@ -27,7 +20,8 @@ export function checkStoreOptions(
   if (name !== undefined && text !== undefined) checkName(name, text)
 }
 
-function checkName(option: string, value: unknown): void {
+/** Refuses what cannot be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
+export function checkName(option: string, value: unknown): void {
   if (typeof value !== 'string') {
     throw typeError('ERR_OPTION_INVALID', `${option} is ${show(value)} (${typeof value}); pass a string`)
   }

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as graupel from 'graupel'
 import * as lease from 'graupel/lease'
+import * as mask from 'graupel/mask'
+import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -93,7 +95,14 @@ describe('every code block', () => {
 
 describe('the docstrings', () => {
   const examples = docstringExamples()
-  const entries = { graupel, 'graupel/lease': lease, 'graupel/stores': stores, 'graupel/stores/testing': testing }
+  const entries = {
+    graupel,
+    'graupel/lease': lease,
+    'graupel/mask': mask,
+    'graupel/segments': segments,
+    'graupel/stores': stores,
+    'graupel/stores/testing': testing,
+  }
   const imports = Object.entries(entries)
     .map(([entry, names]) => `import { ${Object.keys(names).join(', ')} } from '${entry}'`)
     .join('\n')
@@ -194,6 +203,24 @@ describe('docs/leases.md', () => {
     )
     const usable = Object.values(graupel.layouts).filter(({ expiresAt }) => expiresAt.getTime() > Date.now())
     expect(told.toSorted()).toEqual(usable.map(({ name, nodes }) => [name, nodes, nodes / 2]).toSorted())
+  })
+})
+
+describe('docs/numbers.md', () => {
+  const text = read('docs/numbers.md')
+  /** The names in the first column of the table with this head. */
+  const namesBelow = (head: string) => {
+    const rows = text.split(head)[1]?.split('\n\n')[0] ?? ''
+    return [...rows.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) => names.match(/\w+/g) ?? [])
+  }
+
+  it('names every option of segments, the events and the statistics', async () => {
+    const names = namesBelow('| option of `createSegmentGenerator` |').join(', ')
+    expect(await refusal(segments.createSegmentGenerator)).toMatch(new RegExp(`the options are ${names}$`))
+    const numbers = await segments.createSegmentGenerator({ store: stores.memoryStore(), name: 'orders' })
+    expect(namesBelow('| property | what it is |')).toEqual(Object.keys(numbers.stats()))
+    const [, union = ''] = /interface SegmentsEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/events.ts')) ?? []
+    expect(namesBelow('| event | when |')).toEqual(union.match(/\w+/g))
   })
 })
 

@@ -389,7 +389,7 @@ describe('what is refused', () => {
   it.each([
     [
       ['inspcet'],
-      /no command 'inspcet'; the commands are next, inspect, overlap, layouts, state, lease, help \(ERR_OPTION_UNKNOWN\)/,
+      /no command 'inspcet'; the commands are next, inspect, overlap, serial, layouts, state, lease, help \(ERR_OPTION_UNKNOWN\)/,
     ],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],
@@ -413,7 +413,7 @@ describe('help', () => {
     expect(graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
   })
 
-  it.each(['next', 'inspect', 'layouts', 'state', 'lease'])(
+  it.each(['next', 'inspect', 'serial', 'layouts', 'state', 'lease'])(
     'of graupel %s names its flags and fits 80 columns',
     (command) => {
       const { stdout } = graupel([command, '--help'])

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyProject, node, npm, packageFolder, repository, run, temporaryFolder } from './consumer.ts'
 import { bareTarball, filesInTarball, installWithBinary } from './tarball.ts'
@@ -56,8 +57,11 @@ describe('the tarball', () => {
 
   test('needs nothing but node-gyp-build', () => {
     const { dependencies } = JSON.parse(npm(project, ['ls', '--omit=dev', '--all', '--json', '--loglevel=error']))
-    const names = (all: Record<string, { dependencies?: object }>): unknown =>
-      Object.entries(all).map(([name, one]) => [name, names((one.dependencies ?? {}) as typeof all)])
+    type Listed = Record<string, { version?: string; dependencies?: object }>
+    // An optional peer that is not installed is listed, too, without a version.
+    const installed = (all: Listed) => Object.entries(all).filter(([, { version }]) => version !== undefined)
+    const names = (all: Listed): unknown =>
+      installed(all).map(([name, one]) => [name, names((one.dependencies ?? {}) as Listed)])
     expect(names(dependencies)).toEqual([['graupel', [['node-gyp-build', []]]]])
   })
 })
@@ -82,18 +86,22 @@ describe('an installed package', () => {
 })
 
 describe('each entry', () => {
-  test.each(entries)('%s gives the same to import and to require', (entry) => {
-    const body = `const names = (all) => Object.keys(all).filter((name) => name !== 'module.exports').sort()
+  // The mask needs a package that is not installed here.
+  test.each(entries.filter((entry) => entry !== 'graupel/mask'))(
+    '%s gives the same to import and to require',
+    (entry) => {
+      const body = `const names = (all) => Object.keys(all).filter((name) => name !== 'module.exports').sort()
       const { createRequire } = await import('node:module')
       const forms = [await import('${entry}'), createRequire(process.cwd() + '/')('${entry}')]
       return { files: forms[0] !== forms[1], names: forms.map(names) }`
-    const { result, error } = run(project, body, {}, ['--no-experimental-require-module'])
-    expect(error).toBeUndefined()
-    const { files, names } = result as { files: boolean; names: string[][] }
-    expect(files).toBe(true)
-    expect(names[0]).toEqual(names[1])
-    if (entry.includes('/stores')) expect(names[0]).toEqual([expect.stringMatching(/^(\w+Store|storeContract)$/)])
-  })
+      const { result, error } = run(project, body, {}, ['--no-experimental-require-module'])
+      expect(error).toBeUndefined()
+      const { files, names } = result as { files: boolean; names: string[][] }
+      expect(files).toBe(true)
+      expect(names[0]).toEqual(names[1])
+      if (entry.includes('/stores')) expect(names[0]).toEqual([expect.stringMatching(/^(\w+Store|storeContract)$/)])
+    },
+  )
 
   test('of the stores loads no binary, and no engine', () => {
     const body = (names: string[]) => `process.dlopen = () => { throw new Error('a binary was loaded') }
@@ -120,6 +128,34 @@ describe('each entry', () => {
       const careless = { exec() {}, prepare: () => ({ all: () => [{ synchronous: 1 }] }) }
       return sqliteStore(careless).read('a/1').catch((error) => [error instanceof GraupelError, error.code])`
     expect(run(project, body).result).toEqual([true, 'ERR_STORE_UNSAFE'])
+  })
+})
+
+describe('graupel/mask', () => {
+  const imported = "import 'graupel/mask'"
+  const required = "require('graupel/mask')"
+
+  test.each([
+    ['import', 'module', imported, "Cannot find package '@noble/ciphers' imported from"],
+    ['require', 'commonjs', required, "Cannot find module '@noble/ciphers/ff1.js'"],
+  ])('without its peer names it to %s', (_form, type, program, message) => {
+    const { status, stderr } = node(project, [`--input-type=${type}`, '-e', program])
+    expect(status).toBe(1)
+    expect(stderr).toContain(message)
+  })
+
+  test('gives the same to import and to require, which loads an ES module', () => {
+    const withPeer = copyProject(project, join(folder, 'with peer'))
+    cpSync(join(repository, 'node_modules/@noble'), join(withPeer, 'node_modules/@noble'), { recursive: true })
+    const body = `const { createRequire } = await import('node:module')
+      const key = Uint8Array.from({ length: 32 }, (_, i) => i)
+      return [await import('graupel/mask'), createRequire(process.cwd() + '/')('graupel/mask')].map((form) =>
+        [Object.keys(form).filter((name) => name !== 'module.exports'), form.createMask(key).hideString(5n)])`
+    const text = createMask(Uint8Array.from({ length: 32 }, (_, i) => i)).hideString(5n)
+    const form = [['createMask'], text]
+    expect(run(withPeer, body)).toEqual({ result: [form, form], warnings: [] })
+    const { stdout, stderr } = node(withPeer, ['-e', `console.log(Object.keys(${required}))`])
+    expect({ stdout, stderr }).toEqual({ stdout: "[ 'createMask' ]\n", stderr: '' })
   })
 })
 
@@ -156,6 +192,8 @@ describe('for browsers', () => {
       // That one reads the files of a pod, where it runs in one.
       if (!file.endsWith('stores/kubernetes.js')) expect(text).not.toContain('getBuiltinModule')
       for (const [, specifier = ''] of text.matchAll(importing)) {
+        // The peer of the mask runs in browsers, too.
+        if (file === 'dist/mask/index.js' && specifier === '@noble/ciphers/ff1.js') continue
         expect(specifier, `${file} imports it`).toMatch(/^(\.|#platform$)/)
         walk(specifier === '#platform' ? imports['#platform'].browser.slice(2) : posix.join(file, '..', specifier))
       }

@@ -7,22 +7,17 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { eventually } from './eventually.ts'
 import { mysqlPools, startMysql } from './kinds/mysql.ts'
+import { type Admin, Variables, waitsForLock } from './mysql-admin.ts'
 import type { Server } from './servers.ts'
 
-type Rows = Record<string, unknown>[]
-interface Admin {
-  query(text: string): Promise<[Rows, unknown]>
-  getConnection(): Promise<Admin & { release(): void }>
-  end(): Promise<void>
-}
 type ClientName = keyof typeof mysqlPools
 const clients = Object.keys(mysqlPools) as ClientName[]
 
 let server: Server
 let admin: Admin
 const pools: { end(): unknown }[] = []
-/** What the server's variables were. */
-let before: [string, unknown][] = []
+let variablesOf: Variables
+const setGlobal = (variables: Record<string, string>) => variablesOf.set(variables)
 
 function poolOf(client: ClientName, options: object = {}) {
   const pool = mysqlPools[client](server.port, options)
@@ -32,22 +27,6 @@ function poolOf(client: ClientName, options: object = {}) {
 
 const storeOf = (client: ClientName, options: object = {}, own = {}) => mysqlStore(poolOf(client, options), own)
 
-/** Sets variables for the connections that are made from now on, in this test. */
-async function setGlobal(variables: Record<string, string>) {
-  for (const [name, value] of Object.entries(variables)) {
-    const [[found]] = await admin.query(`SELECT @@GLOBAL.${name} AS value`)
-    before.push([name, found?.['value']])
-    await admin.query(`SET GLOBAL ${name} = ${value}`)
-  }
-}
-
-async function restoreGlobals() {
-  for (const [name, value] of before.reverse()) {
-    await admin.query(`SET GLOBAL ${name} = ${typeof value === 'string' ? `'${value}'` : value}`)
-  }
-  before = []
-}
-
 const unsafe = { code: 'ERR_STORE_UNSAFE' }
 const unavailable = (text: string) => ({ code: 'ERR_STORE_UNAVAILABLE', message: expect.stringContaining(text) })
 
@@ -55,12 +34,13 @@ describeWith(['mysql'], 'MySQL', () => {
   beforeAll(async () => {
     server = await startMysql()
     admin = mysqlPools.mysql2(server.port) as never
+    variablesOf = new Variables(admin)
     const pool = mysqlPools.mysql2(server.port)
     await mysqlStore(pool).setup()
     await pool.end()
   })
   afterEach(async () => {
-    await restoreGlobals()
+    await variablesOf.restore()
     for (const pool of pools.splice(0)) await pool.end()
   })
   afterAll(async () => {
@@ -93,7 +73,7 @@ describeWith(['mysql'], 'MySQL', () => {
       await other.query('BEGIN')
       await other.query(`UPDATE graupel_store SET value = 'theirs', version = 'theirs' WHERE \`key\` = '${key}'`)
       const [writing, reading] = [store.write(key, 'ours', version), store.read(key)]
-      await waitsForLock(2)
+      await waitsForLock(admin, 2)
       await other.query('COMMIT')
       other.release()
       expect(await writing).toBeUndefined()
@@ -119,7 +99,7 @@ describeWith(['mysql'], 'MySQL', () => {
       ]) {
         await expect(call()).rejects.toMatchObject(unsafe)
       }
-      await restoreGlobals()
+      await variablesOf.restore()
       const other = storeOf(client)
       // Where a lock was left, it would wait for fifty seconds.
       expect(await other.write(key, 'third', version)).toBeDefined()
@@ -224,7 +204,7 @@ describeWith(['mysql'], 'MySQL', () => {
         async () => await store.incarnation?.(),
       ]
       for (const call of calls) await expect(call()).rejects.toMatchObject(unavailable('is read-only'))
-      await restoreGlobals()
+      await variablesOf.restore()
       expect((await store.read(`folder/read-only ${client}`))?.version).toBe(version)
     })
 
@@ -237,7 +217,7 @@ describeWith(['mysql'], 'MySQL', () => {
       await other.query(`SELECT * FROM graupel_store WHERE \`key\` = '${key}' FOR UPDATE`)
       const aborting = new AbortController()
       store.write(key, 'second', version, aborting.signal).catch(() => {})
-      await waitsForLock(1)
+      await waitsForLock(admin, 1)
       aborting.abort()
       expect(await store.read('folder/none')).toBeUndefined()
       await other.query('ROLLBACK')
@@ -327,14 +307,6 @@ describeWith(['mysql'], 'MySQL', () => {
     expect(names.size).toBe(lives)
   })
 })
-
-/** Until so many statements wait for a lock. */
-async function waitsForLock(count: number): Promise<void> {
-  await eventually(async () => {
-    const [[found]] = await admin.query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
-    if (Number(found?.['Value']) !== count) throw new Error(`${found?.['Value']} wait, and not ${count}`)
-  })
-}
 
 async function keepsContract(store: ReturnType<typeof mysqlStore>): Promise<void> {
   for (const { run } of storeContract(async () => store)) await run()

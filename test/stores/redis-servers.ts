@@ -59,8 +59,8 @@ export async function startWatched(): Promise<Servers & { primary: Server; senti
 }
 
 /** A replica that has all that its primary has. */
-export async function startReplica(primary: Server): Promise<Server> {
-  const replica = await startRedis('--replicaof', host, `${primary.port}`)
+export async function startReplica({ port }: Pick<Server, 'port'>): Promise<Server> {
+  const replica = await startRedis('--replicaof', host, `${port}`)
   await eventually(async () => {
     const [about] = await tell(replica.port, ['INFO', 'replication'])
     if (!`${about}`.includes('master_link_status:up')) throw new Error(`not synchronised: ${about}`)

@@ -40,6 +40,7 @@ export const examplesWithDatabase = [
   'consulStore',
   'etcdStore',
   'kubernetesStore',
+  'leafAllocStore',
   'mysqlStore',
   'postgresStore',
   'redisStore',

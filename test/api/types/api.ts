@@ -5,6 +5,7 @@ import {
   type DecodedId,
   decode,
   defineLayout,
+  defineSerial,
   encodeId,
   type GeneratorOptions,
   type IdGenerator,
@@ -13,6 +14,9 @@ import {
   nodeFromEnvironment,
   parseId,
 } from 'graupel'
+import { createMask, type Mask } from 'graupel/mask'
+import { createSegmentGenerator, type SegmentGenerator, type SegmentHandle, type SegmentStats } from 'graupel/segments'
+import { memoryStore } from 'graupel/stores'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -131,9 +135,31 @@ const ofChosen = createGenerator({ node: 1, layout: chosen })
 const maybe: number | undefined = ofChosen.nextNumber?.()
 const part: number | undefined = decode(id, chosen).fields['worker']
 
+// A serial keeps the type of its layout.
+const serial = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}', layout: layouts.discord })
+const layoutOfSerial: Layout<typeof layouts.discord.fields> = serial.layout
+const parsed: bigint = serial.parse(serial.format(id))
+defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}', layout: chosen, timeZone: '+08:00' }).format('7')
+// @ts-expect-error a number cannot hold 64 bits
+serial.format(7)
+// @ts-expect-error a serial is text
+serial.parse(7n)
+// @ts-expect-error nothing says which layout made the ids
+defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}' })
+
 // An option may be undefined where a variable may.
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
+
+const mask: Mask = createMask(new Uint8Array(32))
+const hidden: [bigint, string, number] = [mask.hide(id), mask.hideString(id), mask.hideNumber(5)]
+createMask({ keys: { b: Buffer.alloc(32), a: new Uint8Array(16) }, bits: 53, encoding: 'hex' })
+// @ts-expect-error a key is no text
+createMask('secret')
+// @ts-expect-error there is no such width
+createMask({ keys: {}, bits: 62 })
+// @ts-expect-error texts are no bytes
+createMask({ keys: {}, encoding: 'bytes' })
 
 export {
   about,
@@ -142,6 +168,8 @@ export {
   datacenter,
   decoded,
   discord,
+  hidden,
+  layoutOfSerial,
   layoutOfTwitter,
   many,
   maybe,
@@ -149,9 +177,41 @@ export {
   next,
   nextAsync,
   nextString,
+  parsed,
   part,
   signed,
   taken,
   text,
   worker,
 }
+
+// Segments have the calls of a generator, all of them.
+const orders: SegmentGenerator = await createSegmentGenerator({
+  store: memoryStore(),
+  name: 'orders',
+  start: 1n,
+  max: 9,
+})
+const order: [bigint, number, string] = [orders.next(), orders.nextNumber(), orders.nextString()]
+const { next: nextOrder, nextAsync: nextOrderAsync }: { next(): bigint; nextAsync(): Promise<bigint> } = orders
+const filled: BigInt64Array = orders.fill(new BigInt64Array(2))
+const waited: BigUint64Array = await orders.fillAsync(new BigUint64Array(2))
+const several: [bigint[], bigint[]] = [orders.take(2), [...orders]]
+const counts: SegmentStats = orders.stats()
+const ofThread: SegmentGenerator = await createSegmentGenerator({ handle: orders.handle satisfies SegmentHandle })
+{
+  using _ = ofThread
+}
+// @ts-expect-error a name is missing
+createSegmentGenerator({ store: memoryStore() })
+// @ts-expect-error a store is missing
+createSegmentGenerator({ name: 'orders' })
+// @ts-expect-error a step is no bigint
+createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 10n })
+// @ts-expect-error there is no such option
+createSegmentGenerator({ store: memoryStore(), name: 'orders', steps: 10 })
+// @ts-expect-error a generator keeps its name
+orders.name = 'others'
+// @ts-expect-error fill takes arrays of 64 bits
+orders.fill(new Uint32Array(2))
+export const segmentsUsed = [order, nextOrder, nextOrderAsync, filled, waited, several, counts]

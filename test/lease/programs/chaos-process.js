@@ -5,23 +5,38 @@ import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, threadId, Worker, workerData } from 'node:worker_threads'
+import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
+import { makeIds } from '../../chaos/programs/caller.js'
 import { openStore } from '../../stores/programs/open-store.js'
-import { makeIds } from './chaos-caller.js'
 import { layout, nodes } from './chaos-layout.js'
+
+/**
+ * @typedef {object} Policy
+ * @property {'native' | 'js' | 'auto'} engine
+ * @property {'throw' | 'wait' | 'advance' | 'reuse' | 'function'} onRollback
+ * @property {'throw' | 'wait' | 'advance'} onOverflow
+ * @property {number} maxAheadMs
+ * @property {number} maxWaitMs
+ * @property {'zero' | 'random' | 'rotate'} sequenceStart
+ * @property {'wall' | 'steady'} clock
+ */
 
 /**
  * @typedef {object} Order
  * @property {import('../../stores/programs/open-store.js').StorePlan} store
  * @property {string} file - What the names of its files begin with.
  * @property {object} lease - Options of the lease.
- * @property {import('./chaos-caller.js').Policy[]} policies - One for each thread; the main thread's first.
+ * @property {Policy[]} policies - One for each thread; the main thread's first.
  * @property {number} seed
  * @property {number} pauseMs
  */
 
 /** What an acquisition may end with while faults go on. */
 const expected = ['ERR_NODES_EXHAUSTED', 'ERR_CLOCK_SKEW', 'ERR_STORE_UNAVAILABLE', 'ERR_LEASE_EXPIRED']
+
+/** What a call of a generator may end with. */
+const expectedOfCalls = ['ERR_LEASE_EXPIRED', 'ERR_CLOCK_ROLLBACK', 'ERR_SEQUENCE_OVERFLOW', 'ERR_NODES_EXHAUSTED']
 
 if (isMainThread) await live(JSON.parse(process.argv[2] ?? ''))
 else await work(workerData)
@@ -55,7 +70,7 @@ async function live({ store: plan, file, lease: options, policies, seed, pauseMs
     const callers = policies.map((policy, thread) => {
       const order = { policy, seed: seed + thread, pauseMs, file: nameOf(file, thread, leases, policy) }
       return thread === 0
-        ? makeIds({ ...order, lease, isOver: () => lease.signal.aborted })
+        ? makeIdsOf({ ...order, lease, isOver: () => lease.signal.aborted })
         : inWorker({ ...order, lease: lease.handle }, lease.signal)
     })
     signal.addEventListener('abort', () => void lease.release().catch((error) => note({ error: `${error}` })))
@@ -72,7 +87,7 @@ async function live({ store: plan, file, lease: options, policies, seed, pauseMs
  * @param {string} file
  * @param {number} thread
  * @param {number} leases
- * @param {import('./chaos-caller.js').Policy} policy
+ * @param {Policy} policy
  */
 function nameOf(file, thread, leases, { onRollback }) {
   return `${file}.${thread}.${leases}.${onRollback === 'reuse' ? 'any' : 'ascending'}.ids`
@@ -97,6 +112,31 @@ async function work(order) {
   parentPort?.once('message', () => {
     isOver = true
   })
-  const errors = await makeIds({ ...order, seed: order.seed + threadId, isOver: () => isOver })
+  const errors = await makeIdsOf({ ...order, seed: order.seed + threadId, isOver: () => isOver })
   parentPort?.postMessage(errors)
+}
+
+/**
+ * @param {{ lease: any, policy: Policy, file: string, seed: number, pauseMs: number, isOver: () => boolean }} order
+ * @returns {Promise<object>}
+ */
+async function makeIdsOf({ lease, policy, ...order }) {
+  const { onRollback, ...rest } = policy
+  const options = { lease, ...rest, onRollback: onRollback === 'function' ? small : onRollback }
+  /** @type {import('graupel').IdGenerator} */
+  let ids
+  try {
+    ids = createGenerator(options)
+  } catch (error) {
+    const { code, message } = /** @type {import('graupel').GraupelError} */ (error)
+    // Released before it could begin.
+    if (expectedOfCalls.includes(code)) return { [code]: 1, message }
+    throw error
+  }
+  return makeIds({ ...order, ids, expected: expectedOfCalls })
+}
+
+/** @param {{ rollbackMs: number }} rollback */
+function small({ rollbackMs }) {
+  return rollbackMs <= 1000 ? 'advance' : 'wait'
 }

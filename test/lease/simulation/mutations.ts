@@ -1,4 +1,4 @@
-import type { Mutation } from './load.ts'
+import type { Mutation } from '../../simulation/load.ts'
 import type { Faults, Setting } from './shape.ts'
 
 /** A defect, and the worlds that show it best. */

@@ -1,5 +1,5 @@
 import { type Holding, LeaseProtocol } from '../../../src/lease/protocol.js'
-import type { Timing } from '../../../src/stores/deadline.js'
+import { Machine } from '../../simulation/machine.ts'
 import { type Caller, type Rectangle, sequences } from './judge.ts'
 import { WatchedCalls } from './network.ts'
 import type { World } from './world.ts'
@@ -8,11 +8,7 @@ import type { World } from './world.ts'
 const writeMs = 5000
 
 /** One life of a process: from its start to its crash. It acquires a node, issues ids, renews, moves and gives back. */
-export class Process implements Timing {
-  readonly number: number
-  isCut = false
-  #isDead = false
-  #pausedUntilMs = 0
+export class Process extends Machine {
   #skewMs = 0
   readonly #world: World
   readonly #protocol: LeaseProtocol
@@ -24,7 +20,7 @@ export class Process implements Timing {
   #nextTick: number | undefined
 
   constructor(number: number, world: World) {
-    this.number = number
+    super(number, world, 2 * world.shape.windowMs)
     this.#world = world
     this.#caller = { process: number, lastId: -1 }
     this.setClock()
@@ -39,44 +35,14 @@ export class Process implements Timing {
     this.#protocol = new LeaseProtocol(new WatchedCalls(this, world, this), world.group, rules, clock)
   }
 
-  monotonicMs(): number {
-    return this.#world.time.monotonicMs()
-  }
-
-  /** No timer of a process that is stopped goes off before it goes on, and none of a dead one ever. */
-  later(callback: () => void, ms: number): () => void {
-    const fire = () => {
-      if (this.#isDead) return
-      const leftMs = this.#pausedUntilMs - this.monotonicMs()
-      if (leftMs <= 0) callback()
-      // In any order, as a system wakes it up; and soon after the faults have ended.
-      else cancel = this.#world.time.later(fire, Math.min(leftMs, 5000) + this.#world.random())
-    }
-    let cancel = this.#world.time.later(fire, ms)
-    return () => cancel()
-  }
-
-  /** When it is not stopped; never, when it is dead. */
-  async awake(): Promise<void> {
-    if (this.#isDead) return new Promise(() => {})
-    if (this.#pausedUntilMs > this.monotonicMs()) await this.#sleep(0)
-  }
-
-  pause(when: string): void {
-    const ms = this.#world.random() < 0.5 ? this.#world.random() * 2 * this.#world.shape.windowMs : 25_000
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.monotonicMs() + ms)
-    this.#world.note(this.number, undefined, () => `is stopped ${when} for ${Math.round(ms)} ms`)
-  }
-
   /** No fault of its own is left. */
-  recover(): void {
-    this.isCut = false
-    this.#pausedUntilMs = 0
+  override recover(): void {
+    super.recover()
     this.setClock()
   }
 
   crash(): void {
-    this.#isDead = true
+    this.isDead = true
     this.#world.note(this.number, this.#own?.node, () => 'crashes')
   }
 
@@ -93,7 +59,7 @@ export class Process implements Timing {
   /** Some ids by its clock, above the last one: it runs ahead of a clock that has stepped back. */
   issue(): void {
     const own = this.#own
-    if (own === undefined || this.#isDead || this.#pausedUntilMs > this.monotonicMs()) return
+    if (own === undefined || this.isStopped) return
     const { random, judge, group } = this.#world
     const first = Math.max(this.#nextSlot, group.tickAt(this.#wallMs()) * sequences)
     const count = random() < 0.1 ? 20 : 1 + Math.floor(random() * 3)
@@ -114,7 +80,7 @@ export class Process implements Timing {
       if (end === 'settled') return this.#world.settles(this.number)
       if (end === 'lost') continue
       token = this.#world.newToken()
-      await this.#sleep(this.#world.random() * 2000)
+      await this.sleep(this.#world.random() * 2000)
     }
   }
 
@@ -131,7 +97,7 @@ export class Process implements Timing {
         this.setClock()
       }
       this.#world.note(this.number, undefined, () => `cannot acquire: ${why.slice(0, 70)}`)
-      await this.#sleep(300 + this.#world.random() * 700)
+      await this.sleep(300 + this.#world.random() * 700)
     }
   }
 
@@ -148,7 +114,7 @@ export class Process implements Timing {
     this.#nextSlot = Math.max(this.#nextTick ?? 0, own.floor) * sequences
     for (;;) {
       this.issue()
-      await this.#sleep((shape.windowMs / 3) * (0.5 + random() / 2))
+      await this.sleep((shape.windowMs / 3) * (0.5 + random() / 2))
       this.issue()
       const isFine = this.#isFine(own)
       if (isFine || this.#world.happens(shape.faults.release)) {
@@ -189,10 +155,6 @@ export class Process implements Timing {
 
   #wallMs(): number {
     return this.#world.trueMs() + this.#skewMs
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.later(resolve, ms))
   }
 }
 

@@ -1,34 +1,8 @@
-/** A number from 0 to below 1. */
-export type Random = () => number
+import type { CallFaults } from '../../simulation/network.ts'
+import { type Random, someOf } from '../../simulation/random.ts'
 
-export function randomFrom(seed: number): Random {
-  // Mulberry32.
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** How often things go wrong: the first ones per call of the store, from 0 to 1; the last ones against each other, per step. */
-export interface Faults {
-  /** The request never arrives: an error, or no answer at all. */
-  readonly lostRequest: number
-  /** The store has done it, and the answer never arrives: an error, or no answer at all. */
-  readonly lostReply: number
-  /** The client sends a write twice, and answers what the second one was told. */
-  readonly sentTwice: number
-  /** A request or an answer is under way for seconds. */
-  readonly slow: number
-  /** A list is older than the records are. */
-  readonly staleList: number
-  /** The process is stopped right before a request, or right before an answer reaches it. */
-  readonly pauseInCall: number
-  /** The server fails over, or is flushed, right before it does something. */
-  readonly lossInCall: number
-
+/** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
+export interface Faults extends CallFaults {
   readonly failover: number
   readonly flush: number
   readonly restart: number
@@ -106,12 +80,4 @@ export function shapeFrom(random: Random, { durable, faults, shape }: Setting): 
     ...shape,
     faults: { ...someOf(usualFaults, random), ...faults },
   }
-}
-
-/** Each fault never, seldom, as usual or often: most defects need many faults of one kind and none of the others. */
-function someOf(faults: Faults, random: Random): Faults {
-  const weights = [0, 0.3, 1, 1, 3]
-  return Object.fromEntries(
-    Object.entries(faults).map(([name, weight]) => [name, weight * (weights[Math.floor(random() * 5)] as number)]),
-  ) as unknown as Faults
 }

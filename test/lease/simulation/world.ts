@@ -1,10 +1,11 @@
 import { Group } from '../../../src/lease/group.js'
 import type { NodeChoice } from '../../../src/lease/nodes.js'
+import { type Random, randomFrom } from '../../simulation/random.ts'
+import { Server } from '../../simulation/server.ts'
 import { VirtualTime } from '../../support/virtual-time.ts'
 import { Judge, type Violation } from './judge.ts'
 import { Process } from './process.ts'
-import { Server } from './server.ts'
-import { type Random, randomFrom, type Setting, type Shape, shapeFrom } from './shape.ts'
+import { type Setting, type Shape, shapeFrom } from './shape.ts'
 
 /** When the world begins, by the true time; and the epoch of its ids, so that it begins at tick 100 or later. */
 const startMs = 1_000_000_000_000

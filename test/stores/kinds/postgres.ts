@@ -7,29 +7,32 @@ import { host, load, type Open, quiet, type ServerKind } from './kind.ts'
 
 /** @param more - Words for the server, such as `-c`, `synchronous_commit=off`. */
 export function startPostgres(...more: string[]): Promise<Server> {
+  return startOn('initdb', ['-A', 'trust', '-U', 'postgres', '-N', '--no-locale', '-E', 'UTF8'], more)
+}
+
+/**
+ * A standby that has what a primary has, and follows it without making it wait.
+ *
+ * @param linkPort - By which it follows. Its folder is filled by the primary's own port, while this thread, in which a proxy may live, waits.
+ */
+export function startStandby(primaryPort: number, linkPort: number): Promise<Server> {
+  const from = ['-h', host, '-p', `${primaryPort}`, '-U', 'postgres']
+  const link = `primary_conninfo=host=${host} port=${linkPort} user=postgres`
+  return startOn('pg_basebackup', [...from, '-R', '-c', 'fast', '--no-sync'], ['-c', link])
+}
+
+/** @param maker - The program that fills its folder. */
+function startOn(maker: string, flags: readonly string[], more: readonly string[] = []): Promise<Server> {
   const bin = postgresBin()
   const user = process.getuid?.() === 0 ? 'postgres' : undefined
   return start({
     program: join(bin, 'postgres'),
-    words: (port, folder) => [
-      '-D',
-      folder,
-      '-h',
-      '127.0.0.1',
-      '-p',
-      `${port}`,
-      '-k',
-      folder,
-      '-c',
-      'fsync=off',
-      ...more,
-    ],
+    words: (port, folder) => [...['-D', folder, '-h', host, '-p', `${port}`, '-k', folder, '-c', 'fsync=off'], ...more],
     prepare(folder) {
-      const words = ['-D', folder, '-A', 'trust', '-U', 'postgres', '-N', '--no-locale', '-E', 'UTF8']
-      const [program, all] = asUser(user, join(bin, 'initdb'), words)
+      const [program, all] = asUser(user, join(bin, maker), ['-D', folder, ...flags])
       execFileSync(program, all, { stdio: 'ignore', cwd: folder })
     },
-    ready: 'ready to accept connections',
+    ready: 'ready to accept',
     ...(user !== undefined && { user }),
   })
 }

@@ -2,15 +2,13 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { idFilesIn, Slot } from './chaos-crew.ts'
-import { type Happening, type Proof, prove } from './chaos-proof.ts'
-import { weathers } from './chaos-proxy.ts'
-import type { OpenSite, Site } from './chaos-sites.ts'
+import { idFilesIn, Slot } from './crew.ts'
+import { type Happening, type Proof, prove } from './proof.ts'
+import { weathers } from './proxy.ts'
+import type { OpenSite, Site } from './sites.ts'
+import type { Work } from './work.ts'
 
-const slotCount = 12
-/** Between two faults of the server: what a store that may forget makes its users wait, and as long again in which they work. */
-const serverFaultMs = 20_000
-/** How long after the last fault every process has a node again: a server has to have lived for 10 s, and windows end. */
+/** How long after the last fault every process works again: a server may have to have lived for 10 s, and windows of leases end. */
 const recoveryMs = 60_000
 
 export interface Run extends Proof {
@@ -20,6 +18,7 @@ export interface Run extends Proof {
 }
 
 export interface Extent {
+  readonly processes: number
   /** Faults go on for so long, and until there are so many ids, and each fault of the server has come. */
   readonly ms: number
   readonly ids: number
@@ -27,16 +26,16 @@ export interface Extent {
   readonly pauseMs: number
 }
 
-/** One store, twelve processes, faults by a seeded schedule; then the proof of what the processes have written. */
-export async function runChaos(open: OpenSite, extent: Extent, random: () => number): Promise<Run> {
+/** One store, several processes, faults by a seeded schedule; then the proof of what the processes have written. */
+export async function runChaos(open: OpenSite, work: Work, extent: Extent, random: () => number): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-chaos-'))
-  const site = await open(slotCount, folder, random)
-  const chaos = new Chaos(site, folder, extent.pauseMs, random)
+  const site = await open(extent.processes, folder, random)
+  const chaos = new Chaos(site, work, folder, extent, random)
   try {
     await chaos.rage(extent)
     const findings = await chaos.settle()
     await chaos.end()
-    const proof = await prove(folder, chaos.happenings, chaos.clockOffsetMs)
+    const proof = await prove(folder, work.subject, chaos.happenings, chaos.clockOffsetMs)
     return {
       ...proof,
       findings: [...chaos.deaths(), ...findings, ...proof.findings],
@@ -54,6 +53,7 @@ class Chaos {
   readonly happenings: Happening[] = []
   readonly clockOffsetMs = Date.now() - monotonicMs()
   readonly #site: Site
+  readonly #work: Work
   readonly #folder: string
   readonly #random: () => number
   readonly #slots: Slot[]
@@ -63,11 +63,15 @@ class Chaos {
   readonly #underWay = new Set<Promise<void>>()
   readonly #kinds: Record<string, (slot: Slot) => Promise<void>>
 
-  constructor(site: Site, folder: string, pauseMs: number, random: () => number) {
+  constructor(site: Site, work: Work, folder: string, { processes, pauseMs }: Extent, random: () => number) {
     this.#site = site
+    this.#work = work
     this.#folder = folder
     this.#random = random
-    this.#slots = Array.from({ length: slotCount }, (_, number) => new Slot(number, site, folder, random, pauseMs))
+    this.#slots = Array.from(
+      { length: processes },
+      (_, number) => new Slot(number, site, work, folder, random, pauseMs),
+    )
     this.#kinds = {
       stopped: (slot) => this.#stopped(slot),
       killed: (slot) => this.#killed(slot),
@@ -93,12 +97,12 @@ class Chaos {
 
   async rage({ ms, ids }: Extent): Promise<void> {
     const serverFaults = this.#raging()
+    const { serverFaultMs } = this.#work
     let nextServerMs = serverFaultMs
     let isEachMade = false
     while (this.elapsedMs() < ms || !isEachMade || idsIn(this.#folder) < ids) {
       if (this.deaths().length > 0) break
-      await sleep(300 + this.#random() * 1200)
-      this.#strike()
+      await this.#strike()
       if (this.elapsedMs() < nextServerMs) continue
       isEachMade = (await serverFaults.next()).value
       nextServerMs = this.elapsedMs() + serverFaultMs * (0.8 + this.#random() / 2)
@@ -108,23 +112,46 @@ class Chaos {
 
   /** The faults of the server one by one, in another order each time. Says whether each has been made. */
   async *#raging(): AsyncGenerator<boolean, never> {
+    const { faults, losses } = this.#site
+    const all = { ...faults, ...(this.#work.survivesLosses && losses) }
     for (let round = 0; ; round++) {
-      const left = Object.keys(this.#site.faults)
+      const left = Object.keys(all)
       while (left.length > 0) {
+        await this.#made(this.#work.idsBeforeCopy)
         // Some seconds old when it is brought back.
         await this.#site.copy()
         await sleep(1000 + this.#random() * 2000)
         const [name] = left.splice(Math.floor(this.#random() * left.length), 1) as [string]
+        const dead = this.#work.deadly.includes(name) && round % 2 === 0 ? await this.#killAll() : []
         this.#happens(name)
-        await this.#site.faults[name]?.()
+        await all[name]?.()
         this.#happens(`well again: ${name}`)
+        for (const slot of dead) slot.start()
         yield round > 0 || left.length === 0
       }
     }
   }
 
-  /** Lets one fault befall one process. */
-  #strike(): void {
+  /** When what befalls single ones has ended. */
+  async #killAll(): Promise<readonly Slot[]> {
+    await Promise.all(this.#underWay)
+    this.#happens('all processes killed')
+    await this.kill()
+    return this.#slots
+  }
+
+  /** Goes on until so many more ids were made. */
+  async #made(count: number): Promise<void> {
+    const before = idsIn(this.#folder)
+    const endMs = monotonicMs() + recoveryMs
+    while (idsIn(this.#folder) < before + count && this.deaths().length === 0 && monotonicMs() < endMs) {
+      await this.#strike()
+    }
+  }
+
+  /** Lets one fault befall one process, after a while. */
+  async #strike(): Promise<void> {
+    await sleep(this.#work.processFaultMs * (1 / 3 + (this.#random() * 4) / 3))
     const kinds = Object.keys(this.#kinds)
     const kind = kinds[Math.floor(this.#random() * kinds.length)] as string
     const free = this.#slots.filter((slot) => !this.#busy.has(slot) && (kind !== 'clock stepped' || slot.hasClock))

@@ -2,18 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { libfaketime } from '../support/needs.ts'
-import type { Site } from './chaos-sites.ts'
+import type { Site } from './sites.ts'
+import type { Work } from './work.ts'
 
-const program = fileURLToPath(new URL('./programs/chaos-process.js', import.meta.url))
-/** How long a process may take to give its lease back and end. */
+/** How long a process may take to give back what it has, and end. */
 const leaveMs = 60_000
+
+/** Whether libfaketime stands between a process and its clock: valkey-glide has threads of its own, whose timers take that badly. */
+export function hasFalseClock(slot: number): boolean {
+  return slot % 3 === 1
+}
 
 /** One of the processes of a run, and after its end the next one in its place. */
 export class Slot {
   readonly #number: number
-  readonly #site: Site
+  readonly #site: Pick<Site, 'plan'>
+  readonly #work: Work
   readonly #folder: string
   readonly #random: () => number
   readonly #pauseMs: number
@@ -27,14 +32,21 @@ export class Slot {
   /** Ends that nothing here has caused. */
   readonly deaths: string[] = []
 
-  constructor(number: number, site: Site, folder: string, random: () => number, pauseMs: number) {
+  constructor(
+    number: number,
+    site: Pick<Site, 'plan'>,
+    work: Work,
+    folder: string,
+    random: () => number,
+    pauseMs: number,
+  ) {
     this.#number = number
     this.#site = site
+    this.#work = work
     this.#folder = folder
     this.#random = random
     this.#pauseMs = pauseMs
-    // The client valkey-glide has threads of its own, whose timers take a false clock badly.
-    if (number % 3 === 1) this.#clockFile = join(folder, `${number}.clock`)
+    if (hasFalseClock(number)) this.#clockFile = join(folder, `${number}.clock`)
     this.start()
   }
 
@@ -44,11 +56,8 @@ export class Slot {
       NODE_OPTIONS: '',
       GRAUPEL_NODE: undefined,
       NODE_APP_INSTANCE: undefined,
+      ...this.#work.environment?.(this.#number),
     }
-    // One half chooses the engine by the environment, the other one by the option.
-    const engine = this.#number % 4 < 2 ? 'native' : 'js'
-    const isByOption = this.#number % 2 === 0
-    env['GRAUPEL_ENGINE'] = isByOption ? 'auto' : engine
     if (this.#clockFile !== undefined) {
       this.clock = 0
       Object.assign(env, {
@@ -59,32 +68,15 @@ export class Slot {
       })
     }
     this.#name = `${this.#number}.${Math.floor(performance.now())}`
-    const threads = 1 + Math.max(0, (this.#number % 4) - 1)
     const order = {
       store: this.#site.plan(this.#number),
       file: join(this.#folder, this.#name),
-      lease: {
-        windowMs: this.#pick([600, 800, 1000, 2000]),
-        maxClockSkewMs: 500,
-        callTimeoutMs: this.#pick([200, 500, 1000]),
-        acquireTimeoutMs: this.#pick([1000, 10_000]),
-        ...(this.#random() < 0.5 && { owner: `slot ${this.#number}` }),
-      },
-      policies: Array.from({ length: threads }, () => ({
-        engine: isByOption ? engine : 'auto',
-        onRollback: this.#pick(['throw', 'wait', 'advance', 'advance', 'reuse', 'function']),
-        onOverflow: this.#pick(['throw', 'wait', 'advance', 'advance']),
-        maxAheadMs: this.#pick([0, 100, 1000, 5000]),
-        maxWaitMs: this.#pick([0, 20, 50, 300]),
-        sequenceStart: this.#pick(['zero', 'random', 'rotate']),
-        // A steady clock that has followed a step forward stays ahead for sixteen times as long, and makes no ids meanwhile.
-        clock: this.#clockFile === undefined ? this.#pick(['wall', 'steady']) : 'wall',
-      })),
+      ...this.#work.order(this.#number, this.threads, (some) => this.#pick(some)),
       seed: Math.floor(this.#random() * 2 ** 32),
       pauseMs: this.#pauseMs,
     }
     this.#order = JSON.stringify(order)
-    const child = spawn(process.execPath, [program, this.#order], {
+    const child = spawn(process.execPath, [this.#work.program, this.#order], {
       env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
@@ -123,7 +115,7 @@ export class Slot {
     await this.#ended
   }
 
-  /** Lets it give its lease back, and end. */
+  /** Lets it give back what it has, and end. */
   async leave(): Promise<void> {
     this.#isEndExpected = true
     this.#child.kill('SIGTERM')

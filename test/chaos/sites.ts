@@ -11,7 +11,9 @@ import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
 import type { Server } from '../stores/servers.ts'
-import { TcpProxy } from './chaos-proxy.ts'
+import { TcpProxy } from './proxy.ts'
+
+type Faults = Readonly<Record<string, () => Promise<void>>>
 
 /** A store that many processes use, and what can befall it. */
 export interface Site {
@@ -20,7 +22,9 @@ export interface Site {
   /** Between each process and the server. */
   readonly proxies: readonly TcpProxy[]
   /** What can befall the server; each ends when the server is well again. */
-  readonly faults: Readonly<Record<string, () => Promise<void>>>
+  readonly faults: Faults
+  /** Those that take all away that it holds. */
+  readonly losses?: Faults
   /** Keeps a copy of what is stored, for a fault that brings it back. */
   copy(): Promise<void>
   stop(): Promise<void>
@@ -57,18 +61,22 @@ export function redisSite(durable?: true): OpenSite {
       faults: {
         'server killed': () => server.restart('SIGKILL'),
         ...(!durable && {
-          async 'server killed, its data lost'() {
-            setAside()
-            await server.restart('SIGKILL')
-          },
           async 'restored from an older copy'() {
             setAside()
             cpSync(older, live, { recursive: true })
             await server.restart('SIGKILL')
           },
-          FLUSHALL: () => control.flushall(),
         }),
       },
+      ...(!durable && {
+        losses: {
+          async 'server killed, its data lost'() {
+            setAside()
+            await server.restart('SIGKILL')
+          },
+          FLUSHALL: () => control.flushall(),
+        },
+      }),
       async stop() {
         control.disconnect()
         for (const proxy of proxies) proxy.stop()
@@ -127,13 +135,6 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
       }),
     faults: {
       'server killed': restart,
-      async 'server killed, its data lost'() {
-        await behindTheirBacks(async (query) => void (await query('DROP TABLE graupel_store')))
-        open()
-        // The processes meet a server without the table, until the operator makes it.
-        await sleep(300)
-        await setUp()
-      },
       async 'restored from an older copy'() {
         await behindTheirBacks(async (query) => {
           await query('BEGIN')
@@ -144,6 +145,15 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
           await query('COMMIT')
         })
         open()
+      },
+    },
+    losses: {
+      async 'server killed, its data lost'() {
+        await behindTheirBacks(async (query) => void (await query('DROP TABLE graupel_store')))
+        open()
+        // The processes meet a server without the table, until the operator makes it.
+        await sleep(300)
+        await setUp()
       },
       'table emptied': () => operate(async (query) => void (await query('TRUNCATE graupel_store'))),
     },
@@ -206,13 +216,6 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
       }),
     faults: {
       'server killed': () => server.restart('SIGKILL'),
-      async 'server killed, its data lost'() {
-        await behindTheirBacks(async (query) => void (await query('DROP TABLE graupel_store')))
-        open()
-        // The processes meet a server without the table, until the operator makes it.
-        await sleep(300)
-        await setUp()
-      },
       async 'restored from an older copy'() {
         await behindTheirBacks(async (query) => {
           await query('BEGIN')
@@ -221,6 +224,15 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
           await query('COMMIT')
         })
         open()
+      },
+    },
+    losses: {
+      async 'server killed, its data lost'() {
+        await behindTheirBacks(async (query) => void (await query('DROP TABLE graupel_store')))
+        open()
+        // The processes meet a server without the table, until the operator makes it.
+        await sleep(300)
+        await setUp()
       },
       'table emptied': () => operate(async (query) => void (await query('TRUNCATE graupel_store'))),
     },

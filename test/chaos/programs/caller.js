@@ -2,33 +2,32 @@
 // and not written, because the process is killed between the two, is a witness less and no more.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGenerator } from 'graupel'
 
 /**
- * @typedef {object} Policy
- * @property {'native' | 'js' | 'auto'} engine
- * @property {'throw' | 'wait' | 'advance' | 'reuse' | 'function'} onRollback
- * @property {'throw' | 'wait' | 'advance'} onOverflow
- * @property {number} maxAheadMs
- * @property {number} maxWaitMs
- * @property {'zero' | 'random' | 'rotate'} sequenceStart
- * @property {'wall' | 'steady'} clock
+ * The calls that ids and numbers of segments have in common.
+ *
+ * @typedef {Pick<import('graupel/segments').SegmentGenerator, 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'close'>} Ids
  */
-
-/** What a call may end with while faults go on. Anything else ends the process, which is a failure of the test. */
-const expected = ['ERR_LEASE_EXPIRED', 'ERR_CLOCK_ROLLBACK', 'ERR_SEQUENCE_OVERFLOW', 'ERR_NODES_EXHAUSTED']
 
 /**
  * Makes ids until `isOver()`.
  *
- * @param {{ lease: any, policy: Policy, file: string, seed: number, pauseMs: number, isOver: () => boolean }} order
+ * @param {object} order
+ * @param {Ids} order.ids - Closed at the end.
+ * @param {readonly string[]} order.expected - Codes that a call may end with while faults go on. Any other error ends the process,
+ * which is a failure of the test.
+ * @param {string} order.file
+ * @param {number} order.seed
+ * @param {number} order.pauseMs
+ * @param {number} [order.burst] - The most that are asked for at once.
+ * @param {() => boolean} order.isOver
  * @returns {Promise<object>} How often each error came, and the last one.
  */
-export async function makeIds({ lease, policy, file, seed, pauseMs, isOver }) {
+export async function makeIds({ ids, expected, file, seed, pauseMs, burst = 20_000, isOver }) {
   const random = randomOf(seed)
   const errors = /** @type {Record<string, number>} */ ({})
   const out = openSync(file, 'a')
-  const block = new BigUint64Array(20_000)
+  const block = new BigUint64Array(burst)
   let held = 0
   let last = ''
   let message = ''
@@ -59,20 +58,10 @@ export async function makeIds({ lease, policy, file, seed, pauseMs, isOver }) {
       held = count
     },
   }
-  const { onRollback, ...rest } = policy
-  /** @type {import('graupel').IdGenerator} */
-  let ids
-  try {
-    ids = createGenerator({ lease, ...rest, onRollback: onRollback === 'function' ? small : onRollback })
-  } catch (error) {
-    // Released before it could begin.
-    caught(error)
-    return { ...errors, message }
-  }
   while (!isOver()) {
     const way = /** @type {keyof typeof ways} */ (Object.keys(ways)[Math.floor(random() * 4)])
     // Few at most times, and now and then a burst that runs ahead of the clock.
-    const count = random() < 0.02 ? block.length : Math.ceil(8192 ** random())
+    const count = random() < 0.02 ? block.length : Math.ceil((burst / 2.5) ** random())
     held = 0
     last = ''
     try {
@@ -87,8 +76,6 @@ export async function makeIds({ lease, policy, file, seed, pauseMs, isOver }) {
   closeSync(out)
   return { ...errors, message }
 }
-
-const small = (/** @type {{ rollbackMs: number }} */ { rollbackMs }) => (rollbackMs <= 1000 ? 'advance' : 'wait')
 
 /** Mulberry32. @param {number} seed */
 function randomOf(seed) {

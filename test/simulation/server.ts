@@ -1,24 +1,36 @@
-import type { StoreEntry } from '../../../src/stores/store.js'
-import type { Random, Shape } from './shape.ts'
+import type { StoreEntry } from '../../src/stores/store.js'
+import type { Random } from './random.ts'
+
+interface ServerShape {
+  readonly durable: boolean
+  readonly maxClockSkewMs: number
+  /** In which steps its clock goes. */
+  readonly clockMs: number
+}
+
+/** What a server holds. */
+export type Entries = ReadonlyMap<string, StoreEntry>
 
 /** A server of the store. One that is not durable loses what it has acknowledged; once it was replaced, it answers no more. */
 export class Server {
-  entries = new Map<string, StoreEntry>()
+  entries: Entries = new Map()
   life = 1
   /** How often it has lost what it held. */
   losses = 0
+  /** How often an older copy was put in its place. */
+  restores = 0
   isCut = false
   /** By how much its clock is ahead; two lives are within the skew that is allowed. */
   #aheadMs: number
   #writes = 0
   /** What it held after each write and each loss. */
-  readonly #past: Map<string, StoreEntry>[] = [new Map()]
+  readonly #past: Entries[] = [new Map()]
   readonly #random: Random
-  readonly #shape: Shape
+  readonly #shape: ServerShape
   readonly #trueMs: () => number
 
   /** @param trueMs - The true time, in milliseconds since 1970. */
-  constructor(random: Random, shape: Shape, trueMs: () => number) {
+  constructor(random: Random, shape: ServerShape, trueMs: () => number) {
     this.#random = random
     this.#shape = shape
     this.#trueMs = trueMs
@@ -42,7 +54,7 @@ export class Server {
 
   /** @param isStale - As it was some writes ago. */
   list(folder: string, isStale: boolean): StoreEntry[] {
-    const entries = isStale ? this.#earlier() : this.entries
+    const entries = isStale ? this.earlier() : this.entries
     return [...entries.values()].filter(({ key }) => key.startsWith(folder))
   }
 
@@ -54,9 +66,16 @@ export class Server {
   }
 
   /** Another server takes over, with another clock; where it is not durable, it has not heard of the last writes. */
-  failOver(): void {
+  failOver(left?: Entries): void {
     this.#begin()
-    this.#lose(this.#earlier())
+    this.#lose(left ?? this.earlier())
+  }
+
+  /** An older copy is put in its place, and nothing tells that. */
+  restore(left: Entries): void {
+    this.losses++
+    this.restores++
+    this.#set(left)
   }
 
   /** It starts again, with what it had, or with nothing. */
@@ -74,7 +93,8 @@ export class Server {
   toString(): string {
     const records = [...this.entries.values()].map(({ key, version }) => {
       const [folder, ...names] = key.split('/')
-      return `${folder === 'leases' ? `node ${names.at(-1)}` : 'the group'} as ${version}`
+      const what = folder === 'leases' ? `node ${names.at(-1)}` : folder === 'numbers' ? names.join('/') : 'the group'
+      return `${what} as ${version}`
     })
     return `life ${this.life}, with ${records.join(', ') || 'nothing'}`
   }
@@ -84,22 +104,22 @@ export class Server {
     this.#aheadMs = this.#newAheadMs()
   }
 
-  #lose(left: Map<string, StoreEntry>): void {
+  #lose(left: Entries): void {
     if (this.#shape.durable) return
     this.losses++
     this.#set(left)
   }
 
-  #set(entries: Map<string, StoreEntry>): void {
+  #set(entries: Entries): void {
     this.entries = entries
     this.#past.push(entries)
   }
 
-  /** Of the last ones for the most part; seldom a copy of long ago, or of a server that was replaced before. */
-  #earlier(): Map<string, StoreEntry> {
+  /** What it held: of the last ones for the most part; seldom a copy of long ago, or of a server that was replaced before. */
+  earlier(): Entries {
     const { length } = this.#past
     const back = this.#random() < 0.85 ? 1 + Math.floor(this.#random() * 4) : Math.floor(this.#random() * length)
-    return this.#past[Math.max(0, length - 1 - back)] as Map<string, StoreEntry>
+    return this.#past[Math.max(0, length - 1 - back)] as Entries
   }
 
   #newAheadMs(): number {

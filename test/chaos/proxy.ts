@@ -19,6 +19,8 @@ export class TcpProxy {
   readonly #random: () => number
   readonly #pairs = new Set<Pair>()
   #weather: Weather = 'fair'
+  /** How many replies were lost. */
+  #lost = 0
   #isShut = false
 
   private constructor(server: Server, target: () => number, random: () => number) {
@@ -36,6 +38,10 @@ export class TcpProxy {
       server.listen(0, '127.0.0.1', resolve)
     })
     return new TcpProxy(server, target, random)
+  }
+
+  get lost(): number {
+    return this.#lost
   }
 
   set weather(weather: Weather) {
@@ -90,7 +96,10 @@ export class TcpProxy {
     })
     server.on('data', (part) => {
       if (this.#weather === 'silent') pair.isDeaf = true
-      else if (this.#weather === 'loses replies' && this.#random() < 0.5) pair.cut()
+      else if (this.#weather === 'loses replies' && this.#random() < 0.5) {
+        this.#lost++
+        pair.cut()
+      }
       if (!pair.isDeaf && client.writable) client.write(part)
     })
     client.on('close', () => requests.then(() => setTimeout(() => server.destroy(), 10)))

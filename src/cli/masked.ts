@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { type ErrorCode, parseId, type TextEncoding } from '../index.js'
+import type { Mask, MaskBits } from '../mask/index.js'
+import { type Flag, quote, UsageError } from './arguments.js'
+
+/** Flags of a command that reads ids which a mask may have hidden. */
+export const maskFlags = {
+  'mask-key-file': { value: 'FILE', help: 'reveal ids that a mask has hidden; FILE has its keys, one a line' },
+  'mask-bits': { value: 'BITS', choices: ['64', '63', '53'], help: 'the width of that mask (63)' },
+} as const satisfies Record<string, Flag>
+
+type Values = { readonly [K in keyof typeof maskFlags | 'encoding']?: string }
+
+/** An id that was given, and how it was hidden. */
+export interface GivenId {
+  readonly id: bigint
+  /** As it was given, and the name of the key that revealed it. */
+  readonly masked?: { readonly text: string; readonly key: string }
+}
+
+/** How an id is read, revealed where the flags say so. @throws UsageError */
+export async function idReader(values: Values): Promise<(text: string) => GivenId> {
+  const { 'mask-key-file': file, 'mask-bits': bits } = values
+  if (file === undefined) {
+    if (bits !== undefined) {
+      throw new UsageError('ERR_OPTION_INVALID', '--mask-bits says nothing without --mask-key-file; give both')
+    }
+    const encoding = (values.encoding ?? 'decimal') as TextEncoding
+    return (text) => ({ id: parseId(text, encoding) })
+  }
+  const encoding = (values.encoding ?? 'base62') as TextEncoding
+  const { createMask } = await loadMask()
+  const keys = keysIn(file)
+  try {
+    return revealer(createMask({ keys, encoding, bits: Number(bits ?? '63') as MaskBits }))
+  } catch (error) {
+    const { code, message } = error as Error & { code: ErrorCode }
+    throw new UsageError(code, `--mask-key-file is ${quote(file)}: ${message}`)
+  }
+}
+
+function revealer(mask: Mask): (text: string) => GivenId {
+  const [first = ''] = mask.keyNames
+  const digits = mask.hideString(0n).length - first.length
+  return (text) => {
+    // What hide() returns, which bears no name of a key.
+    if (mask.encoding === 'decimal' && /^\d+$/.test(text)) {
+      return { id: mask.reveal(text.replace(/^0+(?=.)/, '')), masked: { text, key: first } }
+    }
+    return { id: mask.revealString(text), masked: { text, key: text.slice(0, -digits) } }
+  }
+}
+
+/** Keys by their names, in the order of the lines. No message shows a line, because it may have a key. */
+function keysIn(file: string): Record<string, Uint8Array> {
+  const keys = new Map<string, Uint8Array>()
+  for (const [i, line] of textOf(file).split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue
+    const [, name = '', hex] = /^\s*(?:([^=\s]+)\s*=)?\s*((?:[0-9a-fA-F]{2})+)\s*$/.exec(line) ?? []
+    const refuse = (what: string) =>
+      new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}: line ${i + 1} ${what}`)
+    if (hex === undefined) throw refuse('is no key; write 32, 48 or 64 digits of hex, or NAME = and the digits')
+    if (keys.has(name)) throw refuse('has the name of a key above it; give each key a name of its own')
+    keys.set(name, Uint8Array.from(Buffer.from(hex, 'hex')))
+  }
+  if (keys.size > 0) return Object.fromEntries(keys)
+  throw new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}, which has no key; write one a line`)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    // Without the path that Node's message has: a key in its place must not come to a log.
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--mask-key-file cannot be read (${code}); give a file with one key a line`,
+    )
+  }
+}
+
+/** Loaded here, and not with the other commands: what it needs may not be installed. */
+async function loadMask() {
+  try {
+    return await import('../mask/index.js')
+  } catch (error) {
+    const { message } = error as Error
+    const [line] = message.split('\n')
+    const isAbsent = message.startsWith("Cannot find package '@noble/ciphers'")
+    const what = isAbsent ? 'is not installed beside graupel' : `cannot be loaded: ${line}`
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--mask-key-file needs the package @noble/ciphers, which ${what}; run: npm install @noble/ciphers`,
+    )
+  }
+}

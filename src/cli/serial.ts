@@ -1,0 +1,79 @@
+import { defineSerial, type Layout } from '../index.js'
+import { type Arguments, helpFlag, UsageError } from './arguments.js'
+import type { Manual } from './help.js'
+import { areOnInput, linesOf, nameOf } from './id-lines.js'
+import type { Output } from './output.js'
+import { layoutFlags, layoutsOf } from './values.js'
+
+const flags = {
+  pattern: { value: 'PATTERN', help: 'the text, with tokens in braces' },
+  ...layoutFlags,
+  layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
+  'time-zone': { value: 'ZONE', help: 'of date and time: UTC, or an offset such as +08:00 (UTC)' },
+  parse: { help: 'read serials, and print their ids' },
+  help: helpFlag,
+} as const
+
+export const serialManual: Manual = {
+  name: 'serial',
+  usage: 'graupel serial --pattern PATTERN ID... [flags]\ngraupel serial --pattern PATTERN --parse SERIAL... [flags]',
+  summary: 'Write ids as text with date, time, node and sequence, or read it.',
+  flags,
+  notes: [
+    'Tokens are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, also joined as',
+    '{yyyyMMdd}; {node}, or the node fields by their names; and {sequence}. {node:6}',
+    'has six digits. {{ and }} are braces. Example:',
+    "  graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node}{sequence}' ID",
+    'If the only ID or SERIAL is -, the standard input is read, one a line.',
+  ],
+}
+
+/** `graupel serial`. */
+export async function serial(
+  { values, positionals }: Arguments<keyof typeof flags>,
+  output: Output,
+  input: NodeJS.ReadableStream,
+): Promise<void> {
+  const { pattern } = values
+  if (pattern === undefined) {
+    throw new UsageError(
+      'ERR_PATTERN_INVALID',
+      "there is no pattern; give one, such as --pattern '{yyyyMMddHHmmssSSS}-{node}-{sequence}'",
+    )
+  }
+  const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
+  const { format, parse } = defineSerial({ pattern, layout, timeZone: values['time-zone'] ?? 'UTC' })
+  const isParsing = values.parse !== undefined
+  const convert = isParsing ? (text: string) => String(parse(text)) : format
+  const what = isParsing ? 'serial' : 'id'
+  const usage = `graupel serial --pattern PATTERN ${isParsing ? '--parse SERIAL' : 'ID'}`
+  if (areOnInput(positionals, what, usage)) await convertLines(input, what, convert, output)
+  // All words on the command line are read before the first is shown.
+  else await output.write(positionals.map((word) => `${convert(word)}\n`).join(''))
+}
+
+/** Converts lines as they come; those before one that cannot be read are printed. */
+async function convertLines(
+  input: NodeJS.ReadableStream,
+  what: string,
+  convert: (line: string) => string,
+  output: Output,
+): Promise<void> {
+  let count = 0
+  for await (const lines of linesOf(input, nameOf('-'))) {
+    let text = ''
+    let failure: UsageError | undefined
+    for (const line of lines) {
+      count++
+      try {
+        text += `${convert(line)}\n`
+      } catch (error) {
+        failure = new UsageError('ERR_ID_INVALID', `line ${count}: ${(error as Error).message}`)
+        break
+      }
+    }
+    if (text !== '' && !(await output.write(text))) return
+    if (failure !== undefined) throw failure
+  }
+  if (count === 0) throw new UsageError('ERR_ID_INVALID', `there is no ${what} on the standard input; give one a line`)
+}

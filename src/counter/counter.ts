@@ -1,0 +1,132 @@
+// Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { platform } from '#platform'
+import { rangeError, show, typeError } from '../errors.js'
+import { StoreCalls } from '../stores/calls.js'
+import type { Timing } from '../stores/deadline.js'
+import type { CounterChoice } from './options.js'
+import { Pace } from './pace.js'
+import { CounterProtocol, type CounterTools } from './protocol.js'
+import { CounterQueue, type QueueClock } from './queue.js'
+import type { CounterText } from './text.js'
+
+/** The most that one call takes: the texts of so many take some megabytes. */
+const maxTaken = 65_536
+
+/** How long a call may meet conflicts, in deadlines of a call of the store. */
+const conflictCalls = 10
+
+/** What a counter has done, as `counter.stats()` returns it. */
+export interface CounterStats {
+  /** Numbers that were given to callers. */
+  issued: number
+  /** Writes that the store has acknowledged. One write takes the numbers of all callers that wait. */
+  writes: number
+  /** Writes that came too late, because another process had written. */
+  conflicts: number
+  /** Numbers that were counted for calls that have failed, and wait for the next calls. */
+  held: number
+  /** Numbers of that kind that are missing, because their period was over before the next call. */
+  lost: number
+  /** How often the store had forgotten what it had acknowledged, and the count went on from what this process knew. */
+  recovered: number
+}
+
+/**
+ * Consecutive numbers that all processes with its name share, made by {@link createCounter}. All functions can be called without
+ * `this`. Calls of one process are answered in their order, and many of them at once take one write.
+ *
+ * @example
+ * const { next } = await createCounter({ store: memoryStore(), name: 'tickets', pattern: 'T{count:4}' })
+ * await next() // 'T0001'
+ */
+export interface Counter extends Disposable {
+  readonly name: string
+  /**
+   * The next number as text, by the pattern.
+   *
+   * @throws GraupelError `ERR_COUNTER_OVERFLOW`, `ERR_CLOCK_ROLLBACK`: nothing was counted. `ERR_STORE_UNAVAILABLE`,
+   * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`: where a number was counted all the same, the next call gets it. `ERR_STATE_MISMATCH`,
+   * `ERR_STATE_CORRUPT`, `ERR_CLOSED`; RangeError `ERR_CLOCK_INVALID`.
+   */
+  next(this: void): Promise<string>
+  /** The next number without the pattern's text. Rejects as `next`. */
+  nextNumber(this: void): Promise<number>
+  /** As many numbers in a row, 1 to 65 536, by one write. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `next`. */
+  take(this: void, count: number): Promise<string[]>
+  /** What it has done. */
+  stats(this: void): CounterStats
+  /** Calls that wait reject with `ERR_CLOSED`, and so does every later one. Those whose write is under way get their numbers. */
+  close(this: void): void
+}
+
+/** All that a counter takes from outside. */
+export interface CounterSurroundings extends Timing, CounterTools, QueueClock {
+  /** From 0 to below 1. */
+  random(): number
+}
+
+/** A counter that has met its record. @throws as {@link createCounter} */
+export async function openCounter(
+  { store, rules, text, callTimeoutMs, signal }: CounterChoice,
+  surroundings: CounterSurroundings = ofPlatform,
+): Promise<Counter> {
+  const { random } = surroundings
+  const calls = new StoreCalls(store, surroundings, callTimeoutMs, random)
+  const protocol = new CounterProtocol(calls, rules, surroundings, 2 * callTimeoutMs)
+  await protocol.read(signal)
+  const { name } = rules
+  const { max } = text
+  const hasTime = rules.reset !== 'never' || text.hasTime
+  const queueRules = { name, max, hasTime, conflictMs: conflictCalls * callTimeoutMs }
+  return asCounter(name, new CounterQueue(calls, protocol, queueRules, surroundings, new Pace(random)), protocol, text)
+}
+
+function asCounter(name: string, queue: CounterQueue, protocol: CounterProtocol, text: CounterText): Counter {
+  const close = () => queue.close()
+  return {
+    name,
+    async next() {
+      const { first, timeMs } = await queue.take(1)
+      return text.at(timeMs)(first)
+    },
+    async nextNumber() {
+      return (await queue.take(1)).first
+    },
+    async take(count) {
+      checkCount(count)
+      const { first, timeMs } = await queue.take(count)
+      const textOf = text.at(timeMs)
+      return Array.from({ length: count }, (_, index) => textOf(first + index))
+    },
+    stats() {
+      const { issued, writes, conflicts } = queue
+      const { held, lost, recovered } = protocol
+      return { issued, writes, conflicts, held, lost, recovered }
+    },
+    close,
+    [Symbol.dispose]: close,
+  }
+}
+
+function checkCount(count: unknown): void {
+  if (typeof count !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `count is ${show(count)} (${typeof count}); pass how many numbers to take`)
+  }
+  if (!Number.isInteger(count) || count < 1 || count > maxTaken) {
+    throw rangeError('ERR_OPTION_INVALID', `count is ${count}; pass a whole number from 1 to ${maxTaken}`)
+  }
+}
+
+const ofPlatform: CounterSurroundings = {
+  wallMs: platform.wallMs,
+  monotonicMs: platform.monotonicMs,
+  later: platform.later,
+  random: Math.random,
+  newToken() {
+    // With the time, because a machine that was cloned draws the same random numbers for a while.
+    const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
+    return random.toString(36) + Math.floor(platform.monotonicMs() * 1000).toString(36)
+  },
+}

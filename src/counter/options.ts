@@ -1,0 +1,93 @@
+import { rangeError, show, typeError } from '../errors.js'
+import { checkName, keyOf } from '../numbers/name.js'
+import { checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
+import { offsetOf } from '../pattern/time-zone.js'
+import { checkStore } from '../stores/calls.js'
+import type { Store } from '../stores/store.js'
+import { type Reset, resets } from './period.js'
+import type { CounterRules } from './record.js'
+import { CounterText } from './text.js'
+
+/** The options of {@link createCounter}. Every one is checked, and a name that does not exist is refused. */
+export interface CounterOptions {
+  /** Where the count is kept: what a function of `graupel/stores/…` returns, or a store of your own. */
+  store: Store
+  /** Counters of one name share their numbers, in all processes. 1 to 128 characters. */
+  name: string
+  /**
+   * How a number looks: text with `{count}`, or `{count:6}` for six digits, and units of time in braces: `yyyy` or `yy`, `MM`, `dd`,
+   * `HH`, `mm`, `ss`, `SSS`. Where the counter is reset, it has to name the period; `yy` does so for a century. Processes with one
+   * counter may have several.
+   *
+   * @default '{count}'
+   */
+  pattern?: string
+  /** When the count begins anew. @default 'never' */
+  reset?: Reset
+  /** The zone of the dates and of the boundaries: `'UTC'`, or a fixed offset such as `'+08:00'`. @default 'UTC' */
+  timeZone?: string
+  /** The first count of each period: a whole number from 0 to 2^53 - 1. @default 1 */
+  start?: number
+  /** How long one call of the store may take: milliseconds, 1 to 600 000. @default 2000 */
+  callTimeoutMs?: number
+  /** Cancels the creation, which then rejects with the signal's reason. */
+  signal?: AbortSignal
+}
+
+const optionNames: readonly string[] = [
+  'store',
+  'name',
+  'pattern',
+  'reset',
+  'timeZone',
+  'start',
+  'callTimeoutMs',
+  'signal',
+] satisfies (keyof CounterOptions)[]
+
+/** The options of a counter, checked, with their defaults. */
+export interface CounterChoice {
+  readonly store: Store
+  readonly rules: CounterRules
+  readonly text: CounterText
+  readonly callTimeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** @throws TypeError, RangeError by the codes that {@link createCounter} lists. */
+export function checkCounterOptions(options: CounterOptions): CounterChoice {
+  checkOptionNames(options, optionNames, "{ store, name: 'invoices' }")
+  const { store, name, pattern, signal } = options
+  checkStore(store)
+  checkName(name)
+  checkSignal(signal)
+  const reset = resetOf(options.reset)
+  const offsetMinutes = offsetOf(options.timeZone ?? 'UTC')
+  const text = new CounterText(pattern, reset, offsetMinutes)
+  const start = wholeFrom('start', options.start, 1, 0, Number.MAX_SAFE_INTEGER)
+  if (start > text.max) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `start is ${start}, and the last count of the pattern is ${text.max}; give {count} more digits, or start lower`,
+    )
+  }
+  return {
+    store,
+    rules: { name, key: keyOf(name), reset, offsetMinutes, start },
+    text,
+    callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
+    signal,
+  }
+}
+
+function resetOf(reset: unknown): Reset {
+  if (reset === undefined) return 'never'
+  if (typeof reset !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `reset is ${show(reset)} (${typeof reset}); pass one of ${told}`)
+  }
+  if (!resets.includes(reset as Reset))
+    throw rangeError('ERR_OPTION_INVALID', `reset is ${show(reset)}; pass one of ${told}`)
+  return reset as Reset
+}
+
+const told = resets.map(show).join(', ')

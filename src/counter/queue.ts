@@ -1,0 +1,172 @@
+import { GraupelError } from '../errors.js'
+import type { StoreCalls } from '../stores/calls.js'
+import type { Pace } from './pace.js'
+import type { Moment } from './period.js'
+import type { CounterProtocol } from './protocol.js'
+
+/** Counts in a row that a caller gets. */
+export interface Taken {
+  readonly first: number
+  /** When they were counted, in milliseconds since 1970; 0 where that is not asked for. */
+  readonly timeMs: number
+}
+
+/** What the queue of a counter goes by. */
+export interface QueueRules {
+  readonly name: string
+  /** The last count that may be given. */
+  readonly max: number
+  /** Whether the time has to be known. */
+  readonly hasTime: boolean
+  /** For how long a call may meet conflicts, in milliseconds. */
+  readonly conflictMs: number
+}
+
+/** The clocks, injected. */
+export interface QueueClock {
+  wallMs(): number
+  monotonicMs(): number
+}
+
+interface Caller {
+  readonly count: number
+  readonly sinceMs: number
+  resolve(taken: Taken): void
+  reject(error: unknown): void
+}
+
+/** Serves the callers of a process in their order. One write takes the counts of all that wait, and the next ones wait for its end. */
+export class CounterQueue {
+  issued = 0
+  writes = 0
+  conflicts = 0
+  readonly #calls: StoreCalls
+  readonly #protocol: CounterProtocol
+  readonly #rules: QueueRules
+  readonly #clock: QueueClock
+  readonly #pace: Pace
+  #waiting: Caller[] = []
+  #isRunning = false
+  #isClosed = false
+
+  constructor(calls: StoreCalls, protocol: CounterProtocol, rules: QueueRules, clock: QueueClock, pace: Pace) {
+    this.#calls = calls
+    this.#protocol = protocol
+    this.#rules = rules
+    this.#clock = clock
+    this.#pace = pace
+  }
+
+  /** Counts in a row, by one write. */
+  take(count: number): Promise<Taken> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(this.#closedError())
+      this.#waiting.push({ count, sinceMs: this.#clock.monotonicMs(), resolve, reject })
+      if (!this.#isRunning) this.#run()
+    })
+  }
+
+  /** Rejects the calls that wait. A write that is under way ends, and its callers get their numbers: they would be missing else. */
+  close(): void {
+    this.#isClosed = true
+    this.#rejectAll(this.#waiting.splice(0), this.#closedError())
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    // All that are called in this turn are served together.
+    await undefined
+    while (this.#waiting.length > 0) {
+      const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
+      if (pauseMs > 0) await this.#calls.wait(pauseMs)
+      const served = this.#waiting.splice(0)
+      if (served.length === 0) break
+      try {
+        const left = await this.#serve(served)
+        if (this.#isClosed) this.#rejectAll(left, this.#closedError())
+        else this.#waiting = [...left, ...this.#waiting]
+      } catch (error) {
+        this.#rejectAll(served, error)
+      }
+    }
+    this.#isRunning = false
+  }
+
+  /** One write for all of them; those that have to try again. */
+  async #serve(callers: readonly Caller[]): Promise<Caller[]> {
+    // Behind the calls: a number is counted between its call and its answer, on the right side of a boundary.
+    const nowMs = this.#rules.hasTime ? ((await this.#calls.nowMs()) ?? this.#clock.wallMs()) : 0
+    const moment = this.#protocol.momentAt(nowMs)
+    const left = this.#giveHeld(callers, moment)
+    const fitting = this.#refuseOverflow(left, moment.period)
+    if (fitting.length === 0 || this.#isClosed) return fitting
+    const count = fitting.reduce((sum, caller) => sum + caller.count, 0)
+    const startMs = this.#clock.monotonicMs()
+    const hasLanded = await this.#protocol.write(moment.period, count)
+    const endMs = this.#clock.monotonicMs()
+    if (hasLanded) {
+      this.writes++
+      this.#pace.landed(endMs - startMs)
+      return this.#giveHeld(fitting, moment)
+    }
+    this.conflicts++
+    this.#pace.conflicted(endMs - startMs, endMs)
+    return this.#refuseLate(fitting, endMs)
+  }
+
+  /** Gives what has landed; those who got nothing. */
+  #giveHeld(callers: readonly Caller[], { period, timeMs }: Moment): Caller[] {
+    return callers.filter(({ count, resolve }) => {
+      const first = this.#protocol.giveHeld(period, count)
+      if (first === undefined) return true
+      this.issued += count
+      resolve({ first, timeMs })
+      return false
+    })
+  }
+
+  /** Refuses what would exceed the last count; the others. */
+  #refuseOverflow(callers: readonly Caller[], period: string): Caller[] {
+    const { name, max } = this.#rules
+    let next = this.#protocol.nextOf(period)
+    return callers.filter(({ count, reject }) => {
+      if (count <= max + 1 - next) {
+        next += count
+        return true
+      }
+      const asked =
+        count === 1 ? `the next count of '${name}' is ${next}` : `${count} counts of '${name}' from ${next} on`
+      reject(
+        new GraupelError(
+          'ERR_COUNTER_OVERFLOW',
+          `${asked}, and the last one is ${max}; nothing was counted: give {count} more digits, or begin a new name`,
+        ),
+      )
+      return false
+    })
+  }
+
+  /** Refuses those that have met conflicts for too long; the others. */
+  #refuseLate(callers: readonly Caller[], nowMs: number): Caller[] {
+    const { name, conflictMs } = this.#rules
+    return callers.filter(({ sinceMs, reject }) => {
+      if (nowMs - sinceMs < conflictMs) return true
+      reject(
+        new GraupelError(
+          'ERR_STORE_UNAVAILABLE',
+          `within ${conflictMs} ms other processes have written each time before the counter '${name}'; nothing was counted: take several numbers by one call, or let fewer processes count`,
+        ),
+      )
+      return false
+    })
+  }
+
+  #rejectAll(callers: readonly Caller[], error: unknown): void {
+    // Those that have their numbers do not see it.
+    for (const { reject } of callers) reject(error)
+  }
+
+  #closedError(): GraupelError {
+    return new GraupelError('ERR_CLOSED', `the counter '${this.#rules.name}' is closed; create another one`)
+  }
+}

@@ -1,0 +1,66 @@
+import { unitTexts } from '../pattern/calendar.js'
+import { type Part, parsePattern, patternError } from '../pattern/pattern.js'
+import { isUnit, type Unit, units } from '../pattern/units.js'
+import type { Reset } from './period.js'
+
+const countToken = 'count'
+
+/** The units of time that name a period. */
+const namedBy: Readonly<Record<Reset, readonly Unit[]>> = {
+  never: [],
+  year: ['yyyy'],
+  month: ['yyyy', 'MM'],
+  day: ['yyyy', 'MM', 'dd'],
+}
+
+/** How the numbers of a counter look. */
+export class CounterText {
+  /** The last count that fits. */
+  readonly max: number
+  /** Whether a text says when it was made. */
+  readonly hasTime: boolean
+  readonly #parts: readonly Part[]
+  readonly #offsetMinutes: number
+
+  /**
+   * @param pattern - `undefined` for the count alone.
+   * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
+   */
+  constructor(pattern: unknown, reset: Reset, offsetMinutes: number) {
+    const parts = parsePattern(pattern === undefined ? `{${countToken}}` : pattern, [...units, countToken])
+    if (pattern !== undefined) checkTokens(pattern as string, parts, reset)
+    this.#parts = parts
+    this.#offsetMinutes = offsetMinutes
+    this.hasTime = parts.some((part) => 'token' in part && isUnit(part.token))
+    const width = parts.find((part) => 'token' in part && part.token === countToken) as { width?: number } | undefined
+    this.max = Math.min(10 ** (width?.width ?? 16) - 1, Number.MAX_SAFE_INTEGER)
+  }
+
+  /** Makes the texts of one moment, given in milliseconds since 1970. */
+  at(timeMs: number): (count: number) => string {
+    const texts: Readonly<Record<string, string>> = this.hasTime ? unitTexts(timeMs, this.#offsetMinutes) : {}
+    return (count) =>
+      this.#parts
+        .map((part) => {
+          if ('literal' in part) return part.literal
+          return part.token === countToken ? String(count).padStart(part.width ?? 1, '0') : texts[part.token]
+        })
+        .join('')
+  }
+}
+
+/** Everything but the count has a constant width, so two moments or counts that differ in a token have two texts. */
+function checkTokens(pattern: string, parts: readonly Part[], reset: Reset): void {
+  const tokens = parts.map((part) => ('token' in part ? part.token : undefined))
+  if (!tokens.includes(countToken)) {
+    throw patternError(pattern, 'it has no {count}, so all numbers would be one text; add {count}, or {count:6}')
+  }
+  const needed = namedBy[reset]
+  // Two digits name a year for a century.
+  const isNamed = needed.every((unit) => tokens.includes(unit) || (unit === 'yyyy' && tokens.includes('yy')))
+  if (isNamed) return
+  throw patternError(
+    pattern,
+    `it does not name the ${reset}, and the counts begin anew with each ${reset}, so two of them would have one text; add {${needed.join('')}}`,
+  )
+}

@@ -1,0 +1,67 @@
+import { rangeError, show, typeError } from '../errors.js'
+
+/** The lengths of AES keys, in bytes. */
+const keyLengths: readonly number[] = [16, 24, 32]
+
+/**
+ * Begins with a letter: an object has names such as '2' before all others, whatever their order was, and then the wrong key would
+ * hide.
+ */
+const keyName = /^[A-Za-z][0-9A-Za-z]{0,15}$/
+
+const advice = 'pass 16, 24 or 32 random bytes, such as crypto.getRandomValues(new Uint8Array(32))'
+
+/**
+ * The keys by their names, the one that hides first. A key without a name has the name ''.
+ *
+ * @throws TypeError, RangeError `ERR_KEY_INVALID`
+ */
+export function checkKeys(keys: unknown): readonly (readonly [name: string, key: Uint8Array])[] {
+  if (typeof keys !== 'object' || keys === null || keys instanceof Uint8Array || Array.isArray(keys)) {
+    const what = keys instanceof Uint8Array || typeof keys === 'object' ? show(keys) : `a value of type ${typeof keys}`
+    throw typeError('ERR_KEY_INVALID', `keys is ${what}; pass an object such as { b: newKey, a: oldKey }`)
+  }
+  const all = Object.entries(keys)
+  if (all.length === 0) throw rangeError('ERR_KEY_INVALID', 'keys is empty; the first key of it hides, and all reveal')
+  for (const [name, key] of all) {
+    if (name !== '' && !keyName.test(name)) {
+      // A longer one may be a key.
+      const shown = name.length > 16 ? `of ${name.length} characters` : show(name)
+      throw rangeError(
+        'ERR_KEY_INVALID',
+        `keys has the name ${shown}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without one`,
+      )
+    }
+    checkKey(name === '' ? 'the key' : `the key '${name}'`, key)
+  }
+  for (const [i, [name, key]] of all.entries()) {
+    const twin = all.slice(0, i).find(([, other]) => isEqual(other, key))
+    if (twin === undefined) continue
+    throw rangeError(
+      'ERR_KEY_INVALID',
+      `the keys ${show(twin[0])} and ${show(name)} are equal; a new name needs a new key`,
+    )
+  }
+  return all
+}
+
+function checkKey(what: string, key: unknown): asserts key is Uint8Array {
+  if (!(key instanceof Uint8Array)) {
+    const type = typeof key === 'object' ? show(key) : `of type ${typeof key}`
+    const remedy = typeof key === 'string' ? "pass its bytes: Buffer.from(text, 'hex')" : advice
+    throw typeError('ERR_KEY_INVALID', `${what} is ${type}, and not a Uint8Array; ${remedy}`)
+  }
+  if (!keyLengths.includes(key.length)) {
+    const text =
+      key.length === 48 || key.length === 64 ? "; if these are digits of hex, pass Buffer.from(text, 'hex')" : ''
+    throw rangeError('ERR_KEY_INVALID', `${what} has ${key.length} bytes; ${advice}${text}`)
+  }
+  // Memory that was never filled.
+  if (key.every((byte) => byte === key[0])) {
+    throw rangeError('ERR_KEY_INVALID', `${what} is the same byte ${key.length} times; ${advice}`)
+  }
+}
+
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i])
+}

@@ -1,0 +1,160 @@
+import type { TextEncoding } from '../codec/index.js'
+import { rangeError, show, typeError } from '../errors.js'
+import { toId } from '../layout/index.js'
+import { checkOptionNames } from '../options.js'
+import { checkEncoding, digitWriter } from './digits.js'
+import { checkKeys } from './keys.js'
+import { digitsOf, type Permutation, permutationOf } from './permutation.js'
+
+/** The widths of a mask. */
+export type MaskBits = 64 | 63 | 53
+
+/** The options of {@link createMask}. Every one is checked, and a name that does not exist is refused. */
+export interface MaskOptions {
+  /**
+   * Keys by their names. The first one hides, and all reveal texts. A key is a Uint8Array of 16, 24 or 32 random bytes, and is copied.
+   * A name is a letter and up to 15 more letters or digits, or `''` for the key of texts without a name.
+   */
+  keys: Readonly<Record<string, Uint8Array>>
+  /**
+   * The width of ids and of hidden ids: 0 to 2^bits - 1. With 63, both fit a signed 64-bit column, and so do the ids of every layout
+   * that is not `unsigned`. With 53, both fit a JavaScript number.
+   *
+   * @default 63
+   */
+  bits?: MaskBits
+  /** How `hideString` writes: every encoding but `bytes`. @default 'base62' */
+  encoding?: TextEncoding
+}
+
+/** A keyed permutation of ids: what {@link createMask} returns. It is frozen, and shows no key. */
+export interface Mask {
+  readonly bits: MaskBits
+  readonly encoding: TextEncoding
+  /** The names of the keys; the first hides. */
+  readonly keyNames: readonly string[]
+  /**
+   * Hides an id with the first key: another number of the same range, and the same one every time.
+   *
+   * @param id - A bigint from 0 to 2^bits - 1, or its decimal digits.
+   * @throws TypeError, RangeError `ERR_ID_INVALID`
+   */
+  hide(id: bigint | string): bigint
+  /** What `hide` was given, by the first key. @throws TypeError, RangeError `ERR_ID_INVALID` */
+  reveal(hidden: bigint | string): bigint
+  /**
+   * The same as `hide` for numbers, where the mask has 53 bits.
+   *
+   * @throws TypeError, RangeError `ERR_ID_INVALID`; RangeError `ERR_NUMBER_UNSAFE` where it has more.
+   */
+  hideNumber(id: number): number
+  /** What `hideNumber` was given. @throws as `hideNumber` does */
+  revealNumber(hidden: number): number
+  /**
+   * Hides an id as text of constant length: the name of the first key, and the hidden id with its leading zeros.
+   *
+   * @throws as `hide` does
+   */
+  hideString(id: bigint | string): string
+  /**
+   * What `hideString` was given, by the key whose name stands in front.
+   *
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that no mask of this width and encoding writes; RangeError
+   * `ERR_KEY_INVALID` for the name of a key that is not among `keys`.
+   */
+  revealString(text: string): bigint
+}
+
+const optionNames: readonly string[] = ['keys', 'bits', 'encoding'] satisfies (keyof MaskOptions)[]
+
+/**
+ * Hides ids from those who are outside: a keyed permutation of all numbers of a width, FF1 of NIST SP 800-38G. What is hidden tells
+ * neither time nor count, and needs no table to be revealed. It is no proof: `reveal` makes an id of every number of its range.
+ *
+ * Needs the package `@noble/ciphers`. A call takes about a thousand times as long as `Date.now()`.
+ *
+ * @param key - 16, 24 or 32 random bytes; or the options, with several keys.
+ * @throws TypeError, RangeError `ERR_KEY_INVALID`, `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_ENCODING_UNKNOWN`.
+ * @example
+ * const mask = createMask(Uint8Array.from({ length: 32 }, (_, i) => i)) // a random key in your service
+ * mask.hideString(175928847299117063n) // '1Jk3nQ3lhJN'
+ * mask.revealString('1Jk3nQ3lhJN') // 175928847299117063n
+ */
+export function createMask(key: Uint8Array): Mask
+export function createMask(options: MaskOptions): Mask
+export function createMask(given: Uint8Array | MaskOptions): Mask
+export function createMask(given: Uint8Array | MaskOptions): Mask {
+  const { keys, bits, encoding } = checkMaskOptions(given)
+  const permutations = new Map(keys.map(([name, key]) => [name, permutationOf(key, digitsOf[bits])]))
+  const [[current, permutation]] = [...permutations] as [[string, Permutation]]
+  const digits = digitWriter(bits, encoding)
+  const lengths = [...new Set([...permutations.keys()].map((name) => name.length + digits.length))]
+
+  const idOf = (id: unknown) => {
+    const value = toId(id)
+    if (value >> BigInt(bits) === 0n) return value
+    throw rangeError('ERR_ID_INVALID', `the id is ${value}; this mask has ${bits} bits: pass 0 to 2^${bits} - 1`)
+  }
+  const numberOf = (id: unknown) => {
+    if (bits !== 53) {
+      throw rangeError(
+        'ERR_NUMBER_UNSAFE',
+        `the mask has ${bits} bits, a number holds 53; use hide() and reveal(), or bits: 53`,
+      )
+    }
+    if (typeof id !== 'number') {
+      throw typeError(
+        'ERR_ID_INVALID',
+        `the id is ${show(id)} (${typeof id}); pass a number, or use hide() and reveal()`,
+      )
+    }
+    if (Number.isSafeInteger(id) && id >= 0) return BigInt(id)
+    throw rangeError('ERR_ID_INVALID', `the id is ${show(id)}; pass a whole number from 0 to 2^53 - 1`)
+  }
+
+  /** Digits have one length, so the name is what stands before them, whatever the names are. */
+  function revealString(text: unknown): bigint {
+    if (typeof text !== 'string') {
+      throw typeError('ERR_ID_INVALID', `the text is ${show(text)} (${typeof text}); pass a string, or use reveal()`)
+    }
+    if (!lengths.includes(text.length)) {
+      throw rangeError(
+        'ERR_ID_INVALID',
+        `the text ${show(text)} has ${text.length} characters; this mask writes ${lengths.join(' or ')}`,
+      )
+    }
+    const value = digits.read(text.slice(-digits.length))
+    const name = text.slice(0, -digits.length)
+    const own = permutations.get(name)
+    if (own !== undefined) return own.reveal(value)
+    const names = [...permutations.keys()].map(show).join(', ')
+    throw rangeError('ERR_KEY_INVALID', `the text ${show(text)} has the key name ${show(name)}; this mask has ${names}`)
+  }
+
+  return Object.freeze<Mask>({
+    bits,
+    encoding,
+    keyNames: Object.freeze([...permutations.keys()]),
+    hide: (id) => permutation.hide(idOf(id)),
+    reveal: (hidden) => permutation.reveal(idOf(hidden)),
+    hideNumber: (id) => Number(permutation.hide(numberOf(id))),
+    revealNumber: (hidden) => Number(permutation.reveal(numberOf(hidden))),
+    hideString: (id) => current + digits.write(permutation.hide(idOf(id))),
+    revealString,
+  })
+}
+
+function checkMaskOptions(given: unknown) {
+  // What is no object with options was meant as a key, and may be one.
+  const isBytes = Array.isArray(given) || ArrayBuffer.isView(given) || given instanceof ArrayBuffer
+  if (typeof given !== 'object' || given === null || isBytes) {
+    return { keys: checkKeys({ '': given }), bits: 63, encoding: 'base62' } as const
+  }
+  checkOptionNames(given, optionNames, '{ keys: { a: key } }')
+  const { keys, bits = 63, encoding = 'base62' } = given as MaskOptions
+  if (!Object.hasOwn(digitsOf, bits) || typeof bits !== 'number') {
+    throw rangeError('ERR_OPTION_INVALID', `bits is ${show(bits)}; pass 64, 63 or 53`)
+  }
+  checkEncoding(encoding)
+  return { keys: checkKeys(keys), bits, encoding }
+}

@@ -1,0 +1,71 @@
+import type { Unit } from './units.js'
+
+/** The date and time of a moment, each unit as digits of constant width. */
+export type UnitTexts = Readonly<Record<Unit, string>>
+
+/** The Gregorian calendar repeats itself after 400 years. */
+const cycleYears = 400
+const cycleMs = 146_097 * 86_400_000
+const minuteMs = 60_000
+
+/** '000' to '999': no padding for each moment. */
+const triples = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'))
+const pairs = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
+
+/** The first moment of year 0 at that offset, in milliseconds since 1970. */
+export function calendarStartMs(offsetMinutes: number): number {
+  return Date.UTC(cycleYears, 0) - cycleMs - offsetMinutes * minuteMs
+}
+
+/** The last millisecond of year 9999 at that offset, in milliseconds since 1970. */
+export function calendarEndMs(offsetMinutes: number): number {
+  return Date.UTC(10_000, 0) - 1 - offsetMinutes * minuteMs
+}
+
+/**
+ * The date and time of a moment as text.
+ *
+ * @param timeMs - Milliseconds since 1970, from {@link calendarStartMs} to {@link calendarEndMs}: four digits hold no other year.
+ */
+export function unitTexts(timeMs: number, offsetMinutes: number): UnitTexts {
+  const date = new Date(timeMs + offsetMinutes * minuteMs)
+  const year = date.getUTCFullYear()
+  const yy = pairs[year % 100] as string
+  return {
+    yyyy: (pairs[Math.floor(year / 100)] as string) + yy,
+    yy,
+    MM: pairs[date.getUTCMonth() + 1] as string,
+    dd: pairs[date.getUTCDate()] as string,
+    HH: pairs[date.getUTCHours()] as string,
+    mm: pairs[date.getUTCMinutes()] as string,
+    ss: pairs[date.getUTCSeconds()] as string,
+    SSS: triples[date.getUTCMilliseconds()] as string,
+  }
+}
+
+/**
+ * The first moment with that date and time, in milliseconds since 1970; undefined where there is none, as on the 31st of April.
+ *
+ * @param texts - Digits by unit, all four of the year. Units that are left out have their first value.
+ */
+export function timeOfTexts(
+  texts: Partial<UnitTexts> & Pick<UnitTexts, 'yyyy'>,
+  offsetMinutes: number,
+): number | undefined {
+  const { yyyy, MM = '01', dd = '01', HH = '00', mm = '00', ss = '00', SSS = '000' } = texts
+  // Date.UTC takes the years 0 to 99 for those of the twentieth century.
+  const year = Number(yyyy) + cycleYears
+  const local = Date.UTC(year, Number(MM) - 1, Number(dd), Number(HH), Number(mm), Number(ss), Number(SSS)) - cycleMs
+  const timeMs = local - offsetMinutes * minuteMs
+  // Date.UTC takes the 31st of April for the 1st of May.
+  const exact = unitTexts(timeMs, offsetMinutes)
+  const isExact =
+    exact.yyyy === yyyy &&
+    exact.MM === MM &&
+    exact.dd === dd &&
+    exact.HH === HH &&
+    exact.mm === mm &&
+    exact.ss === ss &&
+    exact.SSS === SSS
+  return isExact ? timeMs : undefined
+}

@@ -1,0 +1,110 @@
+import { rangeError, show, typeError } from '../errors.js'
+import { isUnit, units } from './units.js'
+
+/** A piece of a pattern: text that stays as it is, or a token with the width that the pattern gives it. */
+export type Part = { readonly literal: string } | { readonly token: string; readonly width: number | undefined }
+
+const maxLength = 255
+const maxWidth = 20
+
+/** Units of time that stand in one pair of braces. */
+const joinedUnits = new RegExp(`^(?:${units.join('|')})+$`)
+const eachUnit = new RegExp(units.join('|'), 'g')
+
+/**
+ * Reads a pattern: text with tokens in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a brace.
+ *
+ * @param tokens - The names that may stand in braces. Those that are units of time take no width, and can be joined.
+ * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
+ */
+export function parsePattern(pattern: unknown, tokens: readonly string[]): Part[] {
+  checkText(pattern)
+  const parts: Part[] = []
+  let literal = ''
+  let at = 0
+  while (at < pattern.length) {
+    const character = pattern[at] as string
+    if (character !== '{' && character !== '}') {
+      literal += character
+      at++
+      continue
+    }
+    if (pattern[at + 1] === character) {
+      literal += character
+      at += 2
+      continue
+    }
+    const end = pattern.indexOf('}', at)
+    const content = pattern.slice(at + 1, end)
+    if (character === '}' || end < 0 || content.includes('{')) {
+      const what = character === '}' ? 'closes no brace' : 'is not closed'
+      throw patternError(pattern, `the brace at character ${at + 1} ${what}; write {{ or }} for a brace that is text`)
+    }
+    if (literal !== '') parts.push({ literal })
+    literal = ''
+    parts.push(...readBraces(pattern, content, tokens))
+    at = end + 1
+  }
+  if (literal !== '') parts.push({ literal })
+  checkOnce(pattern, parts)
+  return parts
+}
+
+/** The error of a pattern that cannot be used: what is wrong with it, and what to do. */
+export function patternError(pattern: string, reason: string): RangeError {
+  return rangeError('ERR_PATTERN_INVALID', `the pattern is ${show(pattern)}: ${reason}`)
+}
+
+function checkText(pattern: unknown): asserts pattern is string {
+  if (typeof pattern !== 'string') {
+    throw typeError(
+      'ERR_PATTERN_INVALID',
+      `the pattern is ${show(pattern)} (${typeof pattern}); pass a string with tokens in braces`,
+    )
+  }
+  if (pattern === '') throw patternError(pattern, 'it is empty; pass text with tokens in braces')
+  if (pattern.length > maxLength) {
+    throw patternError(pattern, `it has ${pattern.length} characters; at most ${maxLength} are allowed`)
+  }
+  if (!pattern.isWellFormed()) throw patternError(pattern, 'it has half of a surrogate pair; pass well-formed text')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  const control = pattern.search(/[\u0000-\u001f\u007f]/)
+  if (control >= 0) throw patternError(pattern, `character ${control + 1} is a control character; leave it out`)
+}
+
+/** The tokens in one pair of braces: one with its width, or units of time in a row. */
+function readBraces(pattern: string, content: string, tokens: readonly string[]): Part[] {
+  const [name = '', ...widths] = content.split(':')
+  if (name === '') throw patternError(pattern, `{${content}} names no token; ${knownTokens(tokens)}`)
+  const names = tokens.includes(name) || !joinedUnits.test(name) ? [name] : (name.match(eachUnit) ?? [])
+  for (const token of names) {
+    if (!tokens.includes(token)) throw patternError(pattern, `there is no token ${show(token)}; ${knownTokens(tokens)}`)
+  }
+  if (widths.length === 0) return names.map((token) => ({ token, width: undefined }))
+  if (names.some(isUnit)) {
+    throw patternError(pattern, `{${content}} has a width, and a unit of time has its own; write {${name}}`)
+  }
+  const width = widths.join(':')
+  if (!/^[1-9][0-9]?$/.test(width) || Number(width) > maxWidth) {
+    throw patternError(
+      pattern,
+      `the width of {${content}} is ${show(width)}; give a number of digits from 1 to ${maxWidth}`,
+    )
+  }
+  return [{ token: name, width: Number(width) }]
+}
+
+function checkOnce(pattern: string, parts: readonly Part[]): void {
+  const seen = new Set<string>()
+  for (const part of parts) {
+    if ('literal' in part) continue
+    if (seen.has(part.token)) throw patternError(pattern, `{${part.token}} stands there twice; use each token once`)
+    seen.add(part.token)
+  }
+  if (seen.has('yyyy') && seen.has('yy'))
+    throw patternError(pattern, '{yyyy} and {yy} are both the year; use one of them')
+}
+
+function knownTokens(tokens: readonly string[]): string {
+  return `the tokens are ${tokens.map((token) => `{${token}}`).join(', ')}`
+}

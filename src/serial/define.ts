@@ -1,0 +1,60 @@
+import { type Field, genuineLayout, type Layout } from '../layout/index.js'
+import { checkOptionNames } from '../options.js'
+import { offsetOf } from '../pattern/time-zone.js'
+import { checkComplete } from './complete.js'
+import { Lifetime } from './lifetime.js'
+import { areInOrder, partsOf } from './parts.js'
+import { checkText, format, parse, type Serial } from './serial.js'
+
+/** What {@link defineSerial} takes. */
+export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
+  /**
+   * Up to 255 characters of text with tokens in braces: the units of time `yyyy` or `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`,
+   * also joined as `{yyyyMMdd}`; node fields of the layout by their names, or `{node}` for all of them as one number; and
+   * `{sequence}`. A number has the digits that its largest value needs, or up to 20, as in `{node:6}`. `{{` and `}}` are braces.
+   */
+  pattern: string
+  /** The layout that the ids were made with: the `layout` of their generator. */
+  layout: Layout<F>
+  /** The zone of date and time: `'UTC'`, or an offset such as `'+08:00'`, from -14:00 to +14:00. @default 'UTC' */
+  timeZone?: string
+}
+
+const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfies (keyof SerialOptions)[]
+
+/**
+ * Defines texts for the ids of a layout: each id has one text, and each text one id, so that a serial is as unique as its id.
+ *
+ * @returns A frozen object that writes ids as texts, and reads them.
+ * @throws TypeError, RangeError `ERR_PATTERN_INVALID` for a pattern that cannot be read, or could give one text to two ids;
+ * `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
+ * @example
+ * const pattern = '001{yyyyMMddHHmmssSSS}{node}{sequence}'
+ * const serial = defineSerial({ pattern, layout: layouts.twitter, timeZone: '+08:00' })
+ * serial.format('1541815603606036480') // '0012022062900074010503780000'
+ * serial.parse('0012022062900074010503780000') // 1541815603606036480n
+ */
+export function defineSerial<F extends readonly Field[]>(options: SerialOptions<F>): Serial<F> {
+  checkOptionNames(options, optionNames, '{ pattern, layout }')
+  const { pattern, timeZone = 'UTC' } = options
+  const layout = genuineLayout(options.layout)
+  const offsetMinutes = offsetOf(timeZone)
+  const parts = partsOf(pattern, layout)
+  checkComplete(pattern, parts, layout)
+  const lifetime = new Lifetime(pattern, layout, offsetMinutes)
+  const hasShortYears = parts.some((part) => part.kind === 'unit' && part.unit === 'yy')
+  if (hasShortYears) lifetime.checkShortYears(pattern)
+  const length = parts.reduce((sum, { width }) => sum + width, 0)
+  return Object.freeze({
+    format: (id: bigint | string) => format(id, parts, layout, lifetime),
+    parse: (text: string) => {
+      checkText(text, length, pattern)
+      return parse(text, parts, layout, lifetime)
+    },
+    sortable: areInOrder(parts, layout) && (!hasShortYears || lifetime.isWithinCentury),
+    length,
+    pattern,
+    layout,
+    timeZone,
+  })
+}

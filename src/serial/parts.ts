@@ -1,0 +1,71 @@
+import type { Layout } from '../layout/index.js'
+import { parsePattern, patternError } from '../pattern/pattern.js'
+import { isUnit, type Unit, units } from '../pattern/units.js'
+
+/** A piece of a serial, always as long: text that stays as it is, a unit of time, or a number of so many bits. */
+export type SerialPart =
+  | { readonly kind: 'literal'; readonly literal: string; readonly width: number }
+  | { readonly kind: 'unit'; readonly unit: Unit; readonly width: number }
+  | NumberPart
+
+/** The sequence, a node field, or all node fields as one number. */
+export interface NumberPart {
+  readonly kind: 'sequence' | 'field' | 'node'
+  readonly token: string
+  readonly bits: number
+  readonly width: number
+}
+
+/** Reads a pattern for the ids of a layout: which parts there are. @throws TypeError, RangeError `ERR_PATTERN_INVALID` */
+export function partsOf(pattern: string, layout: Layout): SerialPart[] {
+  const numbers = numbersOf(layout)
+  const tokens = [...units, ...numbers.map(({ token }) => token)]
+  return parsePattern(pattern, tokens).map((part): SerialPart => {
+    if ('literal' in part) return { kind: 'literal', literal: part.literal, width: part.literal.length }
+    const { token } = part
+    if (isUnit(token)) return { kind: 'unit', unit: token, width: token.length }
+    const number = numbers.find((other) => other.token === token) as NumberPart
+    const { width = number.width } = part
+    if (width < number.width) {
+      throw patternError(
+        pattern,
+        `{${token}:${width}} has too few digits: ${2 ** number.bits - 1}, the largest that ${number.bits} bits of layout '${layout.name}' hold, has ${number.width}; write {${token}}, or give the layout fewer bits`,
+      )
+    }
+    return { ...number, width }
+  })
+}
+
+/** The numbers that a pattern may name, each with the digits that its largest value needs. */
+function numbersOf({ nodeFields, nodeBits, sequence }: Layout): NumberPart[] {
+  const number = (kind: NumberPart['kind'], token: string, bits: number): NumberPart => {
+    return { kind, token, bits, width: String(2 ** bits - 1).length }
+  }
+  // The name of a unit of time is that unit, and a field with the name 'node' is that field.
+  const fields = nodeFields.filter(({ name }) => !isUnit(name)).map(({ name, bits }) => number('field', name, bits))
+  const hasAll = nodeFields.length > 0 && !nodeFields.some(({ name }) => name === 'node')
+  const all = hasAll ? [number('node', 'node', nodeBits)] : []
+  return [...fields, ...all, number('sequence', 'sequence', sequence.bits)]
+}
+
+/**
+ * Whether texts are ordered as ids are: each part stands in front of those that are less significant in the id.
+ *
+ * @param parts - All that ids differ in is among them.
+ */
+export function areInOrder(parts: readonly SerialPart[], { placements, nodeFields }: Layout): boolean {
+  const rankOf = (field: string) => placements.findIndex(({ name }) => name === field) * units.length
+  const ranks = parts.flatMap((part) => {
+    switch (part.kind) {
+      case 'literal':
+        return []
+      case 'unit':
+        return [rankOf('timestamp') + units.indexOf(part.unit)]
+      case 'node':
+        return nodeFields.map(({ name }) => rankOf(name))
+      default:
+        return [rankOf(part.token)]
+    }
+  })
+  return ranks.every((rank, i) => i === 0 || rank > (ranks[i - 1] as number))
+}

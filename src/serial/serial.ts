@@ -1,0 +1,111 @@
+import { rangeError, show, typeError } from '../errors.js'
+import { composeId, type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
+import type { UnitTexts } from '../pattern/calendar.js'
+import type { Unit } from '../pattern/units.js'
+import type { Lifetime } from './lifetime.js'
+import type { NumberPart, SerialPart } from './parts.js'
+
+/** Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen, and its calls need no `this`. */
+export interface Serial<F extends readonly Field[] = readonly Field[]> {
+  /**
+   * The text of an id.
+   *
+   * @param id - A bigint, or the id in decimal digits; of the serial's layout.
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id, or is too wide for the layout.
+   */
+  readonly format: (id: bigint | string) => string
+  /**
+   * The id of a text. Nothing is trimmed, skipped or filled up: `format` of the id is the same text.
+   *
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that `format` makes of no id.
+   */
+  readonly parse: (text: string) => bigint
+  /**
+   * Whether texts, compared character by character, are ordered as their ids are: true where the pattern has time, node and
+   * sequence in the same order as the layout, the largest unit of time first.
+   */
+  readonly sortable: boolean
+  /** How many characters every text has. */
+  readonly length: number
+  readonly pattern: string
+  readonly layout: Layout<F>
+  readonly timeZone: string
+}
+
+/** The text of an id, by parts that were checked. */
+export function format(id: bigint | string, parts: readonly SerialPart[], layout: Layout, lifetime: Lifetime): string {
+  const decoded = decode(id, layout)
+  const time = lifetime.textsOf(decoded.timestampMs)
+  let text = ''
+  for (const part of parts) {
+    if (part.kind === 'literal') text += part.literal
+    else if (part.kind === 'unit') text += time[part.unit]
+    else text += String(numberOf(part, decoded)).padStart(part.width, '0')
+  }
+  return text
+}
+
+function numberOf({ kind, token }: NumberPart, { sequence, node, fields }: DecodedId): number {
+  if (kind === 'sequence') return sequence
+  return kind === 'node' ? node : (fields[token] as number)
+}
+
+/** The id of a text, by parts that were checked. */
+export function parse(text: string, parts: readonly SerialPart[], layout: Layout, lifetime: Lifetime): bigint {
+  const time: Partial<Record<Unit, string>> = {}
+  const fields: Record<string, number> = {}
+  let node: number | undefined
+  let sequence = 0
+  let at = 0
+  for (const part of parts) {
+    const piece = text.slice(at, at + part.width)
+    if (part.kind === 'literal') {
+      if (piece !== part.literal)
+        throw textError(text, `has ${show(piece)} at ${place(at)} in place of ${show(part.literal)}`)
+    } else if (!/^[0-9]+$/.test(piece)) {
+      throw textError(text, `has ${show(piece)} at ${place(at)}, where ${part.width} digits of ${nameOf(part)} stand`)
+    } else if (part.kind === 'unit') {
+      time[part.unit] = piece
+    } else {
+      const value = Number(piece)
+      if (value >= 2 ** part.bits) {
+        throw textError(text, `has ${piece} for ${nameOf(part)}, which is at most ${2 ** part.bits - 1}`)
+      }
+      if (part.kind === 'sequence') sequence = value
+      else if (part.kind === 'node') node = value
+      else fields[part.token] = value
+    }
+    at += part.width
+  }
+  const timestampMs = lifetime.tickWith(time as Partial<UnitTexts>)
+  if (typeof timestampMs === 'string') throw textError(text, timestampMs)
+  return composeId({ timestampMs, node: node ?? fields, sequence }, layout)
+}
+
+/** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is text of that length */
+export function checkText(text: unknown, length: number, pattern: string): asserts text is string {
+  if (typeof text !== 'string') {
+    throw typeError(
+      'ERR_ID_INVALID',
+      `the serial is ${show(text)} (${typeof text}); pass the text that format() returned`,
+    )
+  }
+  if (text.length !== length) {
+    throw textError(text, `has ${text.length} characters, and those of the pattern ${show(pattern)} have ${length}`)
+  }
+}
+
+function textError(text: string, fault: string): RangeError {
+  return rangeError(
+    'ERR_ID_INVALID',
+    `the serial ${show(text)} ${fault}; pass a text that this pattern and layout make`,
+  )
+}
+
+function place(index: number): string {
+  return `character ${index + 1}`
+}
+
+function nameOf(part: Exclude<SerialPart, { kind: 'literal' }>): string {
+  return `{${part.kind === 'unit' ? part.unit : part.token}}`
+}

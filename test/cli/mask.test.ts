@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createMask, type MaskBits } from 'graupel/mask'
+import { afterAll, describe, expect, it } from 'vitest'
+import { graupel, lines } from '../support/cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'graupel-mask-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const id = 175928847299117063n
+const [newHex, oldHex] = ['3f'.padEnd(64, '0'), '8a01'.padEnd(32, '7')]
+const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'))
+const keys = { b: bytes(newHex), a: bytes(oldHex) }
+
+let count = 0
+/** The flag with a file of these lines. */
+function keyFile(...content: string[]): string[] {
+  const file = join(folder, `keys-${count++}`)
+  writeFileSync(file, content.join('\n'))
+  return ['--mask-key-file', file]
+}
+const named = keyFile('# the current one first', `b = ${newHex}`, '', `  a=${oldHex.toUpperCase()}\r`, '')
+
+/** What is said of ids that a mask has hidden. */
+function revealed(texts: string[], ...flags: string[]) {
+  return lines(['inspect', ...texts, '--layout', 'discord', '--json', ...flags]).map((line) => {
+    const { id, masked, fields } = JSON.parse(line)
+    return { id, masked, fields }
+  })
+}
+const shown = (text: string, key: string) => ({
+  id: String(id),
+  masked: { text, key },
+  fields: { worker: 1, process: 0 },
+})
+
+describe('graupel inspect --mask-key-file', () => {
+  it('reveals texts of every key, and says by which', () => {
+    const texts = [createMask({ keys }).hideString(id), createMask({ keys: { a: keys.a } }).hideString(id)]
+    expect(revealed(texts, ...named)).toEqual([shown(texts[0] as string, 'b'), shown(texts[1] as string, 'a')])
+  })
+
+  it('says in its table what was masked', () => {
+    const text = createMask({ keys }).hideString(id)
+    const [first, second] = lines(['inspect', text, '--layout', 'discord', ...named])
+    expect(first).toBe(`  masked   ${text} by the key 'b'`)
+    expect(second).toBe(`  decimal  ${id}`)
+    const bare = createMask(keys.b).hideString(id)
+    expect(lines(['inspect', bare, ...keyFile(newHex)])[0]).toBe(`  masked   ${bare} by the key without a name`)
+  })
+
+  it('says nothing of masks where there is none', () => {
+    const [line = ''] = lines(['inspect', String(id), '--json'])
+    expect(JSON.parse(line)).not.toHaveProperty('masked')
+  })
+
+  it('reads texts in other encodings, and from its input', () => {
+    const text = createMask({ keys, encoding: 'hex' }).hideString(id)
+    expect(revealed([text], ...named, '--encoding', 'hex')).toEqual([shown(text, 'b')])
+    const words = ['inspect', '-', '--layout', 'discord', '--encoding', 'hex', '--json', ...named]
+    expect(lines(words, {}, `${text}\n${text}\n`)).toHaveLength(2)
+  })
+
+  it('reveals numbers by the first key', () => {
+    const hidden = String(createMask({ keys }).hide(id))
+    expect(revealed([hidden], '--encoding', 'decimal', ...named)).toEqual([shown(hidden, 'b')])
+    const text = createMask({ keys, encoding: 'decimal' }).hideString(id)
+    expect(revealed([text], '--encoding', 'decimal', ...named)).toEqual([shown(text, 'b')])
+  })
+
+  it.each<MaskBits>([64, 53])('takes a width of %d bits', (bits) => {
+    const small = bits === 53 ? id % 2n ** 53n : id
+    const text = createMask({ keys, bits }).hideString(small)
+    expect(revealed([text], ...named, '--mask-bits', String(bits))[0]?.id).toBe(String(small))
+  })
+
+  it.each<[string, string, string[], RegExp]>([
+    ['a bad character', 'ERR_ID_INVALID', ['b0000000000-', ...named], /has the character '-'/],
+    ['a text that is too short', 'ERR_ID_INVALID', ['b0', ...named], /has 2 characters; this mask writes 12/],
+    ['an unknown key', 'ERR_KEY_INVALID', ['c00000000000', ...named], /the key name 'c'; this mask has 'b', 'a'/],
+    ['a file that is not there', 'ERR_OPTION_INVALID', ['b0', '--mask-key-file', join(folder, 'none')], /\(ENOENT\)/],
+    ['a folder', 'ERR_OPTION_INVALID', ['b0', '--mask-key-file', folder], /\(EISDIR\)/],
+    ['an empty file', 'ERR_KEY_INVALID', ['b0', ...keyFile('', '# none')], /which has no key; write one a line/],
+    ['digits of no bytes', 'ERR_KEY_INVALID', ['b0', ...keyFile(`b = ${newHex}0`)], /line 1 is no key/],
+    ['what is no hex', 'ERR_KEY_INVALID', ['b0', ...keyFile('#', 'b = secret')], /line 2 is no key/],
+    ['two keys of a name', 'ERR_KEY_INVALID', ['b0', ...keyFile(newHex, oldHex)], /line 2 has the name of a key above/],
+    ['a short key', 'ERR_KEY_INVALID', ['b0', ...keyFile(`b = ${newHex.slice(2)}`)], /the key 'b' has 31 bytes/],
+    ['a key name', 'ERR_KEY_INVALID', ['b0', ...keyFile(`1 = ${newHex}`)], /the name '1'; a name is a letter/],
+    ['a width that does not exist', 'ERR_OPTION_INVALID', ['b0', '--mask-bits', '62', ...named], /one of 64, 63, 53/],
+    ['a width without a key', 'ERR_OPTION_INVALID', ['5', '--mask-bits', '53'], /without --mask-key-file/],
+  ])('refuses %s', (_what, code, words, message) => {
+    const { status, stdout, stderr } = graupel(['inspect', ...words])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^graupel: [^\\n]* \\(${code}\\)\\n$`))
+    expect(stderr).toMatch(message)
+  })
+
+  it('shows no key in a message, not even one in the place of the file', () => {
+    const wrong = [
+      ['--mask-key-file', newHex],
+      keyFile(`${newHex} = b`),
+      keyFile(`${newHex} = ${oldHex}`),
+      keyFile(`b = ${newHex} x`),
+      keyFile(`b : ${newHex}`),
+    ]
+    for (const flag of wrong) {
+      const { status, stderr } = graupel(['inspect', 'b0', ...flag])
+      expect(status).toBe(2)
+      expect(stderr).not.toContain('3f00')
+    }
+  })
+
+  it('says of an id that makes no sense that the mask may not have made it', () => {
+    const text = createMask({ keys, bits: 64 }).hideString(2n ** 64n - 1n)
+    expect(graupel(['inspect', text, '--mask-bits', '64', ...named]).stderr).toMatch(
+      /no preset makes sense .* this mask did not hide/,
+    )
+  })
+
+  it('says what to install where that is not, and all else works', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const bare = join(folder, 'bare')
+    mkdirSync(join(bare, 'node_modules'), { recursive: true })
+    for (const name of ['dist', 'package.json']) cpSync(join(root, name), join(bare, name), { recursive: true })
+    symlinkSync(join(root, 'node_modules/node-gyp-build'), join(bare, 'node_modules/node-gyp-build'), 'junction')
+    const run = (...words: string[]) =>
+      spawnSync(process.execPath, [join(bare, 'dist/cli/main.js'), 'inspect', ...words], { encoding: 'utf8' })
+    expect(run('b0', ...named)).toMatchObject({
+      status: 2,
+      stderr:
+        'graupel: --mask-key-file needs the package @noble/ciphers, which is not installed beside graupel; run: npm install @noble/ciphers (ERR_OPTION_INVALID)\n',
+    })
+    expect(run(String(id))).toMatchObject({ status: 0, stderr: '' })
+  })
+})

@@ -1,0 +1,68 @@
+import { type Counter, openCounter } from '../../src/counter/counter.js'
+import { type CounterOptions, checkCounterOptions } from '../../src/counter/options.js'
+import { memoryStore } from '../../src/stores/memory.js'
+import type { Store } from '../../src/stores/store.js'
+import { VirtualTime } from '../support/virtual-time.ts'
+
+/** How a write goes wrong. It may apply the write by itself. */
+export type Fault = (apply: () => Promise<string | undefined>) => Promise<string | undefined>
+
+/** Counters on one store in memory, with a clock and faults of the test's own. */
+export class World {
+  readonly time = new VirtualTime()
+  readonly inner = memoryStore()
+  /** What the store's clock shows. */
+  nowMs = Date.UTC(2026, 10, 22, 12)
+  /** What goes wrong with the next writes; `undefined` for nothing. */
+  faults: (Fault | undefined)[] = []
+  /** The writes that were asked for. */
+  writes = 0
+  #tokens = 0
+  readonly store: Store = {
+    ...this.inner,
+    nowMs: async () => this.nowMs,
+    write: (key, value, expected) => {
+      this.writes++
+      // Without the signal: what is under way cannot be called back.
+      const apply = () => this.inner.write(key, value, expected)
+      const fault = this.faults.shift()
+      return fault === undefined ? apply() : fault(apply)
+    },
+  }
+
+  async open(options: Partial<CounterOptions> = {}, wallMs = () => this.nowMs): Promise<Counter> {
+    const choice = checkCounterOptions({ store: this.store, name: 'orders', callTimeoutMs: 100, ...options })
+    return openCounter(choice, {
+      wallMs,
+      monotonicMs: () => this.time.monotonicMs(),
+      later: (callback, ms) => this.time.later(callback, ms),
+      random: () => 0.5,
+      newToken: () => `t${++this.#tokens}`,
+    })
+  }
+
+  /** The record as it is, or `undefined`. */
+  async record(): Promise<Record<string, unknown> | undefined> {
+    const entry = await this.inner.read('numbers/orders')
+    return entry && JSON.parse(entry.value)
+  }
+
+  /** Replaces the record by another text. */
+  async replace(value: string): Promise<void> {
+    const entry = await this.inner.read('numbers/orders')
+    await this.inner.write('numbers/orders', value, entry?.version)
+  }
+
+  until<T>(promise: Promise<T>): Promise<T> {
+    return this.time.until(promise)
+  }
+}
+
+export const lostBefore: Fault = async () => {
+  throw new Error('cut before')
+}
+export const lostAfter: Fault = async (apply) => {
+  await apply()
+  throw new Error('cut after')
+}
+export const never = () => new Promise<never>(() => {})

@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Fault, lostAfter, lostBefore, never, World } from './counters.ts'
+
+let world: World
+beforeEach(() => {
+  world = new World()
+})
+
+/** Applies the write at once; the answer never comes, and meanwhile another counter writes so often. */
+const writtenOver =
+  (times: number): Fault =>
+  async (apply) => {
+    await apply()
+    const other = await world.open()
+    for (let count = 0; count < times; count++) await other.nextNumber()
+    throw new Error('cut after')
+  }
+
+const resent: Fault = async (apply) => {
+  await apply()
+  return apply()
+}
+
+describe('a number is neither missing nor given twice', () => {
+  it.each<[string, Fault]>([
+    ['the reply of its write is lost', lostAfter],
+    ['its write is lost', lostBefore],
+    ['its write is never answered', never],
+    ['its write is sent again by the client, and meets itself', resent],
+  ])('where %s', async (_, fault) => {
+    const counter = await world.open()
+    world.faults = [fault]
+    expect(await world.until(counter.take(2))).toEqual(['1', '2'])
+    expect(await world.until(counter.next())).toBe('3')
+  })
+
+  it('where the reply of its write is lost, and another process writes over it', async () => {
+    const counter = await world.open()
+    world.faults = [writtenOver(3)]
+    expect(await world.until(counter.take(2))).toEqual(['1', '2'])
+    expect(await world.until(counter.next())).toBe('6')
+    expect(counter.stats()).toMatchObject({ issued: 3, writes: 2 })
+  })
+
+  it('where it landed after its caller was told an error: the next caller gets it', async () => {
+    const counter = await world.open()
+    // Never heard of within the deadline of 200 ms, and then there.
+    const late: Fault = (apply) => {
+      world.time.later(apply, 400)
+      return never()
+    }
+    world.faults = [late, ...Array.from({ length: 20 }, () => lostBefore)]
+    await expect(world.until(counter.take(3))).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringContaining('it is not known whether'),
+    })
+    await world.until(world.time.sleep(500))
+    world.faults = []
+    expect(await world.until(Promise.all([counter.next(), counter.next()]))).toEqual(['1', '2'])
+    expect(counter.stats()).toMatchObject({ held: 1 })
+    expect(await world.until(counter.take(2))).toEqual(['4', '5'])
+    expect(await world.until(counter.next())).toBe('3')
+    expect(counter.stats()).toMatchObject({ held: 0, issued: 5 })
+  })
+
+  it('where it lands beside a later write of the same process: one of them does', async () => {
+    const counter = await world.open()
+    const writes: (() => Promise<string | undefined>)[] = []
+    const keep: Fault = (apply) => {
+      writes.push(apply)
+      return never()
+    }
+    world.faults = Array.from({ length: 20 }, () => keep)
+    await expect(world.until(counter.take(3))).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    await expect(world.until(counter.take(2))).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    const versions = await Promise.all(writes.toReversed().map((apply) => apply()))
+    expect(versions.filter((version) => version !== undefined)).toHaveLength(1)
+    world.faults = []
+    // The second one, of two numbers, was the first that landed.
+    expect(await world.record()).toMatchObject({ count: 2 })
+    expect(await world.until(Promise.all([counter.next(), counter.next(), counter.next()]))).toEqual(['1', '2', '3'])
+  })
+
+  it('where it landed for a caller that was told an error, and its period is over: it is lost, and stats() says so', async () => {
+    const counter = await world.open({ reset: 'day' })
+    world.faults = [lostAfter, ...Array.from({ length: 20 }, () => lostBefore)]
+    const { read } = world.store
+    Object.assign(world.store, { read: never })
+    await expect(world.until(counter.take(3))).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    Object.assign(world.store, { read })
+    world.faults = []
+    world.nowMs += 86_400_000
+    expect(await world.until(counter.next())).toBe('1')
+    expect(counter.stats()).toMatchObject({ held: 0, lost: 3, issued: 1 })
+  })
+})
+
+describe('a store', () => {
+  it('that is away rejects all calls that wait, with its own error, and is used again once it is back', async () => {
+    const counter = await world.open()
+    world.faults = Array.from({ length: 30 }, () => lostBefore)
+    const calls = Promise.allSettled([counter.next(), counter.take(2)])
+    expect(await world.until(calls)).toMatchObject([
+      { reason: { code: 'ERR_STORE_UNAVAILABLE', cause: { cause: { message: 'cut before' } } } },
+      { reason: { code: 'ERR_STORE_UNAVAILABLE' } },
+    ])
+    world.faults = []
+    expect(await world.until(counter.next())).toBe('1')
+  })
+
+  it('whose clock fails rejects the call, and nothing is counted', async () => {
+    const nowMs = () => Promise.reject(new Error('no time'))
+    const counter = await world.open({ store: { ...world.store, nowMs }, reset: 'day' })
+    await expect(counter.next()).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', cause: { message: 'no time' } })
+    expect(world.writes).toBe(0)
+  })
+
+  it('that answers with what it must not is refused', async () => {
+    const counter = await world.open({ store: { ...world.store, write: async () => 7 as never } })
+    await expect(world.until(counter.next())).rejects.toMatchObject({ code: 'ERR_STORE_INVALID' })
+  })
+
+  it.each([
+    ['an older record', 1],
+    ['no record', 0],
+  ])('that has %s after a failover makes no process repeat what it has seen', async (_, kept) => {
+    const { read } = world.inner
+    const counter = await world.open()
+    if (kept > 0) await counter.next()
+    const old = await world.inner.read('numbers/orders')
+    await counter.take(5)
+    // Another server takes over.
+    let entry = old
+    Object.assign(world.store, {
+      read: async () => entry,
+      write: async (key: string, value: string, expected: string | undefined) => {
+        if (expected !== entry?.version) return undefined
+        entry = { key, value, version: `new ${value.length}` }
+        return entry.version
+      },
+    })
+    expect(await world.until(counter.nextNumber())).toBe(kept + 6)
+    expect(counter.stats()).toMatchObject({ recovered: 1 })
+    Object.assign(world.store, { read })
+  })
+
+  it('that others write to all the time lets a call end', async () => {
+    let count = 0
+    const busy: Fault = async () => {
+      const record = { ...(await world.record()), count: ++count }
+      await world.replace(JSON.stringify(record))
+      await world.time.sleep(10)
+      return undefined
+    }
+    const [counter, other] = [await world.open(), await world.open()]
+    await other.next()
+    world.faults = Array.from({ length: 1000 }, () => busy)
+    await expect(world.until(counter.next())).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringContaining('within 1000 ms other processes have written each time'),
+    })
+  })
+})

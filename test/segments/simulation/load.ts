@@ -1,0 +1,13 @@
+import { loadModule, type Mutation } from '../../simulation/load.ts'
+import type { runWorld } from './world.ts'
+
+/** The world as one script with the code as it is shipped, or with a defect. */
+export async function loadWorld(mutation?: Mutation): Promise<typeof runWorld> {
+  const module = await loadModule<{ runWorld: typeof runWorld }>(new URL('world.ts', import.meta.url), {
+    mutation,
+    inject: new URL('globals.ts', import.meta.url),
+    define: { 'Math.random': 'simulatedRandom', 'crypto.randomUUID': 'simulatedName' },
+    platform: new URL('platform.ts', import.meta.url),
+  })
+  return module.runWorld
+}

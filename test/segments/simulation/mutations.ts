@@ -1,0 +1,138 @@
+import type { Mutation } from '../../simulation/load.ts'
+import type { Setting } from './shape.ts'
+
+/** A defect, and the worlds that show it best. */
+export type Shown = Mutation & Setting
+
+const source = 'segments/store-source.ts'
+const fetcher = 'segments/fetcher.ts'
+const memory = 'segments/memory.ts'
+const run = 'segments/run.ts'
+const range = 'segments/range.ts'
+const calls = 'stores/calls.ts'
+const durable = { durable: true }
+const forgetful = { durable: false }
+const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
+
+// That the incarnation is read before the record is no step that could be left out: a record of an older life says so itself.
+export const mutations: Shown[] = [
+  {
+    defect: 'the incarnation is not read again after the write',
+    file: source,
+    from: 'written.landed && (await this.#incarnation(signal)) === incarnation',
+    to: 'written.landed',
+    ...forgetful,
+    faults: { lossInCall: 0.1, failover: 4 },
+  },
+  {
+    defect: 'the incarnation is ignored',
+    file: source,
+    from: 'record !== undefined && record.incarnation !== incarnation',
+    to: 'false',
+    ...forgetful,
+    faults: { failover: 4 },
+  },
+  {
+    defect: 'there is no gap',
+    file: source,
+    from: '? failoverGap : 0n',
+    to: '? 0n * failoverGap : 0n',
+    ...forgetful,
+    faults: { failover: 4 },
+  },
+  {
+    defect: 'what a process knows of the record is ignored',
+    file: source,
+    from: 'const hasForgotten = next < this.#known',
+    to: 'const hasForgotten = false',
+    ...durable,
+    faults: { restore: 6, crash: 0 },
+    shape: { processes: 2, steps: 30 },
+  },
+  {
+    defect: 'a process knows nothing of the record',
+    file: source,
+    from: 'this.#known = next',
+    to: '',
+    ...durable,
+    faults: { restore: 4, crash: 0 },
+  },
+  {
+    defect: 'the record is one number short',
+    file: source,
+    from: 'lastOf(segment, range) + 1n',
+    to: 'lastOf(segment, range)',
+    ...durable,
+  },
+  {
+    defect: 'a segment whose write did not land is used',
+    file: source,
+    from: 'if (written.landed &&',
+    to: 'if (',
+    ...durable,
+  },
+  {
+    defect: 'the record counts numbers without their stride',
+    file: range,
+    from: 'return first + BigInt(count - 1) * BigInt(stride)',
+    to: 'return first + BigInt(count - 1 + 0 * stride)',
+    ...durable,
+  },
+  {
+    defect: 'a segment goes on after the largest number',
+    file: range,
+    from: 'left < BigInt(count) ? Number(left) : count',
+    to: 'left < 0n ? Number(left) : count',
+    ...durable,
+  },
+  {
+    defect: 'a segment is fetched while there is no room',
+    file: memory,
+    from: 'return segments < 2n || this.#read(segments).to <= this.#load(words.taken)',
+    to: 'return segments < 2n || this.#read(segments).to >= 0n',
+    ...durable,
+  },
+  {
+    defect: 'several segments are fetched at once',
+    file: fetcher,
+    from: 'if (this.#isFetching || this.#stop.signal.aborted',
+    to: 'if (this.#stop.signal.aborted',
+    ...durable,
+  },
+  {
+    defect: 'a segment that did not come is not tried again',
+    file: fetcher,
+    from: 'this.#cancelPause = background(again, pauseMs * (0.5 + random() / 2))',
+    to: 'void [again, background, random]',
+    ...durable,
+  },
+  {
+    defect: 'calls that wait are not told',
+    file: fetcher,
+    from: 'this.#waiting.settle(failure)',
+    to: '',
+    ...durable,
+  },
+  {
+    defect: 'numbers beyond 32 bits go on without their stride',
+    file: run,
+    from: 'first + BigInt(left) * BigInt(this.stride)',
+    to: 'first + BigInt(left)',
+    ...durable,
+    shape: { burst: 12 },
+  },
+  {
+    defect: 'an attempt expects what the one before has found',
+    file: calls,
+    from: oldVersion,
+    to: 'expected = found?.version',
+    ...durable,
+  },
+  {
+    defect: 'whatever came after the expected version is taken for our own',
+    file: calls,
+    from: 'if (found?.value === value) return',
+    to: 'if (found !== undefined && found.version !== expected) return',
+    ...durable,
+  },
+]

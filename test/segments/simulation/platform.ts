@@ -1,0 +1,37 @@
+import type { Machine } from '../../simulation/machine.ts'
+
+// What `#platform` is in the worlds. The code asks it for timers when a generator is made: those of the process that makes it.
+
+let current: Machine | undefined
+
+/** Runs code that belongs to a process. */
+export function on<T>(machine: Machine, call: () => T): T {
+  current = machine
+  try {
+    return call()
+  } finally {
+    current = undefined
+  }
+}
+
+/** Whose code runs. */
+export function currentMachine(): Machine {
+  if (current === undefined) throw new Error('code of a process runs outside of it')
+  return current
+}
+
+const laterOf = (machine: Machine) => (callback: () => void, ms: number) => machine.later(callback, ms)
+
+export const platform = {
+  get later() {
+    return laterOf(currentMachine())
+  },
+  get background() {
+    return laterOf(currentMachine())
+  },
+  get monotonicMs() {
+    const machine = currentMachine()
+    return () => machine.monotonicMs()
+  },
+  channel: () => undefined,
+}

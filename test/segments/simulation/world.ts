@@ -1,0 +1,185 @@
+import { keyOf } from '../../../src/numbers/name.js'
+import { readSegments } from '../../../src/segments/record.js'
+import { type Random, randomFrom } from '../../simulation/random.ts'
+import { type Entries, Server } from '../../simulation/server.ts'
+import { VirtualTime } from '../../support/virtual-time.ts'
+import { beginGlobals } from './globals.ts'
+import { Judge } from './judge.ts'
+import { Process } from './process.ts'
+import { type Setting, type Shape, shapeFrom } from './shape.ts'
+
+/** Within this time after the faults have ended, each thread has numbers of segments that were fetched since. */
+const settledAfterMs = 60_000
+const key = keyOf('orders')
+const natural = ['failover', 'restore', 'cut', 'pause', 'crash'] as const
+
+/** Something that happened, for people. */
+export interface Moment {
+  readonly atMs: number
+  /** `undefined` for the server. */
+  readonly process: number | undefined
+  readonly text: string
+}
+
+export interface Outcome {
+  readonly violation: string | undefined
+  readonly shape: Shape
+  readonly issued: number
+  readonly writes: number
+  /** Empty unless it was asked for. */
+  readonly moments: readonly Moment[]
+}
+
+/** Some processes and one server for a while, with faults; then without, until each thread has had new numbers. */
+export class World {
+  readonly random: Random
+  readonly shape: Shape
+  readonly time = new VirtualTime()
+  readonly judge: Judge
+  readonly server: Server
+  readonly moments: Moment[] = []
+  isCalm = false
+  readonly #isRecorded: boolean
+  readonly #processes: Process[] = []
+  readonly #settled = new Set<number>()
+  readonly #end: Promise<void>
+  #finish: () => void = () => {}
+
+  constructor(seed: number, setting: Setting, isRecorded: boolean) {
+    this.random = randomFrom(seed)
+    this.shape = shapeFrom(this.random, setting)
+    this.#isRecorded = isRecorded
+    beginGlobals(this.random)
+    this.#end = new Promise((resolve) => {
+      this.#finish = resolve
+    })
+    this.judge = new Judge(this.shape, () => this.#finish())
+    this.server = new Server(this.random, this.shape, () => this.time.monotonicMs())
+  }
+
+  happens(chance: number): boolean {
+    return !this.isCalm && this.random() < chance
+  }
+
+  note(process: number | undefined, _node: number | undefined, text: () => string): void {
+    if (this.#isRecorded) this.moments.push({ atMs: this.time.monotonicMs(), process, text: text() })
+  }
+
+  settles(process: number): void {
+    this.#settled.add(process)
+    if (this.isCalm && this.#settled.size === this.shape.processes) this.#finish()
+  }
+
+  write(process: number, ...[at, value, expected]: [string, string, string | undefined]): string | undefined {
+    const version = this.server.write(at, value, expected)
+    if (version !== undefined) {
+      const { next, incarnation } = readSegments({ key, value, version }, 'orders')
+      this.judge.applied(next)
+      this.note(process, undefined, () => `its write lands as ${version}: next ${next}, ${incarnation || 'durable'}`)
+    }
+    return version
+  }
+
+  /** Fails over to what the gap covers; where it does not, nothing is lost. */
+  loseWrites(): void {
+    const { forgets } = this.shape
+    const older: Entries = forgets === 'all' ? new Map() : this.server.earlier()
+    const isLost = forgets === 'all' || (forgets === 'gaps' && older.has(key)) || this.#isCovered(older)
+    this.server.failOver(isLost ? older : this.server.entries)
+    this.note(undefined, undefined, () => `fails over: ${this.server}, next ${nextOf(this.server.entries)}`)
+  }
+
+  async run(): Promise<void> {
+    for (let number = 0; number < this.shape.processes; number++) this.#start(number)
+    this.#nature().catch((error) => this.judge.fails('the world', error))
+    await this.time.until(this.#end)
+  }
+
+  /** A record that is gone says nothing, and a new process begins at the start. */
+  #isCovered(older: Entries): boolean {
+    const next = nextOf(older)
+    return next === undefined ? this.judge.highest === 0n : this.judge.highest <= next + this.#gap
+  }
+
+  /** An older copy is put back: each process has to have fetched after it was made, for nothing else tells. */
+  #restore(): void {
+    const older = this.server.earlier()
+    const next = nextOf(older) ?? 0n
+    const isNoticed = this.#processes.every(({ last }) => last >= next && last + 1n + this.#gap >= this.judge.highest)
+    if (!isNoticed && this.shape.forgets !== 'copies') return
+    this.server.restore(older)
+    this.note(undefined, undefined, () => `is restored: ${this.server}, next ${next}`)
+  }
+
+  get #gap(): bigint {
+    const { failoverGap, stride } = this.shape.numbering
+    return BigInt(failoverGap * stride)
+  }
+
+  #start(number: number): void {
+    const process = new Process(number, this)
+    this.#processes[number] = process
+    process.live().catch((error) => this.judge.fails(`process ${number}`, error))
+  }
+
+  async #nature(): Promise<void> {
+    const { steps, stepMs, faults } = this.shape
+    for (let step = 0; step < steps; step++) {
+      await this.time.sleep(this.random() * stepMs)
+      let at = this.random() * natural.reduce((sum, kind) => sum + faults[kind], 0)
+      const kind = natural.find((of) => {
+        at -= faults[of]
+        return at < 0
+      })
+      if (kind !== undefined) this.#faults[kind]()
+    }
+    this.isCalm = true
+    this.server.isCut = false
+    for (const process of this.#processes) process.recover()
+    this.note(undefined, undefined, () => 'the faults end')
+    this.settles(this.#settled.values().next().value ?? -1)
+    await this.time.sleep(settledAfterMs)
+    const missing = this.#processes.find(({ number }) => !this.#settled.has(number))
+    if (missing !== undefined) this.judge.hasNone(`process ${missing.number}`, settledAfterMs)
+  }
+
+  readonly #faults: Record<(typeof natural)[number], () => void> = {
+    failover: () => this.loseWrites(),
+    restore: () => this.#restore(),
+    cut: () => {
+      const one = this.random() < 0.3 ? this.server : this.#anyProcess()
+      one.isCut = !one.isCut
+    },
+    pause: () => this.#anyProcess().pause('between two steps'),
+    crash: () => {
+      // A new process cannot know that an older copy was put back.
+      if (this.shape.forgets === 'covered' && (nextOf(this.server.entries) ?? 0n) < this.judge.highest) return
+      const process = this.#anyProcess()
+      process.crash()
+      this.#settled.delete(process.number)
+      this.#start(process.number)
+    },
+  }
+
+  #anyProcess(): Process {
+    return this.#processes[Math.floor(this.random() * this.#processes.length)] as Process
+  }
+}
+
+function nextOf(entries: Entries): bigint | undefined {
+  const entry = entries.get(key)
+  return entry && readSegments(entry, 'orders').next
+}
+
+export async function runWorld(seed: number, setting: Setting, isRecorded = false): Promise<Outcome> {
+  const world = new World(seed, setting, isRecorded)
+  const { stackTraceLimit } = Error
+  if (!isRecorded) Error.stackTraceLimit = 0
+  try {
+    await world.run()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+  const { shape, judge, moments } = world
+  return { violation: judge.violation, shape, issued: judge.issued, writes: judge.writes, moments }
+}

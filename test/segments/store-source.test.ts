@@ -1,0 +1,252 @@
+import { createSegmentGenerator, type SegmentOptions } from 'graupel/segments'
+import type { Store } from 'graupel/stores'
+import { describe, expect, it } from 'vitest'
+import { caught } from '../support/engines.js'
+import { eventsOf, faultyStore } from './faulty-store.js'
+
+let count = 0
+const freshName = () => `orders-${++count}`
+const reset = new Error('connection reset')
+
+/** The first number of each segment, of so many. Each is used up, and then the next one is waited for. */
+async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
+  const name = options.name ?? freshName()
+  const numbers = await createSegmentGenerator({ store, name, step: 10, maxStep: 10, prefetchAt: 1, ...options })
+  const segment = async () => {
+    const first = await numbers.nextAsync()
+    numbers.take(numbers.stats().buffered)
+    return first
+  }
+  return { numbers, name, segment }
+}
+
+describe('a segment of a store', () => {
+  it('costs one read and one write where the store is durable, whatever its incarnation is', async () => {
+    const { store, world } = faultyStore(true)
+    const { segment, name } = await firsts(store)
+    expect(await segment()).toBe(1n)
+    await world.backup()
+    await world.failover()
+    expect(await segment()).toBe(11n)
+    expect(world.calls.slice(0, 4)).toEqual(['read', 'write', 'read', 'write'])
+    expect(await world.valueOf(name)).toMatchObject({ format: 1, kind: 'segments', name, incarnation: '' })
+    expect(eventsOf(name)).toEqual([])
+  })
+
+  it('asks for the incarnation before the read and after the write where it may forget', async () => {
+    const { store, world } = faultyStore()
+    const { name } = await firsts(store)
+    expect(world.calls).toEqual(['incarnation', 'read', 'write', 'incarnation'])
+    expect(await world.valueOf(name)).toMatchObject({ next: '11', incarnation: 'life 1' })
+  })
+
+  it('is taken once where the reply of the write is lost', async () => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store)
+    await segment()
+    let lost = 0
+    world.after = (call) => {
+      if (call === 'write' && lost++ === 0) throw reset
+    }
+    expect(await segment()).toBe(11n)
+    expect(await world.valueOf(name)).toMatchObject({ next: '21' })
+  })
+
+  it('is lost, and never repeated, where its outcome cannot be learned', async () => {
+    const { store, world } = faultyStore()
+    const { segment, numbers } = await firsts(store, { callTimeoutMs: 20 })
+    await segment()
+    let hasWritten = false
+    world.before = (call) => {
+      if (hasWritten && call !== 'incarnation') throw reset
+    }
+    world.after = (call) => {
+      if (call !== 'write') return
+      hasWritten = true
+      throw reset
+    }
+    await expect(segment()).rejects.toMatchObject({ code: 'ERR_SEGMENT_EXHAUSTED', message: /it is not known whether/ })
+    world.before = world.after = () => {}
+    expect(await segment()).toBe(21n)
+    expect(eventsOf(numbers.name).map(({ type }) => type)).toEqual(['failed'])
+    expect(eventsOf(numbers.name)[0]).toMatchObject({ store: 'faulty', error: { code: 'ERR_STORE_UNAVAILABLE' } })
+  })
+
+  it('is lost where a reply is lost and another process has written meanwhile', async () => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store)
+    await segment()
+    let lost = 0
+    world.after = async (call) => {
+      if (call !== 'write' || lost++ > 0) return
+      await (await firsts(store, { name })).segment()
+      throw reset
+    }
+    expect(await segment()).toBe(31n)
+  })
+
+  it('is another one where another process was faster', async () => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store)
+    await segment()
+    let others = 0
+    world.before = async (call) => {
+      if (call === 'write' && others++ === 0) expect(await (await firsts(store, { name })).segment()).toBe(11n)
+    }
+    expect(await segment()).toBe(21n)
+  })
+})
+
+describe('a store that has forgotten what it acknowledged', () => {
+  it.each([
+    [undefined, 640n],
+    [100, 100n],
+    [5n, 5n],
+    [0, 0n],
+  ])('skips failoverGap %s numbers in its next life', async (failoverGap, gap) => {
+    const { store, world } = faultyStore()
+    const options = failoverGap === undefined ? {} : { failoverGap }
+    const { segment, name } = await firsts(store, options)
+    await segment()
+    await world.backup()
+    await (await firsts(store, { ...options, name })).segment()
+    await world.failover()
+    expect(await segment()).toBe(11n + gap)
+    expect(await segment()).toBe(21n + gap)
+    // Another process finds the record of this life. The segment before its own was prefetched by the first one, or was not.
+    const other = await (await firsts(store, { ...options, name })).segment()
+    expect([31n + gap, 41n + gap]).toContain(other)
+    const skipped = { type: 'skipped', store: 'faulty', name, from: 11n, count: gap }
+    expect(eventsOf(name)).toEqual(gap === 0n ? [] : [skipped])
+  })
+
+  it('skips as many numbers of a stride', async () => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store, { stride: 100, offset: 7, failoverGap: 30 })
+    expect(await segment()).toBe(7n)
+    await world.backup()
+    await world.failover()
+    expect(await segment()).toBe(7n + 100n * (10n + 30n))
+    expect(eventsOf(name)).toMatchObject([{ type: 'skipped', from: 1007n, count: 30n }])
+  })
+
+  it.each(['read', 'write', 'incarnation'] as const)('between the start of a fetch and its %s', async (at) => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store, { failoverGap: 1000 })
+    await segment()
+    await world.backup()
+    // A process that ends: what it was given is forgotten.
+    await (await firsts(store, { name })).segment()
+    const from = world.calls.length
+    let isDone = false
+    world.before = async (call) => {
+      const isAfterWrite = world.calls.slice(from).includes('write')
+      if (isDone || call !== at || (at === 'incarnation' && !isAfterWrite)) return
+      isDone = true
+      await world.failover()
+    }
+    const first = await segment()
+    expect(first).toBeGreaterThanOrEqual(1011n)
+    expect(isDone).toBe(true)
+    expect(await world.valueOf(name)).toMatchObject({ incarnation: 'life 2', next: String(first + 10n) })
+    expect(eventsOf(name)).toMatchObject([{ type: 'skipped', count: 1000n }])
+  })
+
+  it('between a write that landed and its reply', async () => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store, { failoverGap: 1000 })
+    await segment()
+    await world.backup()
+    let isDone = false
+    world.after = async (call) => {
+      if (call !== 'write' || isDone) return
+      isDone = true
+      await world.failover()
+    }
+    expect(await segment()).toBe(1011n)
+    expect(await world.valueOf(name)).toMatchObject({ incarnation: 'life 2' })
+  })
+
+  it.each([true, false])('goes on above what this process knows, durable %s, with a gap', async (durable) => {
+    const { store, world } = faultyStore(durable)
+    const { segment, name } = await firsts(store, { failoverGap: 1000 })
+    await segment()
+    await world.backup()
+    await segment()
+    await segment()
+    // Restored from a copy, and no incarnation tells.
+    await world.failover(false)
+    expect(await segment()).toBe(1031n)
+    expect(eventsOf(name)).toMatchObject([{ type: 'skipped', from: 31n, count: 1000n }])
+    expect(await segment()).toBe(1041n)
+  })
+
+  it('has lost the record altogether: a process that knows goes on, and another begins at start', async () => {
+    const { store, world } = faultyStore()
+    const { segment, name } = await firsts(store, { failoverGap: 1000 })
+    await segment()
+    await world.failover()
+    expect(await segment()).toBe(1011n)
+    await world.failover()
+    expect(await (await firsts(store, { name, start: 5000 })).segment()).toBe(5000n)
+  })
+
+  it('has no numbers left behind the gap', async () => {
+    const { store, world } = faultyStore()
+    const { segment } = await firsts(store, { max: 500, failoverGap: 1000 })
+    await segment()
+    await world.backup()
+    await world.failover()
+    await expect(segment()).rejects.toMatchObject({ code: 'ERR_SEGMENT_OVERFLOW' })
+  })
+})
+
+describe('the record of a name that is not that of segments', () => {
+  const record = { format: 1, kind: 'segments', name: 'n', next: '7', incarnation: '', attempt: 'a' }
+  const json = (changes: object) => JSON.stringify({ ...record, ...changes })
+  it.each([
+    ['a counter', json({ kind: 'counter' }), 'ERR_STATE_MISMATCH', /is of the 'counter' with the name 'n'/],
+    ['a lease', json({ kind: undefined, node: 3 }), 'ERR_STATE_MISMATCH', /is of the undefined/],
+    ['another name', json({ name: 'm' }), 'ERR_STATE_MISMATCH', /'m'/],
+    ['another version', json({ format: 2 }), 'ERR_STATE_MISMATCH', /format 2/],
+    ['another program', 'hello', 'ERR_STATE_CORRUPT', /'hello' is no JSON/],
+    ['half a record', json({}).slice(0, 30), 'ERR_STATE_CORRUPT', /no JSON/],
+    ['no object', '7', 'ERR_STATE_CORRUPT', /has no format/],
+    ['a next that is a number', json({ next: 7 }), 'ERR_STATE_CORRUPT', /its next is 7/],
+    ['a next that is no number', json({ next: '07' }), 'ERR_STATE_CORRUPT', /its next is '07'/],
+    ['a negative next', json({ next: '-7' }), 'ERR_STATE_CORRUPT', /its next is '-7'/],
+    ['an empty next', json({ next: '' }), 'ERR_STATE_CORRUPT', /its next is ''/],
+    ['a next of 1000 digits', json({ next: '9'.repeat(1000) }), 'ERR_STATE_CORRUPT', /its next is '9+/],
+    ['no incarnation', json({ incarnation: undefined }), 'ERR_STATE_CORRUPT', /its incarnation/],
+  ])('%s: it is refused by name, and not written over', async (_, value, code, message) => {
+    const { store, world } = faultyStore(true)
+    await world.put('n', value)
+    const error = await firsts(store, { name: 'n' }).catch((reason) => reason)
+    expect(error).toMatchObject({ name: 'GraupelError', code, message: expect.stringMatching(message) })
+    expect(error.message).toContain('numbers/n')
+    expect((await world.read('n'))?.value).toBe(value)
+  })
+
+  it('is met while numbers are made: the buffer lasts, then its error is the cause', async () => {
+    const { store, world } = faultyStore()
+    const { numbers, segment, name } = await firsts(store, { callTimeoutMs: 50 })
+    await world.put(name, json({ kind: 'counter', name }))
+    expect(numbers.take(10)).toHaveLength(10)
+    await expect(segment()).rejects.toMatchObject({
+      code: 'ERR_SEGMENT_EXHAUSTED',
+      cause: { code: 'ERR_STATE_MISMATCH' },
+    })
+    expect(caught(() => numbers.next()).cause).toMatchObject({ code: 'ERR_STATE_MISMATCH' })
+    numbers.close()
+  })
+
+  it.each([
+    ['nothing for its incarnation', { incarnation: async () => '' }, 'ERR_STORE_INVALID'],
+    ['no record', { read: async () => 'hello' as never }, 'ERR_STORE_INVALID'],
+    ['an error of a write', { write: () => Promise.reject(reset) }, 'ERR_STORE_UNAVAILABLE'],
+    ['nothing at all', { read: () => new Promise<never>(() => {}) }, 'ERR_STORE_UNAVAILABLE'],
+  ])('is had of a store that answers %s: the creation rejects', async (_, changes, code) => {
+    const { store } = faultyStore()
+    await expect(firsts({ ...store, ...changes }, { callTimeoutMs: 20 })).rejects.toMatchObject({ code })
+  })
+})

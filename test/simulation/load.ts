@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+/** A defect that is put into the source. */
+export interface Mutation {
+  readonly defect: string
+  /** Below `src`. */
+  readonly file: string
+  /** Occurs exactly once, or the mutation says nothing. */
+  readonly from: string
+  readonly to: string
+}
+
+/** What the source gets in place of what a platform has. */
+interface Parts {
+  readonly mutation?: Mutation | undefined
+  /** Globals of the script, by their names. */
+  readonly globals?: Readonly<Record<string, unknown>>
+  /** A module whose exports take the place of globals. */
+  readonly inject?: URL
+  /** Expressions, and the names of what takes their place. */
+  readonly define?: Record<string, string>
+  /** The module that `#platform` is. */
+  readonly platform?: URL
+}
+
+/** A module and all that it imports as one script, with the source as it is, or with a defect. */
+export async function loadModule<T>(entry: URL, parts: Parts = {}): Promise<T> {
+  const { globals = {} } = parts
+  const module: { exports: Partial<T> } = { exports: {} }
+  const script = await bundle(entry, parts)
+  new Function('module', 'exports', ...Object.keys(globals), script)(module, module.exports, ...Object.values(globals))
+  return module.exports as T
+}
+
+/** The text of that script. */
+export async function bundle(entry: URL, { mutation, inject, define, platform }: Parts): Promise<string> {
+  const mutated = mutation && fileURLToPath(new URL(`../../src/${mutation.file}`, import.meta.url))
+  let isApplied = mutation === undefined
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(entry)],
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    inject: inject === undefined ? [] : [fileURLToPath(inject)],
+    define: define ?? {},
+    plugins: [
+      {
+        name: 'defect',
+        setup: ({ onLoad, onResolve }) => {
+          if (platform !== undefined) onResolve({ filter: /^#platform$/ }, () => ({ path: fileURLToPath(platform) }))
+          onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
+            if (mutation === undefined || path !== mutated) return undefined
+            const parts = (await readFile(path, 'utf8')).split(mutation.from)
+            if (parts.length !== 2) {
+              throw new Error(`${mutation.file} has ${parts.length - 1} times what is mutated:\n${mutation.from}`)
+            }
+            isApplied = true
+            return { contents: parts.join(mutation.to), loader: 'ts' }
+          })
+        },
+      },
+    ],
+  })
+  if (!isApplied) throw new Error(`${mutation?.file} is no part of the script`)
+  return outputFiles[0]?.text ?? ''
+}

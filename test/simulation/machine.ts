@@ -1,0 +1,70 @@
+import type { Timing } from '../../src/stores/deadline.js'
+import type { Random } from './random.ts'
+
+interface Surroundings {
+  readonly time: Timing
+  readonly random: Random
+  note(process: number | undefined, node: number | undefined, text: () => string): void
+}
+
+/** A process from its start to its crash, as its timers see it: it may be stopped for a while, and cut off from the server. */
+export class Machine implements Timing {
+  readonly number: number
+  isCut = false
+  isDead = false
+  #pausedUntilMs = 0
+  readonly #surroundings: Surroundings
+  readonly #pauseMs: number
+
+  /** @param pauseMs - The longest of its short pauses. */
+  constructor(number: number, surroundings: Surroundings, pauseMs: number) {
+    this.number = number
+    this.#surroundings = surroundings
+    this.#pauseMs = pauseMs
+  }
+
+  get isStopped(): boolean {
+    return this.isDead || this.#pausedUntilMs > this.monotonicMs()
+  }
+
+  monotonicMs(): number {
+    return this.#surroundings.time.monotonicMs()
+  }
+
+  /** No timer of a process that is stopped goes off before it goes on, and none of a dead one ever. */
+  later(callback: () => void, ms: number): () => void {
+    const { time, random } = this.#surroundings
+    const fire = () => {
+      if (this.isDead) return
+      const leftMs = this.#pausedUntilMs - this.monotonicMs()
+      if (leftMs <= 0) callback()
+      // In any order, as a system wakes it up; and soon after the faults have ended.
+      else cancel = time.later(fire, Math.min(leftMs, 5000) + random())
+    }
+    let cancel = time.later(fire, ms)
+    return () => cancel()
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.later(resolve, ms))
+  }
+
+  /** When it is not stopped; never, when it is dead. */
+  async awake(): Promise<void> {
+    if (this.isDead) return new Promise(() => {})
+    if (this.isStopped) await this.sleep(0)
+  }
+
+  pause(when: string): void {
+    const { random, note } = this.#surroundings
+    const ms = random() < 0.5 ? random() * this.#pauseMs : 25_000
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.monotonicMs() + ms)
+    note.call(this.#surroundings, this.number, undefined, () => `is stopped ${when} for ${Math.round(ms)} ms`)
+  }
+
+  /** No fault of its own is left. */
+  recover(): void {
+    this.isCut = false
+    this.#pausedUntilMs = 0
+  }
+}

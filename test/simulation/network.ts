@@ -1,0 +1,92 @@
+import type { Store } from '../../src/stores/store.js'
+import type { Random } from './random.ts'
+import type { Server } from './server.ts'
+
+/** How often things go wrong in calls of the store, from 0 to 1. */
+export interface CallFaults {
+  /** The request never arrives: an error, or no answer at all. */
+  readonly lostRequest: number
+  /** The store has done it, and the answer never arrives: an error, or no answer at all. */
+  readonly lostReply: number
+  /** The client sends a write twice, and answers what the second one was told. */
+  readonly sentTwice: number
+  /** A request or an answer is under way for seconds. */
+  readonly slow: number
+  /** A list is older than the records are. */
+  readonly staleList: number
+  /** The process is stopped right before a request, or right before an answer reaches it. */
+  readonly pauseInCall: number
+  /** The server fails over, or is flushed, right before it does something. */
+  readonly lossInCall: number
+}
+
+/** The process that calls. */
+interface Caller {
+  readonly number: number
+  readonly isCut: boolean
+  pause(when: string): void
+  awake(): Promise<void>
+  /** It has its answer. */
+  issue(): void
+}
+
+/** What is between them. */
+interface Surroundings {
+  readonly time: { sleep(ms: number): Promise<void> }
+  readonly server: Server
+  readonly random: Random
+  readonly shape: { readonly durable: boolean; readonly faults: CallFaults }
+  happens(chance: number): boolean
+  loseWrites(): void
+  note(process: number | undefined, node: number | undefined, text: () => string): void
+}
+
+/** Does a write at the server. */
+type Write = (key: string, value: string, expected: string | undefined) => string | undefined
+
+/** The store as one process sees it: far away, behind a network that loses and delays. */
+export function storeOf(process: Caller, world: Surroundings, write: Write): Store {
+  const { time, server, random, shape } = world
+  const { faults } = shape
+  const latencyMs = () => (world.happens(faults.slow) ? random() * 8000 : random() * 4)
+
+  /** Fails at once, or never answers. */
+  const lose = (what: string): Promise<never> => {
+    if (random() < 0.4) return new Promise(() => {})
+    return Promise.reject(new Error(`the ${what} was lost`))
+  }
+  const call = async <T>(what: string, apply: () => T): Promise<T> => {
+    if (world.happens(faults.pauseInCall)) process.pause(`before it calls ${what}`)
+    await process.awake()
+    if (world.happens(faults.lostRequest) || process.isCut || server.isCut) return lose('request')
+    const { restores } = server
+    await time.sleep(latencyMs())
+    // Requests to a server whose copy was put back do not reach the one that has it.
+    if (server.isCut || server.restores !== restores) return lose('request')
+    if (world.happens(faults.lossInCall)) world.loseWrites()
+    const answer = apply()
+    if (world.happens(faults.lostReply)) {
+      world.note(process.number, undefined, () => `gets no answer to ${what}, which was done`)
+      return lose('reply')
+    }
+    // Half of the answers come at once: less work, and all orders are still there.
+    if (random() < 0.5) await time.sleep(latencyMs())
+    if (world.happens(faults.pauseInCall)) process.pause(`before the answer to ${what} reaches it`)
+    await process.awake()
+    process.issue()
+    return answer
+  }
+  return {
+    name: 'simulated',
+    durable: shape.durable,
+    read: (key) => call('read', () => server.read(key)),
+    list: (folder) => call('list', () => server.list(folder, world.happens(faults.staleList))),
+    write: (key, value, expected) =>
+      call('write', () => {
+        const version = write(key, value, expected)
+        return world.happens(faults.sentTwice) ? write(key, value, expected) : version
+      }),
+    nowMs: () => call('nowMs', () => server.nowMs()),
+    incarnation: () => call('incarnation', () => `life ${server.life}`),
+  }
+}

@@ -1,0 +1,57 @@
+// Takes segments of one biz_tag from the table of Leaf, beside other processes that do the same, until its input ends. Writes each as
+// `first count`. Plays Leaf itself, by mysql2, or takes them by a client of ours, or one number at a time by a generator. Begins when it is told to.
+import { once } from 'node:events'
+import { createSegmentGenerator } from '../../../src/segments/index.js'
+import { leafAllocStore } from '../../../src/stores/leaf-alloc.js'
+import { host, load } from '../kinds/kind.ts'
+import { database, mysqlPools } from '../kinds/mysql.ts'
+
+const [who = '', port = '', tag = ''] = process.argv.slice(2)
+
+/** As IDAllocDaoImpl: MyBatis turns autocommit off for the transaction, and on again. Every other step is Leaf's own. */
+async function asLeaf(): Promise<(ownStep: number | undefined) => Promise<[bigint, number]>> {
+  const options = { host, port: Number(port), user: 'root', database, supportBigNumbers: true, bigNumberStrings: true }
+  const connection = await load('mysql2/promise').createConnection(options)
+  return async (ownStep) => {
+    await connection.query('SET autocommit=0')
+    if (ownStep === undefined) {
+      await connection.execute('UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = ?', [tag])
+    } else {
+      await connection.execute('UPDATE leaf_alloc SET max_id = max_id + ? WHERE biz_tag = ?', [ownStep, tag])
+    }
+    const [[row]] = await connection.execute('SELECT biz_tag, max_id, step FROM leaf_alloc WHERE biz_tag = ?', [tag])
+    await connection.commit()
+    await connection.query('SET autocommit=1')
+    const step = ownStep ?? Number(row.step)
+    return [BigInt(row.max_id) - BigInt(step), step]
+  }
+}
+
+async function asOurs(): Promise<(ownStep: number | undefined) => Promise<[bigint, number]>> {
+  const pool = mysqlPools[who as keyof typeof mysqlPools](Number(port))
+  const store = leafAllocStore(pool)
+  return async (ownStep) => {
+    const { first, count } = await store.takeSegment(tag, ownStep)
+    return [first, count]
+  }
+}
+
+async function asGenerator(): Promise<() => Promise<[bigint, number]>> {
+  const store = leafAllocStore(mysqlPools.mysql2(Number(port)))
+  const numbers = await createSegmentGenerator({ store, name: tag })
+  return async () => [await numbers.nextAsync(), 1]
+}
+
+const players: Record<string, typeof asLeaf> = { leaf: asLeaf, generator: asGenerator }
+const take = await (players[who] ?? asOurs)()
+console.log('ready')
+await once(process.stdin, 'data')
+let isEnding = false
+process.stdin.on('end', () => {
+  isEnding = true
+})
+for (let taken = 0; !isEnding; taken++) {
+  const [first, count] = await take(taken % 2 === 0 ? undefined : 1 + (taken % 50))
+  console.log(`${first} ${count}`)
+}
+process.exit()
