@@ -34,6 +34,11 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'lease-next': bothEngines({ of: 'ratio', max: 1.03 }),
   'lease-start': bothStores({ of: 'figure', max: 2000 }, { of: 'ratio', max: 4 }),
   'lease-thousand': bothStores({ of: 'figure', max: 500 }, { of: 'ratio', max: 1 }),
+  'segment-next': { 'graupel-segments': [{ of: 'ratio', max: 0.4 }] },
+  'segment-next-number': { 'graupel-segments': [{ of: 'ratio', max: 0.1 }] },
+  'segment-fill': { 'graupel-segments': [{ of: 'ratio', max: 2 }] },
+  'segment-threads': { 'graupel-segments': [{ of: 'figure', min: 1.8 }] },
+  'segment-steady': bothStores({ of: 'figure', max: 1 }),
 }
 
 /** What a change may cost, where a run is against another build. */

@@ -23,6 +23,8 @@ export interface Source {
   fill?(array: BigUint64Array): unknown
   fillAsync?(array: BigUint64Array): Promise<unknown>
   close?(): void
+  /** What a source of another thread needs to take from the same. */
+  readonly handle?: Foreign
 }
 
 export interface Codecs {
@@ -50,14 +52,14 @@ export interface Subject {
   /** From what `next` returns; `BigInt` by default. */
   toId?(made: Foreign): bigint
   codecs?(): Promise<Codecs>
-  /** The layout of a rival. */
-  stamp?: Stamp
+  /** The layout of a rival; `undefined` where ids have no time. */
+  stamp?: Stamp | undefined
   /** The workloads that it takes part in; all by default. */
   only?: readonly string[]
   /** The folder whose build is measured; this one by default. */
   build?: string
-  /** The function returns `undefined` where the subject cannot make what is wanted. */
-  load(): Promise<(wanted: Wanted) => Source | undefined>
+  /** The function returns `undefined` where the subject cannot make what is wanted. `handle` is that of another thread's source. */
+  load(handle?: Foreign): Promise<(wanted: Wanted) => Source | undefined>
 }
 
 export interface RunOptions {

@@ -24,14 +24,14 @@ const help = `npm run bench -- [options]
   --subject SUBJECT  only subjects whose name contains this: ${names(subjects)}
   --bars             only what a bar is about
   --rivals           with the other packages of npm, which are installed in bench/rivals
-  --stores           with the stores of leases: servers that are installed, clients that test/stores installs
+  --stores           with the stores of leases and segments: servers that are installed, clients that test/stores installs
   --nodes 22,24      some workloads on other versions of Node, too, which are installed in .tools
   --against FOLDER   our subjects against those of another checkout, which is built: ratios new/old
   --quick            fewer and shorter rounds: for a look, not for a claim
   --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
-  --publish          with --filter lease: keep these results in the place of the former ones of their section
+  --publish          with --filter lease or segment: keep these results in the place of the former ones of their section
 
 A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in
 bench/results/latest.json, and docs/benchmarks.md is generated from it; --from bench/results/latest.json does the latter

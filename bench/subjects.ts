@@ -17,9 +17,9 @@ const stamps = {
   number: { epochMs: Date.now() - 86_400_000, shift: 17, perMs: 2 ** 17 },
 } as const
 
-/** `undefined` where the ids run ahead of the clock by choice. */
+/** `undefined` where the ids run ahead of the clock by choice, or have no time. */
 export function stampOf(subject: Subject, { layout, unbounded }: Wanted): Stamp | undefined {
-  return subject.stamp ?? (unbounded ? undefined : stamps[layout])
+  return 'stamp' in subject || unbounded ? subject.stamp : stamps[layout]
 }
 
 /** Names a subject to another process or thread. */
@@ -31,14 +31,14 @@ export interface SubjectName {
 export function subjectOf({ name, build }: SubjectName): Subject {
   const subject = subjects.find((one) => one.name === name)
   if (subject === undefined) throw new Error(`there is no subject '${name}'`)
-  return build === undefined || subject.group !== 'graupel' ? subject : ours(subject.name, build)
+  if (build === undefined || subject.group !== 'graupel') return subject
+  return name === segmentsName ? segments(build) : ours(name, build)
 }
 
 /** Where a build is imported from. */
-function urlOf(build: string | undefined, entry: '' | '/mask' = '') {
-  return build === undefined
-    ? import.meta.resolve(`graupel${entry}`)
-    : pathToFileURL(join(build, `dist${entry}/index.js`)).href
+function urlOf(build: string | undefined, entry = '') {
+  if (build === undefined) return import.meta.resolve(entry === '' ? 'graupel' : `graupel/${entry}`)
+  return pathToFileURL(join(build, 'dist', entry, 'index.js')).href
 }
 
 type Own = { title: string; engine: 'native' | 'js'; state?: () => string }
@@ -96,6 +96,29 @@ function ours(name: string, build?: string): Subject {
   }
 }
 
+const segmentsName = 'graupel-segments'
+
+/** A step that no run uses up: a timed loop gives the event loop no turn to fetch another segment. */
+const allNumbers = 2 ** 46
+
+function segments(build?: string): Subject {
+  return {
+    name: segmentsName,
+    title: 'graupel segments',
+    group: 'graupel',
+    only: ['next', 'next-string', 'next-number', 'fill', 'threads'].map((name) => `segment-${name}`),
+    stamp: undefined,
+    ...(build !== undefined && { build }),
+    async load(handle) {
+      const { createSegmentGenerator }: typeof import('graupel/segments') = await import(urlOf(build, 'segments'))
+      const { memoryStore }: typeof import('graupel/stores') = await import(urlOf(build, 'stores'))
+      const own = { store: memoryStore(), name: 'bench', step: allNumbers }
+      const source = await createSegmentGenerator(handle === undefined ? own : { handle })
+      return () => source as Source
+    },
+  }
+}
+
 function codecsOf({ decode, encodeId, layouts }: typeof import('graupel')): Codecs {
   return {
     encode: (id) => encodeId(id, 'base62'),
@@ -106,8 +129,8 @@ function codecsOf({ decode, encodeId, layouts }: typeof import('graupel')): Code
 
 /** Nothing for a build that has no mask. */
 async function maskOf(build: string | undefined): Promise<Codecs> {
-  if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, '/mask')))) return {}
-  const { createMask }: typeof import('graupel/mask') = await import(urlOf(build, '/mask'))
+  if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'mask')))) return {}
+  const { createMask }: typeof import('graupel/mask') = await import(urlOf(build, 'mask'))
   return createMask(Uint8Array.from({ length: 32 }, (_, i) => i))
 }
 
@@ -125,6 +148,7 @@ const view = new BigUint64Array([anId, 0n])
 /** In the order of the table. A rival is imported only where it takes part. */
 export const subjects: readonly Subject[] = [
   ...Object.keys(own).map((name) => ours(name)),
+  segments(),
   // What a Snowflake generator has to do, or to find a way around.
   yardstick('date-now', 'Date.now()', { next: Date.now }),
   // The least that an id costs which reaches JavaScript as a bigint. The write keeps the read in the loop.

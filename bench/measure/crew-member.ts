@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Source, Wanted } from '../contract.ts'
+import type { Foreign, Source, Wanted } from '../contract.ts'
 import { type SubjectName, subjectOf } from '../subjects.ts'
 import { clockReadings } from './compare.ts'
 import { keepNext, type Loop } from './loops.ts'
@@ -10,6 +10,8 @@ export type CrewStart = SubjectName & {
   wanted: Wanted
   /** Counts the threads that have arrived; processes share no memory, and start at a time of the clock. */
   gate: Int32Array | undefined
+  /** That of the main thread's source. */
+  handle: Foreign
 }
 
 export type CrewTask =
@@ -20,9 +22,9 @@ export type CrewTask =
 export type Times = { startNs: bigint; endNs: bigint }
 export type Kept = { ids: BigUint64Array; madeMs: number }
 
-const { wanted, gate, ...name } = (workerData ?? JSON.parse(process.argv[2] as string)) as CrewStart
+const { wanted, gate, handle, ...name } = (workerData ?? JSON.parse(process.argv[2] as string)) as CrewStart
 const subject = subjectOf(name)
-const source = (await subject.load())(wanted) as Source
+const source = (await subject.load(handle))(wanted) as Source
 const loops = new Map<number, Loop>()
 let last: Loop | undefined
 let madeMs = 0

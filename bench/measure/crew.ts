@@ -54,9 +54,10 @@ export async function startCrew(
   { isQuick }: RunOptions,
 ) {
   const gate = kind === 'threads' ? new Int32Array(new SharedArrayBuffer(4)) : undefined
-  const start = { name: subject.name, build: subject.build, wanted, gate }
+  const source = gate && (await subject.load())(wanted)
   // The js engine shares its memory with the workers that start after its first id.
-  if (gate) (await subject.load())(wanted)?.next?.()
+  source?.next?.()
+  const start = { name: subject.name, build: subject.build, wanted, gate, handle: source?.handle }
   const members = Array.from({ length: size }, () => (gate ? startThread(start) : startProcess(start)))
   await Promise.all(members.map((member) => member.ask({ do: 'get ready' })))
   const ledgers = members.map(() => new Ledger(stampOf(subject, wanted)))

@@ -1,4 +1,4 @@
-import type { Source, Subject } from '../contract.ts'
+import type { Foreign, Source, Subject } from '../contract.ts'
 
 // The timed loops: each makes ids and keeps them, and does nothing else. With two builds in one process, each build has
 // an instance of this module, because what V8 learns about one generator in a loop would slow the other.
@@ -19,7 +19,7 @@ export const keepNext: Keep = (source, size, { isAsync, toId = BigInt }) => {
     const run = async () => {
       for (let i = 0; i < kept.length; i++) kept[i] = await generator.next()
     }
-    return { run, ids: () => BigUint64Array.from(kept, toId) }
+    return { run, ids: () => idsOf(kept, toId) }
   }
   const first = generator.next()
   if (typeof first === 'bigint') {
@@ -33,13 +33,20 @@ export const keepNext: Keep = (source, size, { isAsync, toId = BigInt }) => {
   const run = () => {
     for (let i = 0; i < kept.length; i++) kept[i] = generator.next()
   }
-  return { run, ids: () => BigUint64Array.from(kept, toId) }
+  return { run, ids: () => idsOf(kept, toId) }
 }
 
 export const keepStrings: Keep = (source, size, subject) => {
   if (source.nextString === undefined) return undefined
   const generator = source as Required<Source>
   return keepNext({ next: () => generator.nextString() }, size, { ...subject, toId: BigInt })
+}
+
+/** Five times as fast as `BigUint64Array.from()`. */
+function idsOf(kept: readonly Foreign[], toId: (made: Foreign) => bigint) {
+  const ids = new BigUint64Array(kept.length)
+  for (let i = 0; i < ids.length; i++) ids[i] = toId(kept[i])
+  return ids
 }
 
 /** V8 keeps the sum of two strings as a rope until a character is read. Writing the string to a buffer flattens it. */

@@ -4,7 +4,7 @@ import { type Batch, clockReadings, compare } from '../measure/compare.ts'
 import { Ledger } from '../measure/ledger.ts'
 import * as ownLoops from '../measure/loops.ts'
 import { effortFor } from '../measure/rounds.ts'
-import { stampOf } from '../subjects.ts'
+import { stampOf, subjectOf } from '../subjects.ts'
 
 // The workloads that time a batch in turns with a yardstick, or with the same batch of another build.
 
@@ -19,7 +19,8 @@ interface Prepared {
 interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode'> {
   yardstick: string
   pauseMs?: number
-  makeYardstick(): Batch
+  /** A batch, or the subject that makes one. */
+  makeYardstick(): Batch | Subject
   prepare(subject: Subject, loops: Loops): Promise<Prepared | undefined>
 }
 
@@ -31,11 +32,13 @@ function workload({ prepare, makeYardstick, pauseMs, ...rest }: Compared): Workl
     async run(subject: Subject, options: RunOptions) {
       const own = await prepare(subject, ownLoops)
       if (own === undefined) return undefined
-      const other = options.against && (await prepare(options.against, await otherLoops()))
-      const yardstick = other?.batch ?? makeYardstick()
-      const outcome = await compare(own.batch, yardstick, effortFor(subject, options), pauseMs)
+      const yardstick = options.against ?? makeYardstick()
+      const other: Prepared | undefined =
+        'run' in yardstick ? { batch: yardstick } : await prepare(yardstick, await otherLoops())
+      if (other === undefined) return undefined
+      const outcome = await compare(own.batch, other.batch, effortFor(subject, options), pauseMs)
       own.close?.()
-      other?.close?.()
+      other.close?.()
       return { ...outcome, ...(own.report && { check: own.report() }) }
     },
   }
@@ -50,20 +53,24 @@ interface Made extends Pick<Compared, 'name' | 'title' | 'onEveryNode' | 'pauseM
   wanted: Wanted
   size?: number
   keep?: 'keepNext' | 'keepStrings' | 'keepWritten' | 'keepNumbers' | 'keepFilled'
+  /** The same calls of this one take the place of the usual yardstick. */
+  engine?: Subject
 }
 
 /**
  * Ids, against as many readings of the clock. A batch takes milliseconds, so that the first ids of a tick, which cost
  * more, have the share that they have in steady use.
  */
-function made({ wanted, size = 65_536, keep = 'keepNext', ...rest }: Made): Workload {
+function made({ wanted, size = 65_536, keep = 'keepNext', engine, ...rest }: Made): Workload {
   const isFill = keep === 'keepFilled'
   return workload({
     ...rest,
-    yardstick: isFill ? 'BigUint64Array#fill' : 'Date.now()',
-    makeYardstick: () => (isFill ? arrayFill(size) : clockReadings(size)),
+    yardstick: engine?.title ?? (isFill ? 'BigUint64Array#fill' : 'Date.now()'),
+    makeYardstick: () => engine ?? (isFill ? arrayFill(size) : clockReadings(size)),
     async prepare(subject, loops) {
-      const source = (await subject.load())(wanted)
+      // On a node that the native engine has, the js engine leaves the work to that.
+      const namespace = loops === ownLoops ? '' : 'yardstick'
+      const source = (await subject.load())({ ...wanted, namespace })
       // Rivals may be a thousand times slower, and make fewer.
       const isShort = !isFill && rest.pauseMs === undefined && ['rival', 'other'].includes(subject.group)
       const kept = isShort ? size / 8 : size
@@ -165,6 +172,16 @@ export const compared = {
     made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
     made({ ...fill(64), ...wanted('roomy', 1) }),
   ],
+  segments: [
+    ofSegments({ name: 'next', title: 'next()', ...wanted('wide', 13) }),
+    ofSegments({ name: 'next-string', title: 'nextString()', ...wanted('wide', 14), size, keep: 'keepStrings' }),
+    ofSegments({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
+    ofSegments({
+      ...{ name: 'fill', title: 'fill(), 65 536 numbers', wanted: { layout: 'wide', node: 15, unbounded: true } },
+      keep: 'keepFilled',
+      engine: subjectOf({ name: 'graupel-js' }),
+    }),
+  ],
   codecs: [
     codec({
       name: 'encode',
@@ -194,6 +211,12 @@ export const compared = {
       isRight: (revealed: bigint, id, _stamp, { hide }) => revealed !== id && hide?.(revealed) === id,
     }),
   ],
+}
+
+/** Numbers of segments, beside ids of the engines. */
+function ofSegments({ name, title, ...rest }: Made): Workload {
+  const named = { name: `segment-${name}`, title: `${title} of segments` }
+  return { ...made({ ...named, ...rest }), section: 'Segments', of: 'graupel' }
 }
 
 function fill(size: number) {

@@ -2,6 +2,7 @@ import type { Workload } from '../contract.ts'
 import { compared } from './compared.ts'
 import { leases } from './leases.ts'
 import { memory } from './memory.ts'
+import { segments } from './segments.ts'
 import { startup } from './startup.ts'
 import { sustained } from './sustained.ts'
 import { together } from './together.ts'
@@ -15,4 +16,5 @@ export const workloads: readonly Workload[] = [
   ...startup,
   ...memory,
   ...leases,
+  ...segments,
 ]

@@ -127,3 +127,14 @@ export const together = [
   threadsLine,
   processes,
 ]
+
+export const segmentThreads: Workload = {
+  ...threads(
+    'segment-threads',
+    'two threads with one handle',
+    { layout: 'wide', node: 0 },
+    ({ name }) => name === 'graupel-segments',
+  ),
+  section: 'Segments',
+  of: 'graupel',
+}

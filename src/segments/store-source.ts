@@ -40,7 +40,7 @@ export class StoreSource implements SegmentSource {
     const { segments, range, writeMs, monotonicMs, newToken, onGap } = this.#options
     const key = keyOf(segments)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      // Before the record: read after it, the life could be a later one than that which the record is from.
+      // Before the record: where there is none, nothing else tells that another was forgotten after it was looked for.
       const incarnation = await this.#incarnation(signal)
       const entry = await this.#calls.read(key, signal)
       const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)

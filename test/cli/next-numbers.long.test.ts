@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createSegmentGenerator } from 'graupel/segments'
+import { createCounter, createSegmentGenerator } from 'graupel/segments'
 import { describe, expect, it } from 'vitest'
 import { graupelIn, launch, sqliteFleet } from './fleet.ts'
 
@@ -40,6 +40,13 @@ describe('graupel next --segment', () => {
     expect(await printed(fleet, '--segment', 'orders', '--format', 'hex')).toEqual(['00000000000003ea'])
   })
 
+  it('refuses the name of a counter', async () => {
+    const fleet = await sqliteFleet()
+    const { status, stderr } = await counterThenSegment(fleet)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^graupel: [^\n]*'counter'[^\n]*\(ERR_STATE_MISMATCH\)\n$/)
+  })
+
   it.skipIf(isWindows)('ends by a signal, also while its output is not read', async () => {
     const fleet = await sqliteFleet()
     const words = ['next', '--segment', 'orders', '-n', '9007199254740991', ...fleet.words]
@@ -51,13 +58,59 @@ describe('graupel next --segment', () => {
   })
 })
 
+async function counterThenSegment({ folder, words, store }: Fleet) {
+  using counter = await createCounter({ store, name: 'orders' })
+  await counter.next()
+  return graupelIn(folder, ['next', '--segment', 'orders', ...words])
+}
+
+describe('graupel next --counter', () => {
+  it('goes on with the count, by its pattern', async () => {
+    const fleet = await sqliteFleet()
+    expect(await printed(fleet, '--counter', 'invoices')).toEqual(['1'])
+    const pattern = ['--pattern', 'IN-{count:6}']
+    expect(await printed(fleet, '--counter', 'invoices', '-n', '2', ...pattern)).toEqual(['IN-000002', 'IN-000003'])
+    expect(await printed(fleet, '--counter', 'invoices', '-n', '0')).toEqual([])
+    const many = await printed(fleet, '--counter', 'invoices', '-n', '10000')
+    expect(many.map(Number)).toEqual(Array.from({ length: 10_000 }, (_, i) => 4 + i))
+  })
+
+  it('begins anew with each period of its zone', async () => {
+    const fleet = await sqliteFleet()
+    const flags = ['--pattern', '{yyyy}-{count}', '--reset', 'year', '--time-zone', '+08:00']
+    const texts = await printed(fleet, '--counter', 'invoices', '-n', '2', ...flags)
+    expect(texts.map((text) => text.slice(4))).toEqual(['-1', '-2'])
+  })
+
+  it.skipIf(isWindows)('leaves no gap where a signal ends it and its output is read', async () => {
+    const fleet = await sqliteFleet()
+    const words = ['next', '--counter', 'invoices', '-n', '9007199254740991', ...fleet.words]
+    const { child, ended } = launch(fleet.folder, words)
+    await once(child.stdout, 'data')
+    child.kill('SIGTERM')
+    const { stdout } = await ended
+    const last = Number(stdout.split('\n').at(-2))
+    expect(await printed(fleet, '--counter', 'invoices')).toEqual([`${last + 1}`])
+  })
+})
+
 describe('graupel next without time', () => {
   it.each<[string[], RegExp]>([
     [['--segment', ''], /--segment is ''; pass 1 to 128 characters .*\(ERR_OPTION_INVALID\)/],
+    [['--counter', ''], /--counter is ''; pass 1 to 128 characters .*\(ERR_OPTION_INVALID\)/],
+    [['--segment', 'a', '--counter', 'b'], /--counter is not for --segment; leave it out/],
     [['--segment', 'a', '--node', '7'], /--node is not for --segment; leave it out/],
     [['--segment', 'a', '--layout', 'leaf'], /--layout is not for --segment/],
     [['--segment', 'a', '--on-rollback', 'wait'], /--on-rollback is not for --segment/],
+    [['--segment', 'a', '--pattern', '{count}'], /--pattern is not for --segment/],
     [['--segment', 'a', '--prefix', 'b'], /--prefix is not for sqlite:/],
+    [['--counter', 'a', '--format', 'hex'], /--format is not for --counter/],
+    [['--counter', 'a', '--window-ms', '500'], /--window-ms is not for --counter/],
+    [['--counter', 'a', '--pattern', '{yyyy}'], /the pattern is '\{yyyy\}': .*\(ERR_PATTERN_INVALID\)/],
+    [['--counter', 'a', '--reset', 'day', '--pattern', 'N{count}'], /\(ERR_PATTERN_INVALID\)/],
+    [['--counter', 'a', '--reset', 'hour'], /--reset is 'hour'; it is one of never, day, month, year/],
+    [['--counter', 'a', '--time-zone', 'Europe/Berlin'], /--time-zone is 'Europe\/Berlin'/],
+    [['--reset', 'day'], /--reset is for --counter; leave it out/],
   ])('refuses %j', async (words, message) => {
     const fleet = await sqliteFleet()
     const { status, stdout, stderr } = await graupelIn(fleet.folder, ['next', ...words, ...fleet.words])
@@ -67,10 +120,10 @@ describe('graupel next without time', () => {
     expect(await fleet.store.list('numbers/')).toEqual([])
   })
 
-  it('asks for a store', async () => {
+  it.each(['--segment', '--counter'])('asks for a store where %s has none', async (flag) => {
     const fleet = await sqliteFleet()
-    const { status, stderr } = await graupelIn(fleet.folder, ['next', '--segment', 'orders'])
+    const { status, stderr } = await graupelIn(fleet.folder, ['next', flag, 'orders'])
     expect(status).toBe(2)
-    expect(stderr).toMatch(/^graupel: --segment is for a store; give --store URL/)
+    expect(stderr).toMatch(new RegExp(`^graupel: ${flag} is for a store; give --store URL`))
   })
 })

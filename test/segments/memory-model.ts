@@ -2,7 +2,7 @@ import type { SegmentMemory, Taken } from '../../src/segments/memory.js'
 import { loadModule, type Mutation } from '../simulation/load.ts'
 
 /** A segment of the model: its first number, how many it has, and after how many of them it is late. */
-export interface ModelSegment {
+interface ModelSegment {
   readonly first: bigint
   readonly count: number
   readonly fetchAt: number

@@ -8,10 +8,10 @@ import type { Setting } from './simulation/shape.ts'
 const file = 'test/segments/simulation.test.ts'
 
 describe('no number is issued twice, and each thread has new ones in the end', () => {
-  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 250, { durable: true }))
+  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 200, { durable: true }))
 
   it('on a store that may lose writes', () =>
-    expectNoViolation(file, 'on a store that may lose writes', 250, { durable: false }))
+    expectNoViolation(file, 'on a store that may lose writes', 200, { durable: false }))
 })
 
 /** A gap that is larger than all that one failover forgets. */
@@ -119,7 +119,7 @@ describe('the judge', () => {
     [
       'is far below 100',
       (of) => {
-        of.highest = 80n
+        of.highest = 60n
         of.overflows('a')
       },
     ],

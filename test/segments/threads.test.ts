@@ -47,7 +47,7 @@ const arraysOf = (made: readonly (readonly bigint[])[]) => made.map((some) => Bi
 describe('threads that have the handle of a generator', () => {
   it.each([
     ['wait', 3, 60],
-    ['wait', 64, 1500],
+    ['wait', 64, 300],
     ['poll', 5, 100],
     ['poll', 200, 3000],
   ])(
@@ -202,6 +202,13 @@ describe('threads whose generator does not fetch', () => {
     expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
     await expect(thread.ask('next')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     expect(await thread.stats()).toMatchObject({ buffered: 0, issued: 2 })
+  })
+
+  it('have nothing left that can be made, once it is closed', async () => {
+    const { numbers, thread } = await generatorWith({ step: 100, maxStep: 100 })
+    numbers.close()
+    await expect(thread.ask('next')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    expect(await thread.stats()).toMatchObject({ buffered: 0, issued: 0 })
   })
 
   it.each([

@@ -45,7 +45,7 @@ export class Judge {
   /** A generator says that there are no more numbers. */
   overflows(who: string): void {
     const { max, stride, failoverGap } = this.#numbering
-    if (this.highest + BigInt(failoverGap + stride) > BigInt(max)) return
+    if (this.highest + BigInt((failoverGap + 1) * stride) > BigInt(max)) return
     this.#violate(`${who} has no more numbers, and ${this.highest} is far below ${max}`)
   }
 

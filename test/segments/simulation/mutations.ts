@@ -102,8 +102,8 @@ export const mutations: Shown[] = [
   {
     defect: 'a segment that did not come is not tried again',
     file: fetcher,
-    from: 'this.#wait(untilMs, () => void this.#fetch(perMs, Math.min(pauseMs * 2, maxPauseMs)))',
-    to: 'void untilMs',
+    from: 'this.#cancelPause = background(again, pauseMs * (0.5 + random() / 2))',
+    to: 'void [again, background, random]',
     ...durable,
   },
   {

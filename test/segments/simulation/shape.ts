@@ -3,7 +3,7 @@ import type { CallFaults } from '../../simulation/network.ts'
 import { type Random, someOf } from '../../simulation/random.ts'
 
 /** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
-export interface Faults extends CallFaults {
+interface Faults extends CallFaults {
   /** Another server takes over, which may have forgotten the last writes, and has another incarnation. */
   readonly failover: number
   /** An older copy is put in the place of the server, with the same incarnation. */

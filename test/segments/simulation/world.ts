@@ -112,7 +112,8 @@ export class World {
   }
 
   get #gap(): bigint {
-    return BigInt(this.shape.numbering.failoverGap)
+    const { failoverGap, stride } = this.shape.numbering
+    return BigInt(failoverGap * stride)
   }
 
   #start(number: number): void {
