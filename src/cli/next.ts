@@ -61,7 +61,7 @@ export const nextManual: Manual = {
     'graupel next [-n N] --node NODE [flags]',
     'graupel next [-n N] --store URL [flags]',
     'graupel next [-n N] --segment NAME --store URL [--format FORMAT]',
-    'graupel next [-n N] --counter NAME --store URL [--pattern PATTERN] [--reset PERIOD]',
+    'graupel next [-n N] --counter NAME --store URL [--pattern PATTERN]',
   ].join('\n'),
   summary: 'Make ids and print them, one a line.',
   flags,
@@ -71,9 +71,10 @@ export const nextManual: Manual = {
     'one is refused there, and with --state process it may make equal ids: then each',
     'needs a node of its own. With --store each has one, leased for as long as the',
     'command runs: see graupel lease --help.',
-    '--segment and --counter are numbers without time, which the store counts. As many',
-    'are fetched as are printed. What --counter has counted is printed also when a signal',
-    'ends the command: only a second signal, or a reader that is gone, leaves a gap.',
+    'With --segment and --counter they are numbers without time, which the store',
+    'counts. As many are fetched as are printed. What --counter has counted is',
+    'printed also when a signal ends the command: only a second signal, or a reader',
+    'that is gone, leaves a gap.',
   ],
 }
 

@@ -1,5 +1,4 @@
 import type { IdArray } from '../engine/engine.js'
-import { writeRow } from '../engine/js/write-ids.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
 import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
@@ -7,6 +6,7 @@ import { closedError } from '../policy/refusal.js'
 import type { SegmentHandle } from './handle.js'
 import { makersOf } from './makers.js'
 import type { SegmentMemory } from './memory.js'
+import { writeNumbersOf } from './rows.js'
 import { Run } from './run.js'
 import type { SegmentGenerator } from './segment-generator.js'
 import type { SegmentStats } from './stats.js'
@@ -209,7 +209,7 @@ export class Numbers implements SegmentGenerator {
   #write(array: IdArray, at: number): number {
     const run = this.#run
     const count = Math.min(run.left, lengthOf(array) - at)
-    writeRow(new Int32Array(array.buffer, array.byteOffset + at * 8, count * 2), run.low, run.high, run.stride)
+    writeNumbersOf(run, array, at, count)
     run.skip(count)
     return count
   }
