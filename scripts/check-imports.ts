@@ -67,6 +67,7 @@ const mayImport: Record<string, string[]> = {
     'codec',
     'counter',
     'engine',
+    'engine/choose',
     'errors',
     'events',
     'generator',

@@ -46,7 +46,7 @@ export interface LeaseEvent {
 
 /** What the channel `graupel:segments` publishes. */
 export interface SegmentsEvent {
-  /** `failed`: a segment could not be fetched. `skipped`: numbers that a store may have forgotten were given. */
+  /** `failed`: an attempt to fetch a segment has failed. `skipped`: the store may have forgotten numbers, so some are left out. */
   type: 'failed' | 'skipped'
   /** Name of the store. */
   store: string

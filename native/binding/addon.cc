@@ -316,6 +316,7 @@ napi_value Init(napi_env env, napi_value exports) {
       {"close", Invoke<Close>},
       {"closeFiles", Invoke<CloseFiles>},
       {"fill", Fill},
+      {"writeNumbers", WriteNumbers},
       {"fault", FaultOf},
       {"page", PageOf},
       {"open", Open},

@@ -168,15 +168,17 @@ uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block
 void Grant(Environment& environment) { NextGranted<false>(environment); }
 void GrantUnused(Environment& environment) { NextGranted<true>(environment); }
 
-// fill(array, from, to): how many elements were filled. With a limit of -1 no further
-// than the clock, which is then read.
-napi_value Fill(napi_env env, napi_callback_info info) {
-  size_t argc = 3;
-  napi_value argv[3];
-  void* data;
-  if (napi_get_cb_info(env, info, &argc, argv, nullptr, &data) != napi_ok) {
-    return nullptr;
-  }
+namespace {
+
+// Elements of an array of 64-bit integers.
+struct Elements {
+  uint64_t* begin;
+  size_t count;
+};
+
+// The elements that `array, from, to` name; none, and an exception, where the array
+// does not have them.
+std::optional<Elements> ElementsOf(napi_env env, const napi_value* argv) {
   napi_typedarray_type type;
   size_t length;
   void* elements;
@@ -193,8 +195,24 @@ napi_value Fill(napi_env env, napi_callback_info info) {
         "the array has no room for what is to be filled, for example because its "
         "buffer was transferred meanwhile; pass an array of 64-bit integers that is "
         "left alone until the call returns");
+    return std::nullopt;
+  }
+  return Elements{static_cast<uint64_t*>(elements) + from, to - from};
+}
+
+}  // namespace
+
+// fill(array, from, to): how many elements were filled. With a limit of -1 no further
+// than the clock, which is then read.
+napi_value Fill(napi_env env, napi_callback_info info) {
+  size_t argc = 3;
+  napi_value argv[3];
+  void* data;
+  if (napi_get_cb_info(env, info, &argc, argv, nullptr, &data) != napi_ok) {
     return nullptr;
   }
+  const std::optional<Elements> elements = ElementsOf(env, argv);
+  if (!elements.has_value()) return nullptr;
 
   Environment& environment = *static_cast<Environment*>(data);
   Mailbox& mailbox = environment.mailbox();
@@ -212,11 +230,11 @@ napi_value Fill(napi_env env, napi_callback_info info) {
     Generator& generator = handle->generator;
     const uint64_t limit_tick =
         mailbox.limit < 0 ? now_tick : static_cast<uint64_t>(mailbox.limit);
-    auto* const out = static_cast<uint64_t*>(elements);
     const auto attempt = [&] {
       size_t more = 0;
-      const Status status = generator.Fill(now_tick, limit_tick, out + from + filled,
-                                           to - from - filled, &more);
+      const Status status =
+          generator.Fill(now_tick, limit_tick, elements->begin + filled,
+                         elements->count - filled, &more);
       filled += more;
       return status;
     };
@@ -228,6 +246,27 @@ napi_value Fill(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   return result;
+}
+
+napi_value WriteNumbers(napi_env env, napi_callback_info info) {
+  size_t argc = 5;
+  napi_value argv[5];
+  if (napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr) != napi_ok) {
+    return nullptr;
+  }
+  const std::optional<Elements> elements = ElementsOf(env, argv);
+  uint64_t first;
+  bool is_exact;
+  uint32_t step;
+  if (!elements.has_value() ||
+      napi_get_value_bigint_uint64(env, argv[3], &first, &is_exact) != napi_ok ||
+      napi_get_value_uint32(env, argv[4], &step) != napi_ok) {
+    return nullptr;
+  }
+  WriteSteps(elements->begin, elements->count, first, step);
+  napi_value is_written;
+  if (napi_get_boolean(env, true, &is_written) != napi_ok) return nullptr;
+  return is_written;
 }
 
 std::optional<uint64_t> RaiseFloorOf(Environment& environment, uint64_t slot,

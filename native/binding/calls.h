@@ -22,6 +22,9 @@ void Close(Environment& environment);
 // Closes every generator that has a state file.
 void CloseFiles(Environment& environment);
 napi_value Fill(napi_env env, napi_callback_info info);
+// writeNumbers(array, from, to, first, step): writes numbers that ascend by a step, and
+// has to do with no generator. True where it has.
+napi_value WriteNumbers(napi_env env, napi_callback_info info);
 // Blocks until an attempt to raise the ceiling has ended, for at most `block_ms`; the
 // status is the outcome (DurableCeiling::Outcome). `attempt` is 0 at first, and what
 // the last call returned for a caller that goes on waiting.

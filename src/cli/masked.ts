@@ -6,7 +6,7 @@ import { type Flag, quote, UsageError } from './arguments.js'
 /** Flags of a command that reads ids which a mask may have hidden. */
 export const maskFlags = {
   'mask-key-file': { value: 'FILE', help: 'reveal ids that a mask has hidden; FILE has its keys, one a line' },
-  'mask-bits': { value: 'BITS', choices: ['64', '63', '53'], help: 'the width of that mask (63)' },
+  'mask-bits': { value: 'BITS', choices: ['64', '63', '53'], help: 'the width of that mask (64)' },
 } as const satisfies Record<string, Flag>
 
 type Values = { readonly [K in keyof typeof maskFlags | 'encoding']?: string }
@@ -32,7 +32,7 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
   const { createMask } = await loadMask()
   const keys = keysIn(file)
   try {
-    return revealer(createMask({ keys, encoding, bits: Number(bits ?? '63') as MaskBits }))
+    return revealer(createMask({ keys, encoding, bits: Number(bits ?? '64') as MaskBits }))
   } catch (error) {
     const { code, message } = error as Error & { code: ErrorCode }
     throw new UsageError(code, `--mask-key-file is ${quote(file)}: ${message}`)

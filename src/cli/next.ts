@@ -21,7 +21,7 @@ import { storeFlags } from './store/open.js'
 import { layoutFlags, layoutsOf, nodeOf } from './values.js'
 
 const flags = {
-  count: { short: 'n', value: 'N', help: 'how many ids (1)' },
+  count: { short: 'n', value: 'N', help: 'how many ids or numbers (1)' },
   node: {
     value: 'NODE',
     help: 'which node this is: 7, or datacenter=1,worker=7; else the variable GRAUPEL_NODE. Of a store: which one to lease, all fields of it or some (any)',
@@ -48,7 +48,7 @@ const flags = {
   },
   'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file (900) or the store (6000) says' },
   ...storeFlags,
-  store: { ...storeFlags.store, help: `lease a node from ${storeFlags.store.help}` },
+  store: { ...storeFlags.store, help: `lease a node from, or take numbers of, ${storeFlags.store.help}` },
   ...numberFlags,
   'acquire-timeout-ms': { value: 'MS', help: 'how long to wait for a free node of the store (30000)' },
   engine: { value: 'ENGINE', choices: engineOptions, help: 'which engine (auto)' },
@@ -61,9 +61,9 @@ export const nextManual: Manual = {
     'graupel next [-n N] --node NODE [flags]',
     'graupel next [-n N] --store URL [flags]',
     'graupel next [-n N] --segment NAME --store URL [--format FORMAT]',
-    'graupel next [-n N] --counter NAME --store URL [--pattern PATTERN] [--reset PERIOD]',
+    'graupel next [-n N] --counter NAME --store URL [--pattern PATTERN]',
   ].join('\n'),
-  summary: 'Make ids and print them, one a line.',
+  summary: 'Make ids, or numbers of a store, and print them, one a line.',
   flags,
   notes: [
     'bytes are written without line ends, 8 for each id. json is one object a line.',
@@ -71,9 +71,10 @@ export const nextManual: Manual = {
     'one is refused there, and with --state process it may make equal ids: then each',
     'needs a node of its own. With --store each has one, leased for as long as the',
     'command runs: see graupel lease --help.',
-    '--segment and --counter are numbers without time, which the store counts. As many',
-    'are fetched as are printed. What --counter has counted is printed also when a signal',
-    'ends the command: only a second signal, or a reader that is gone, leaves a gap.',
+    '--segment and --counter print numbers without time, which the store counts. As',
+    'many are fetched as are printed. What --counter has counted is printed also',
+    'when a signal ends the command: only a second signal, or a reader that is gone,',
+    'leaves a gap.',
   ],
 }
 

@@ -135,7 +135,9 @@ export class CounterQueue {
         return true
       }
       const asked =
-        count === 1 ? `the next count of '${name}' is ${next}` : `${count} counts of '${name}' from ${next} on`
+        count === 1
+          ? `the next count of '${name}' is ${next}`
+          : `${count} counts of '${name}' from ${next} on were asked for`
       reject(
         new GraupelError(
           'ERR_COUNTER_OVERFLOW',

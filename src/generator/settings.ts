@@ -102,7 +102,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   }
 }
 
-/** What a lease brings, and nobody else may say. */
+/** What a lease brings, and no option may say. */
 const broughtByLease = ['node', 'layout', 'epoch', 'namespace', 'state', 'windowMs'] as const
 
 function checkBesideLease(options: GeneratorOptions<readonly Field[]>): void {

@@ -5,6 +5,7 @@ import { type LeaseEvent, publish } from '../events.js'
 import { endedError } from '../generator/leased.js'
 import type { Field, Layout } from '../layout/index.js'
 import { StoreCalls } from '../stores/calls.js'
+import { tokenAt } from '../stores/token.js'
 import { Group } from './group.js'
 import { type LeaseHandle, makeHandle } from './handle.js'
 import type { Exhausted } from './node-search.js'
@@ -316,7 +317,6 @@ const firstView: LeaseView = {
   failure: '',
 }
 
-/** With the time, because a machine that was cloned draws the same random numbers for a while. */
 function newToken(): string {
-  return `${crypto.randomUUID()} ${platform.monotonicMs()}`
+  return tokenAt(platform.monotonicMs())
 }

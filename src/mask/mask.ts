@@ -17,10 +17,10 @@ export interface MaskOptions {
    */
   keys: Readonly<Record<string, Uint8Array>>
   /**
-   * The width of ids and of hidden ids: 0 to 2^bits - 1. With 63, both fit a signed 64-bit column, and so do the ids of every layout
-   * that is not `unsigned`. With 53, both fit a JavaScript number.
+   * The width of ids and of hidden ids: 0 to 2^bits - 1. With 64, every id of every layout is hidden. With 63, hidden ids fit a signed
+   * number of 64 bits, and with 53 a JavaScript number.
    *
-   * @default 63
+   * @default 64
    */
   bits?: MaskBits
   /** How `hideString` writes: every encoding but `bytes`. @default 'base62' */
@@ -77,8 +77,8 @@ const optionNames: readonly string[] = ['keys', 'bits', 'encoding'] satisfies (k
  * @throws TypeError, RangeError `ERR_KEY_INVALID`, `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_ENCODING_UNKNOWN`.
  * @example
  * const mask = createMask(Uint8Array.from({ length: 32 }, (_, i) => i)) // a random key in your service
- * mask.hideString(175928847299117063n) // '1Jk3nQ3lhJN'
- * mask.revealString('1Jk3nQ3lhJN') // 175928847299117063n
+ * mask.hideString(175928847299117063n) // 'DlH5gwFBYu6'
+ * mask.revealString('DlH5gwFBYu6') // 175928847299117063n
  */
 export function createMask(key: Uint8Array): Mask
 export function createMask(options: MaskOptions): Mask
@@ -148,10 +148,10 @@ function checkMaskOptions(given: unknown) {
   // What is no object with options was meant as a key, and may be one.
   const isBytes = Array.isArray(given) || ArrayBuffer.isView(given) || given instanceof ArrayBuffer
   if (typeof given !== 'object' || given === null || isBytes) {
-    return { keys: checkKeys({ '': given }), bits: 63, encoding: 'base62' } as const
+    return { keys: checkKeys({ '': given }), bits: 64, encoding: 'base62' } as const
   }
   checkOptionNames(given, optionNames, '{ keys: { a: key } }')
-  const { keys, bits = 63, encoding = 'base62' } = given as MaskOptions
+  const { keys, bits = 64, encoding = 'base62' } = given as MaskOptions
   if (!Object.hasOwn(digitsOf, bits) || typeof bits !== 'number') {
     throw rangeError('ERR_OPTION_INVALID', `bits is ${show(bits)}; pass 64, 63 or 53`)
   }

@@ -24,7 +24,7 @@ export function readNumbers<T>(entry: StoreEntry, kind: NumberKind, name: string
       if (found.kind === kind && found.name === name) return
       throw new GraupelError(
         'ERR_STATE_MISMATCH',
-        `the record ${entry.key} is of the ${show(found.kind)} with the name ${show(found.name)}, and not of the '${kind}' with the name ${show(name)}; choose another name, prefix or table`,
+        `the record ${entry.key} is of kind ${show(found.kind)} and name ${show(found.name)}, and kind '${kind}' and name ${show(name)} were asked for; choose another name, prefix or table`,
       )
     },
   })

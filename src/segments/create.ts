@@ -5,6 +5,7 @@ import { checkOptionNames } from '../options.js'
 import { StoreCalls } from '../stores/calls.js'
 import { callWithin, type Timing } from '../stores/deadline.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
+import { tokenAt } from '../stores/token.js'
 import { Fetcher } from './fetcher.js'
 import { checkHandle, makeHandle, type SegmentHandle } from './handle.js'
 import { SegmentMemory } from './memory.js'
@@ -108,8 +109,7 @@ function sourceOf(choice: SegmentChoice, timing: Timing): SegmentSource {
     failoverGap,
     writeMs: 2 * callTimeoutMs,
     monotonicMs,
-    // With the time, because a machine that was cloned draws the same random numbers for a while.
-    newToken: () => `${crypto.randomUUID()} ${monotonicMs()}`,
+    newToken: () => tokenAt(monotonicMs()),
     onGap: (from, count) => publish('segments', { type: 'skipped', store: store.name, name, from, count }),
   })
 }

@@ -8,10 +8,11 @@ const words = {
   segments: 1,
   /** 0, or 1 when all is closed. */
   isClosed: 2,
-  /** For people: the size of the next segment, and fetches that have failed. */
+  /** How many numbers are fetched next. Threads size their runs by it. */
   step: 3,
+  /** Attempts to fetch a segment that have failed, for stats(). */
   failures: 4,
-  /** Of each of the two: place of its first number, place after its last, its first number, and the place at which to fetch the next. */
+  /** Four words for each segment: place of its first number, place after its last, its first number, place at which to fetch the next. */
   kept: 5,
 } as const
 const wordsOfSegment = 4

@@ -1,13 +1,12 @@
-import { DecimalWriter } from '../codec/decimal.js'
 import type { IdArray } from '../engine/engine.js'
-import { writeRow } from '../engine/js/write-ids.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
 import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
-import { high, low } from '../halves.js'
 import { closedError } from '../policy/refusal.js'
 import type { SegmentHandle } from './handle.js'
+import { makersOf } from './makers.js'
 import type { SegmentMemory } from './memory.js'
+import { writeNumbersOf } from './rows.js'
 import { Run } from './run.js'
 import type { SegmentGenerator } from './segment-generator.js'
 import type { SegmentStats } from './stats.js'
@@ -210,7 +209,7 @@ export class Numbers implements SegmentGenerator {
   #write(array: IdArray, at: number): number {
     const run = this.#run
     const count = Math.min(run.left, lengthOf(array) - at)
-    writeRow(new Int32Array(array.buffer, array.byteOffset + at * 8, count * 2), run.low, run.high, run.stride)
+    writeNumbersOf(run, array, at, count)
     run.skip(count)
     return count
   }
@@ -228,46 +227,4 @@ export class Numbers implements SegmentGenerator {
       cause: failure,
     })
   }
-}
-
-/** The calls that make one number. Functions that close over little, which V8 takes for constants where a call site has one generator. */
-function makersOf(run: Run, refill: () => void) {
-  const whole = new BigUint64Array(1)
-  const halves = new Int32Array(whole.buffer)
-  const { stride } = run
-  let text: DecimalWriter | undefined
-
-  const next = (): bigint => {
-    if (run.left === 0) refill()
-    run.left--
-    halves[low] = run.low
-    halves[high] = run.high
-    run.low = (run.low + stride) | 0
-    return whole[0] as bigint
-  }
-  const nextNumber = (): number => {
-    if (run.left === 0) refill()
-    // All of a run are safe or none, because 2^53 is a multiple of the 2^32 that a run stays within.
-    if (run.base > Number.MAX_SAFE_INTEGER) throw unsafe(BigInt(run.base) + BigInt(run.low >>> 0))
-    const number = run.base + (run.low >>> 0)
-    run.left--
-    run.low = (run.low + stride) | 0
-    return number
-  }
-  const nextString = (): string => {
-    if (run.left === 0) refill()
-    run.left--
-    const low = run.low
-    run.low = (low + stride) | 0
-    text ??= new DecimalWriter()
-    return text.write(run.high >>> 0, low >>> 0)
-  }
-  return { next, nextNumber, nextString }
-}
-
-function unsafe(number: bigint): RangeError {
-  return rangeError(
-    'ERR_NUMBER_UNSAFE',
-    `the next number is ${number}, and a JavaScript number holds up to 2^53 - 1; use next() or nextString()`,
-  )
 }

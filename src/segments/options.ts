@@ -25,7 +25,7 @@ export interface SegmentOptions {
    * @default 1
    */
   stride?: number
-  /** Which of them: 0 to `stride`. Has to be given with a `stride` of more than 1. @default 0 */
+  /** Which of them: 0 to `stride`. Required with a `stride` above 1, and refused without one. @default 0 */
   offset?: number
   /** How many numbers are fetched first: 1 to 2^53 - 1. With Leaf's table, the step of the row. @default 1000 */
   step?: number
@@ -138,6 +138,13 @@ function rangeOf({ start, max, stride, offset }: SegmentOptions): Range {
     throw typeError(
       'ERR_OPTION_INVALID',
       `stride is ${width}, and no offset is given; pass a different one for each store, so that their numbers are, too`,
+    )
+  }
+  // Two stores with offsets 0 and 1 and a forgotten stride would give the same numbers.
+  if (stride === undefined && offset !== undefined) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `offset is ${show(offset)}, and no stride is given; pass how many stores number side by side`,
     )
   }
   return {

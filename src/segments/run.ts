@@ -39,6 +39,11 @@ export class Run {
     return this.left + (this.#rest?.count ?? 0)
   }
 
+  /** The next number. */
+  get next(): bigint {
+    return (BigInt(this.high >>> 0) << 32n) | BigInt(this.low >>> 0)
+  }
+
   /**
    * Takes more, where none is left.
    *

@@ -6,10 +6,10 @@ import type { SegmentHandle } from './handle.js'
 import type { SegmentMemory } from './memory.js'
 import { type Supply, Waiting } from './supply.js'
 
-/** What threads tell each other. The numbers themselves are in the memory that they share. */
+/** Messages between the thread that fetches and the others. The numbers themselves are in shared memory. */
 type Message =
   | { readonly type: 'ask' }
-  /** Whether the thread that fetches still runs, and its answer. */
+  /** Asks whether the thread that fetches still runs; `answer` says that it does. */
   | { readonly type: 'look' }
   | { readonly type: 'answer' }
   /** An attempt to fetch has ended. */
@@ -19,7 +19,7 @@ type Message =
 /** Milliseconds without news after which a thread asks whether the one that fetches still runs. */
 const lookMs = 1000
 
-/** Whether threads can tell each other something. */
+/** Whether the platform has what threads need to share segments. */
 export function hasChannels(): boolean {
   return typeof BroadcastChannel === 'function' && typeof SharedArrayBuffer === 'function'
 }
@@ -32,7 +32,7 @@ function open(name: string, hear: (message: Message) => void): Channel {
     const { data } = event as { data: unknown }
     if (isMessage(data)) hear(data)
   }
-  // Node keeps a process alive for a channel that somebody listens to; browsers have no such method.
+  // A channel with a listener keeps a process of Node alive; browsers have no such method.
   ;(channel as { unref?(): void }).unref?.()
   return channel
 }

@@ -100,7 +100,7 @@ describe('the record that a counter meets', () => {
     await world.replace(JSON.stringify({ format: 1, kind: 'segments', name: 'orders' }))
     await expect(world.open()).rejects.toMatchObject({
       code: 'ERR_STATE_MISMATCH',
-      message: expect.stringContaining("is of the 'segments' with the name 'orders'"),
+      message: expect.stringContaining("is of kind 'segments' and name 'orders', and kind 'counter'"),
     })
   })
 

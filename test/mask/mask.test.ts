@@ -34,7 +34,7 @@ describe('a mask', () => {
 
   it('takes a key alone: 63 bits, base62, and no name in its texts', () => {
     const mask = createMask(ascending)
-    expect(mask).toMatchObject({ bits: 63, encoding: 'base62', keyNames: [''] })
+    expect(mask).toMatchObject({ bits: 64, encoding: 'base62', keyNames: [''] })
     expect(mask.hideString(5n)).toBe(createMask({ keys: { '': ascending } }).hideString(5n))
   })
 

@@ -74,10 +74,21 @@ class Life {
     const napi_value filled = call("fill", {&array, &from, &to});
     CHECK(filled == nullptr ? IsFailing() : filled->number == 6, env_.calls);
     CHECK(array.elements[0] == 0 && array.elements[1] == 0);
+    napi_value__ first = BigInt(0xffff'ffff);
+    napi_value__ step = Number(3);
+    const napi_value is_written =
+        call("writeNumbers", {&array, &from, &to, &first, &step});
+    CHECK(is_written == nullptr ? IsFailing() : is_written->number == 1, env_.calls);
+    CHECK(is_written == nullptr ||
+          (array.elements[2] == 0xffff'ffff && array.elements[7] == 0x1'0000'000e));
+    CHECK(array.elements[0] == 0 && array.elements[1] == 0);
     // More than there is room for.
     to.number = 9;
-    CHECK(call("fill", {&array, &from, &to}) == nullptr);
-    CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
+    for (const char* name : {"fill", "writeNumbers"}) {
+      env_.thrown.clear();
+      CHECK(call(name, {&array, &from, &to, &first, &step}) == nullptr);
+      CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
+    }
     napi_value__ slot = BigInt(1);
     napi_value__ tick = Number(0);
     // Not more than what fill() has taken.

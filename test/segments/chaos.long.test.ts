@@ -12,7 +12,7 @@ import { segmentsOf } from './chaos-work.ts'
 //   GRAUPEL_CHAOS_MINUTES=30 npx vitest run --mode long test/segments/chaos.long.test.ts
 
 const minutes = Number(process.env['GRAUPEL_CHAOS_MINUTES'] ?? 0.25)
-const extent: Extent = { processes: 6, ms: minutes * 60_000, ids: 30_000, pauseMs: 5 }
+const extent: Extent = { processes: 4, ms: minutes * 60_000, ids: 20_000, pauseMs: 5 }
 const sites: Record<string, OpenSite> = {
   Redis: redisSite(),
   PostgreSQL: postgresSite,

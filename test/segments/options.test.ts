@@ -35,7 +35,7 @@ describe('an option of createSegmentGenerator that is wrong', () => {
     ['maxStep below step', { step: 10, maxStep: 9 }, 'RangeError', /maxStep is 9; pass .* from 10/],
     ['a stride without an offset', { stride: 2 }, 'TypeError', /stride is 2, and no offset is given/],
     ['an offset beyond the stride', { stride: 3, offset: 4 }, 'RangeError', /offset is 4; pass .* from 0 to 3/],
-    ['an offset without a stride', { offset: 2 }, 'RangeError', /offset is 2/],
+    ['an offset without a stride', { offset: 1 }, 'TypeError', /offset is 1, and no stride is given/],
     ['a stride of 65 536', { stride: 65_536, offset: 1 }, 'RangeError', /stride is 65536/],
     ['stride 0', { stride: 0, offset: 0 }, 'RangeError', /stride is 0/],
     ['max below start', { start: 10, max: 9 }, 'RangeError', /start is 10; pass .* from 0 to 9/],

@@ -205,8 +205,13 @@ describe('the record of a name that is not that of segments', () => {
   const record = { format: 1, kind: 'segments', name: 'n', next: '7', incarnation: '', attempt: 'a' }
   const json = (changes: object) => JSON.stringify({ ...record, ...changes })
   it.each([
-    ['a counter', json({ kind: 'counter' }), 'ERR_STATE_MISMATCH', /is of the 'counter' with the name 'n'/],
-    ['a lease', json({ kind: undefined, node: 3 }), 'ERR_STATE_MISMATCH', /is of the undefined/],
+    [
+      'a counter',
+      json({ kind: 'counter' }),
+      'ERR_STATE_MISMATCH',
+      /is of kind 'counter' and name 'n', and kind 'segments'/,
+    ],
+    ['a lease', json({ kind: undefined, node: 3 }), 'ERR_STATE_MISMATCH', /is of kind undefined/],
     ['another name', json({ name: 'm' }), 'ERR_STATE_MISMATCH', /'m'/],
     ['another version', json({ format: 2 }), 'ERR_STATE_MISMATCH', /format 2/],
     ['another program', 'hello', 'ERR_STATE_CORRUPT', /'hello' is no JSON/],

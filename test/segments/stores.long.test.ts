@@ -4,7 +4,7 @@ import { describeServers } from '../stores/kinds/describe.ts'
 import type { Open } from '../stores/kinds/kind.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
 import { until } from '../support/until.ts'
-import { goOn, proveMembers } from './members.ts'
+import { goOn, patienceMs, proveMembers } from './members.ts'
 
 // Segments on each kind of server. chaos.long.test.ts has faults of all kinds, on fewer of them.
 
@@ -25,8 +25,8 @@ describeServers('processes that make numbers of one name', (kind, { clients, isF
           losing.proxy.weather = 'loses replies'
           await killed.slot.kill()
           killed.slot.start()
-          await goOn([killed])
-          await until(() => losing.proxy.lost >= 5)
+          await goOn([killed], 100)
+          await until(() => losing.proxy.lost >= 5, patienceMs)
           losing.proxy.weather = 'fair'
           stopped.slot.go()
         },

@@ -1,5 +1,5 @@
 import type { Timing } from '../../src/stores/deadline.js'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 
 interface Surroundings {
   readonly time: Timing

@@ -1,5 +1,5 @@
 import type { Store } from '../../src/stores/store.js'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 import type { Server } from './server.ts'
 
 /** How often things go wrong in calls of the store, from 0 to 1. */

@@ -1,5 +1,5 @@
 import type { StoreEntry } from '../../src/stores/store.js'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 
 interface ServerShape {
   readonly durable: boolean

@@ -269,7 +269,7 @@ describe('its options', () => {
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
     [{ fetch: () => {} }, 'ERR_OPTION_INVALID', /^fetch is given without url/],
     [{ uri: url }, 'ERR_OPTION_UNKNOWN', /^there is no option 'uri'; the options are durable, prefix, namespace, url/],
-    [null, 'ERR_OPTION_INVALID', /^the options of the store are null/],
+    [null, 'ERR_OPTION_INVALID', /^the options are null; pass an object such as/],
   ])('%j is refused', (options, code, message) => {
     const refused = expect(() => kubernetesStore(options as never))
     refused.toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))

@@ -1,8 +1,8 @@
-/** Random numbers from 0 to 1. GRAUPEL_SEED in the environment repeats them; the seed is printed. */
-export function seededRandom(purpose: string): () => number {
-  const given = process.env['GRAUPEL_SEED']
-  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given)
-  console.info(`${purpose}: GRAUPEL_SEED=${seed}`)
+/** A number from 0 to below 1. */
+export type Random = () => number
+
+/** The same numbers again for the same seed. */
+export function randomFrom(seed: number): Random {
   // Mulberry32.
   let state = seed
   return () => {
@@ -11,4 +11,12 @@ export function seededRandom(purpose: string): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** Random numbers of a seed that is printed. GRAUPEL_SEED in the environment repeats them. */
+export function seededRandom(purpose: string): Random {
+  const given = process.env['GRAUPEL_SEED']
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given)
+  console.info(`${purpose}: GRAUPEL_SEED=${seed}`)
+  return randomFrom(seed)
 }

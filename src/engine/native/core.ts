@@ -23,6 +23,8 @@ export interface Binding {
   /** The attempt that was waited for; the outcome is in the mailbox. */
   awaitCeiling(attempt: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
+  /** Writes numbers that ascend by a step, of no generator; true where it has. */
+  writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
   /** Keeps the generator alive for as long as the result; its handle is left in the mailbox. Undefined where there is a fault. */
   open(options: object): unknown
   /** Why the last call could not have a state. */

@@ -1,4 +1,5 @@
 import { periodAt } from '../../../src/counter/period.js'
+import type { Position } from '../../../src/counter/record.js'
 import { offsetOf } from '../../../src/pattern/time-zone.js'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
@@ -8,11 +9,20 @@ interface Given {
   readonly isTake: boolean
 }
 
+/** Counts in a row that a write has taken, both included. */
+interface Applied {
+  readonly process: number
+  readonly period: string
+  readonly first: number
+  readonly last: number
+}
+
 /** Knows which numbers callers have got, and finds what is wrong with them. */
 export class Judge {
   violation: string | undefined
   issued = 0
   readonly #world: World
+  readonly #applied: Applied[] = []
   /** By period and count. */
   readonly #given = new Map<string, Given>()
   /** The last count that each process gave to a call of one number. */
@@ -22,9 +32,22 @@ export class Judge {
     this.#world = world
   }
 
+  /** In how many periods there are numbers. */
+  get periods(): number {
+    return new Set(this.#applied.map(({ period }) => period)).size
+  }
+
+  /** The server has applied a write. */
+  applied(process: number, before: string | undefined, value: string): void {
+    const met = before === undefined ? undefined : (JSON.parse(before) as Position)
+    const { period, count } = JSON.parse(value) as Position
+    const first = met?.period === period ? met.count + 1 : this.#world.shape.start
+    this.#applied.push({ process, period, first, last: count })
+  }
+
   /** A caller has got texts. */
   gave(process: number, texts: readonly string[], isTake: boolean, fromMs: number): void {
-    const { reset, hasTakes, failovers } = this.#world.shape
+    const { reset, hasTakes, durable } = this.#world.shape
     let before: number | undefined
     for (const text of texts) {
       const [count = '', period = ''] = text.split(' ').reverse()
@@ -32,7 +55,7 @@ export class Judge {
       const key = `${period} ${number}`
       this.issued++
       const other = this.#given.get(key)
-      if (other !== undefined && (failovers === 0 || other.process === process)) {
+      if (other !== undefined && (durable || other.process === process)) {
         this.#fail(`${key} was given to processes ${other.process} and ${process}`)
       }
       this.#given.set(key, { process, isTake })
@@ -55,9 +78,9 @@ export class Judge {
 
   /** Whether any number is missing for another reason than that the process which took it has crashed, or its period was over. */
   end(processes: readonly Process[]): void {
-    if (this.#world.shape.failovers > 0) return
+    if (!this.#world.shape.durable) return
     const missing = new Map<number, number>()
-    for (const { process, period, first, last } of this.#world.server.applied) {
+    for (const { process, period, first, last } of this.#applied) {
       for (let count = first; count <= last; count++) {
         if (!this.#given.has(`${period} ${count}`)) missing.set(process, (missing.get(process) ?? 0) + 1)
       }

@@ -1,6 +1,8 @@
 import { type Counter, type CounterSurroundings, openCounter } from '../../../src/counter/counter.js'
 import { checkCounterOptions } from '../../../src/counter/options.js'
 import type { Store } from '../../../src/stores/store.js'
+import { Machine } from '../../simulation/machine.ts'
+import { storeOf } from '../../simulation/network.ts'
 import { callTimeoutMs } from './shape.ts'
 import type { World } from './world.ts'
 
@@ -12,31 +14,29 @@ const patterns = {
 }
 
 /** One life of a process: some callers of one counter, until it crashes. */
-export class Process {
-  readonly number: number
+export class Process extends Machine {
   /** Counts that its calls have asked for and not got, because they failed, or because it has crashed. */
   missed = 0
   counter: Counter | undefined
   readonly #world: World
   readonly #skewMs: number
-  #isDead = false
   /** Counts that calls ask for which are under way. */
   #asked = 0
 
   constructor(number: number, world: World) {
-    this.number = number
+    super(number, world, 1000)
     this.#world = world
     this.#skewMs = (world.random() * 2 - 1) * (world.shape.skewMs ?? 0)
   }
 
-  get isDead(): boolean {
-    return this.#isDead
+  crash(): void {
+    this.isDead = true
+    this.missed += this.#asked
+    this.#world.note(this.number, undefined, () => 'crashes')
   }
 
-  crash(): void {
-    this.#isDead = true
-    this.missed += this.#asked
-  }
+  /** The network tells when it has an answer; its callers go on by themselves. */
+  issue(): void {}
 
   /** Counts while things go wrong, and then until nothing is left that it has taken and given to none. */
   async live(): Promise<void> {
@@ -63,7 +63,7 @@ export class Process {
     const { world, counter } = { world: this.#world, counter: this.counter as Counter }
     while (!world.isCalm) {
       await this.#take(counter)
-      await this.#sleep(world.random() * world.shape.pauseMs)
+      await this.sleep(world.random() * world.shape.restMs)
     }
     // Until one that is made in calm is answered.
     while (!world.hasFailed && !(await this.#take(counter)));
@@ -85,64 +85,28 @@ export class Process {
     } catch (error) {
       this.missed += count
       judge.failed(error)
-      await this.#sleep(random() * 100)
+      await this.sleep(random() * 100)
       return false
     } finally {
       this.#asked -= count
     }
   }
 
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#later(resolve, ms))
-  }
-
-  /** What is dead hears of nothing. */
-  #later(callback: () => void, ms: number): () => void {
-    return this.#world.time.later(() => {
-      if (!this.#isDead) callback()
-    }, ms)
-  }
-
   #surroundings(): CounterSurroundings {
     const world = this.#world
     return {
       wallMs: () => world.trueMs() + this.#skewMs,
-      monotonicMs: () => world.time.monotonicMs(),
-      later: (callback, ms) => this.#later(callback, ms),
+      monotonicMs: () => this.monotonicMs(),
+      later: (callback, ms) => this.later(callback, ms),
       random: world.random,
       newToken: () => world.newToken(),
     }
   }
 
-  /** The store as this process sees it: behind a network that loses and delays. */
+  /** The store as this process sees it. Without a clock, where the world says so. */
   #store(): Store {
-    const { time, server, random, shape } = this.#world
-    const happens = (chance: number) => this.#world.happens(chance)
-    const wayMs = () => (happens(shape.slow) ? random() * 3 * callTimeoutMs : random() * 4)
-    const lose = (what: string): Promise<never> =>
-      random() < 0.5 ? new Promise(() => {}) : Promise.reject(new Error(`the ${what} was lost`))
-    const call = async <T>(apply: () => T): Promise<T> => {
-      if (this.#isDead) return new Promise(() => {})
-      if (happens(shape.lostRequest)) return lose('request')
-      await time.sleep(wayMs())
-      const answer = apply()
-      if (happens(shape.lostReply)) return lose('reply')
-      await time.sleep(wayMs())
-      return this.#isDead ? new Promise(() => {}) : answer
-    }
-    const write = (key: string, value: string, expected: string | undefined) =>
-      server.write(this.number, key, value, expected)
-    const store: Store = {
-      name: 'simulated',
-      durable: true,
-      read: () => call(() => server.read()),
-      list: () => call(() => []),
-      write: (key, value, expected) =>
-        call(() => {
-          const version = write(key, value, expected)
-          return happens(shape.sentTwice) ? write(key, value, expected) : version
-        }),
-    }
-    return shape.skewMs === undefined ? { ...store, nowMs: () => call(() => this.#world.trueMs()) } : store
+    const world = this.#world
+    const { nowMs, ...store } = storeOf(this, world, (...words) => world.write(this.number, ...words))
+    return world.shape.skewMs === undefined && nowMs !== undefined ? { ...store, nowMs } : store
   }
 }

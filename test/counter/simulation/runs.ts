@@ -1,25 +1,24 @@
-import { seededRandom } from '../../support/random.ts'
+import { tell } from '../../simulation/report.ts'
+import { expectNoViolationIn } from '../../simulation/runs.ts'
 import { type Outcome, runWorld } from './world.ts'
 
-/** Runs worlds one after the other, and ends with the first violation. */
-export async function runWorlds(purpose: string, worlds: number, forgets: boolean): Promise<Outcome[]> {
-  const random = seededRandom(purpose)
-  const outcomes: Outcome[] = []
-  for (let count = 0; count < worlds; count++) {
-    const seed = Math.floor(random() * 2 ** 32)
-    const outcome = await runWorld(seed, forgets)
-    if (outcome.violation !== undefined) {
-      throw new Error(`world ${seed}: ${outcome.violation}\n${JSON.stringify(outcome.shape)}`)
-    }
-    outcomes.push(outcome)
+/** Runs worlds of counters, and fails with the first that goes wrong. */
+export function expectNoViolation(file: string, name: string, runs: number, durable: boolean): Promise<void> {
+  const worlds = {
+    run: (seed: number, isRecorded: boolean) => runWorld(seed, durable, isRecorded),
+    counts: ({ issued, periods, crashes, lost, recovered, conflicts }: Outcome) => {
+      return { issued, periods, crashes, lost, recovered, conflicts }
+    },
+    least: durable
+      ? { issued: 10, periods: 1, crashes: 0.1, lost: 0, conflicts: 0.1 }
+      : { issued: 10, periods: 1, recovered: 0.1 },
+    report: reportOf,
   }
-  return outcomes
+  return expectNoViolationIn(worlds, file, name, runs)
 }
 
-/** What counters of all worlds have done together. */
-export function sumOf(
-  outcomes: readonly Outcome[],
-  what: 'issued' | 'periods' | 'crashes' | 'lost' | 'recovered' | 'conflicts',
-): number {
-  return outcomes.reduce((all, outcome) => all + outcome[what], 0)
+function reportOf(seed: number, replay: string, { violation, shape, moments }: Outcome): string {
+  const { processes, callersEach, durable, reset, timeZone, start } = shape
+  const world = `${processes} processes of ${callersEach} callers, ${durable ? 'a durable store' : 'a store that may lose writes'}; reset ${reset} at ${timeZone}, from ${start}`
+  return tell(seed, replay, violation, world, moments)
 }

@@ -1,62 +1,72 @@
 import { type Reset, resets } from '../../../src/counter/period.js'
+import { someOf } from '../../simulation/faults.ts'
+import type { CallFaults } from '../../simulation/network.ts'
+import type { Random } from '../../support/random.ts'
 
 /** How long a call of the store may take. */
 export const callTimeoutMs = 100
 
-export type Random = () => number
-
-/** Mulberry32. */
-export function randomFrom(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+/** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
+interface Faults extends CallFaults {
+  /** Another server takes over, which has forgotten the last writes where the store is not durable. */
+  readonly failover: number
+  readonly cut: number
+  readonly pause: number
+  readonly crash: number
 }
 
-/** What a world is like. */
+const usualFaults: Faults = {
+  lostRequest: 0.1,
+  lostReply: 0.1,
+  sentTwice: 0.05,
+  slow: 0.05,
+  staleList: 0,
+  pauseInCall: 0.02,
+  lossInCall: 0.02,
+  failover: 1,
+  cut: 1,
+  pause: 1,
+  crash: 2,
+}
+
+/** A world as its seed has it. */
 export interface Shape {
   readonly processes: number
   readonly callersEach: number
+  readonly durable: boolean
   readonly reset: Reset
   readonly timeZone: string
   readonly start: number
   /** How far the clocks of hosts may be off; the store has a clock where that is `undefined`. */
   readonly skewMs: number | undefined
   readonly hasTakes: boolean
-  /** For how long things go wrong. The boundary of the period is in the middle. */
-  readonly faultsMs: number
-  readonly pauseMs: number
-  /** Chances of each call. */
-  readonly lostRequest: number
-  readonly lostReply: number
-  readonly slow: number
-  readonly sentTwice: number
-  /** Crashes of each second. */
-  readonly crashes: number
-  /** Failovers of each second that forget writes. */
-  readonly failovers: number
+  /** How many faults of nature there are, and the longest time between two of them. A period ends in their middle. */
+  readonly steps: number
+  readonly stepMs: number
+  /** How long a caller waits between two calls, at most. */
+  readonly restMs: number
+  readonly maxClockSkewMs: number
+  readonly clockMs: number
+  readonly faults: Faults
 }
 
-export function shapeFrom(random: Random, forgets: boolean): Shape {
-  const oneOf = <T>(values: readonly T[]) => values[Math.floor(random() * values.length)] as T
+export function shapeFrom(random: Random, durable: boolean): Shape {
+  const one = <T>(...of: T[]) => of[Math.floor(random() * of.length)] as T
   return {
-    processes: oneOf([1, 2, 3, 4]),
-    callersEach: oneOf([1, 2, 5]),
-    reset: oneOf(resets),
-    timeZone: oneOf(['UTC', '+08:00', '-03:30']),
-    start: oneOf([0, 1, 1000]),
-    skewMs: oneOf([undefined, undefined, 400]),
+    processes: one(1, 2, 3, 4),
+    callersEach: one(1, 2, 5),
+    durable,
+    reset: one(...resets),
+    timeZone: one('UTC', '+08:00', '-03:30'),
+    start: one(0, 1, 1000),
+    // A store that may forget has a clock.
+    skewMs: durable ? one(undefined, undefined, 400) : undefined,
     hasTakes: random() < 0.5,
-    faultsMs: 2000,
-    pauseMs: oneOf([10, 60, 300]),
-    lostRequest: oneOf([0, 0.05, 0.3]),
-    lostReply: oneOf([0, 0.05, 0.3]),
-    slow: oneOf([0, 0.05, 0.3]),
-    sentTwice: oneOf([0, 0, 0.2]),
-    crashes: oneOf([0, 1]),
-    failovers: forgets ? 3 : 0,
+    steps: 10,
+    stepMs: one(200, 400),
+    restMs: one(10, 60, 300),
+    maxClockSkewMs: 0,
+    clockMs: 1,
+    faults: someOf(usualFaults, random),
   }
 }

@@ -1,12 +1,16 @@
 import { offsetOf } from '../../../src/pattern/time-zone.js'
+import { faultOf } from '../../simulation/faults.ts'
+import type { Moment } from '../../simulation/report.ts'
+import { Server } from '../../simulation/server.ts'
+import { type Random, randomFrom } from '../../support/random.ts'
 import { VirtualTime } from '../../support/virtual-time.ts'
 import { Judge } from './judge.ts'
 import { Process } from './process.ts'
-import { Server } from './server.ts'
-import { type Random, randomFrom, type Shape, shapeFrom } from './shape.ts'
+import { type Shape, shapeFrom } from './shape.ts'
 
 /** How long it takes without faults until each process has what it has taken. */
 const calmMs = 60_000
+const natural = ['failover', 'cut', 'pause', 'crash'] as const
 
 export interface Outcome {
   readonly violation: string | undefined
@@ -18,6 +22,8 @@ export interface Outcome {
   readonly lost: number
   readonly recovered: number
   readonly conflicts: number
+  /** Empty unless it was asked for. */
+  readonly moments: readonly Moment[]
 }
 
 /** Some processes that count in one record, with faults at first, and with a new year in their middle. */
@@ -27,21 +33,24 @@ export class World {
   readonly time = new VirtualTime()
   readonly server: Server
   readonly judge: Judge
+  readonly moments: Moment[] = []
   isCalm = false
-  readonly #beginMs: number
-  readonly #processes: Process[] = []
-  #running = 0
-  #crashes = 0
-  #tokens = 0
-  readonly #end: Promise<void>
   finish: () => void = () => {}
+  readonly #isRecorded: boolean
+  readonly #beginMs: number
+  /** All that ever lived. */
+  readonly #processes: Process[] = []
+  readonly #end: Promise<void>
+  #running = 0
+  #tokens = 0
 
-  constructor(seed: number, forgets: boolean) {
+  constructor(seed: number, durable: boolean, isRecorded: boolean) {
     this.random = randomFrom(seed)
-    this.shape = shapeFrom(this.random, forgets)
-    const { faultsMs, timeZone, start } = this.shape
-    this.#beginMs = Date.UTC(2027, 0) - offsetOf(timeZone) * 60_000 - faultsMs / 2
-    this.server = new Server(start)
+    this.shape = shapeFrom(this.random, durable)
+    this.#isRecorded = isRecorded
+    const { steps, stepMs, timeZone } = this.shape
+    this.#beginMs = Date.UTC(2027, 0) - offsetOf(timeZone) * 60_000 - (steps * stepMs) / 4
+    this.server = new Server(this.random, this.shape, () => this.trueMs())
     this.judge = new Judge(this)
     this.#end = new Promise((resolve) => {
       this.finish = resolve
@@ -64,21 +73,43 @@ export class World {
     return !this.isCalm && this.random() < chance
   }
 
+  note(process: number | undefined, _node: number | undefined, text: () => string): void {
+    if (this.#isRecorded) this.moments.push({ atMs: this.time.monotonicMs(), process, text: text() })
+  }
+
+  write(process: number, key: string, value: string, expected: string | undefined): string | undefined {
+    const before = this.server.read(key)
+    const version = this.server.write(key, value, expected)
+    if (version !== undefined) {
+      this.judge.applied(process, before?.value, value)
+      this.note(process, undefined, () => `its write lands as ${version}: ${value}`)
+    }
+    return version
+  }
+
+  loseWrites(): void {
+    this.server.failOver()
+    this.note(undefined, undefined, () => `fails over: ${this.server}`)
+  }
+
   async run(): Promise<Outcome> {
     for (let number = 0; number < this.shape.processes; number++) this.#start()
-    this.#fate()
+    this.#nature()
     await this.time.until(this.#end)
     if (!this.hasFailed) this.judge.end(this.#processes)
     const stats = this.#processes.flatMap(({ counter }) => counter?.stats() ?? [])
+    const sumOf = (what: 'lost' | 'recovered' | 'conflicts') => stats.reduce((sum, { [what]: count }) => sum + count, 0)
+    const { violation, issued, periods } = this.judge
     return {
-      violation: this.judge.violation,
+      violation,
       shape: this.shape,
-      issued: this.judge.issued,
-      periods: new Set(this.server.applied.map(({ period }) => period)).size,
-      crashes: this.#crashes,
-      lost: stats.reduce((sum, { lost }) => sum + lost, 0),
-      recovered: stats.reduce((sum, { recovered }) => sum + recovered, 0),
-      conflicts: stats.reduce((sum, { conflicts }) => sum + conflicts, 0),
+      issued,
+      periods,
+      crashes: this.#processes.length - this.shape.processes,
+      lost: sumOf('lost'),
+      recovered: sumOf('recovered'),
+      conflicts: sumOf('conflicts'),
+      moments: this.moments,
     }
   }
 
@@ -91,35 +122,47 @@ export class World {
     }, this.judge.failed.bind(this.judge))
   }
 
-  async #fate(): Promise<void> {
-    const { faultsMs, crashes, failovers } = this.shape
-    const stepMs = 100
-    for (let ms = 0; ms < faultsMs; ms += stepMs) {
-      await this.time.sleep(stepMs)
-      if (this.random() < (crashes * stepMs) / 1000) this.#crash()
-      if (this.random() < (failovers * stepMs) / 1000) this.server.forget(1 + Math.floor(this.random() * 5))
+  async #nature(): Promise<void> {
+    const { steps, stepMs, faults } = this.shape
+    for (let step = 0; step < steps; step++) {
+      await this.time.sleep(this.random() * stepMs)
+      const kind = faultOf(natural, faults, this.random)
+      if (kind !== undefined) this.#faults[kind]()
     }
     this.isCalm = true
+    this.server.isCut = false
+    for (const process of this.#processes) process.recover()
+    this.note(undefined, undefined, () => 'the faults end')
     await this.time.sleep(calmMs)
     if (this.#running > 0) this.judge.failed(new Error(`after ${calmMs} ms of calm a process has no number`))
   }
 
-  #crash(): void {
+  readonly #faults: Record<(typeof natural)[number], () => void> = {
+    failover: () => this.loseWrites(),
+    cut: () => {
+      const one = this.random() < 0.3 ? this.server : this.#anyProcess()
+      one.isCut = !one.isCut
+    },
+    pause: () => this.#anyProcess().pause('between two steps'),
+    crash: () => {
+      this.#anyProcess().crash()
+      this.#running--
+      this.#start()
+    },
+  }
+
+  #anyProcess(): Process {
     const living = this.#processes.filter(({ isDead }) => !isDead)
-    const process = living[Math.floor(this.random() * living.length)] as Process
-    process.crash()
-    this.#crashes++
-    this.#running--
-    this.#start()
+    return living[Math.floor(this.random() * living.length)] as Process
   }
 }
 
-export async function runWorld(seed: number, forgets = false): Promise<Outcome> {
+export async function runWorld(seed: number, durable: boolean, isRecorded = false): Promise<Outcome> {
   // A lost answer is an error, and its stack costs as much as all the rest of a call.
   const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 0
+  if (!isRecorded) Error.stackTraceLimit = 0
   try {
-    return await new World(seed, forgets).run()
+    return await new World(seed, durable, isRecorded).run()
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }

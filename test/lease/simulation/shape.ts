@@ -1,5 +1,6 @@
+import { someOf } from '../../simulation/faults.ts'
 import type { CallFaults } from '../../simulation/network.ts'
-import { type Random, someOf } from '../../simulation/random.ts'
+import type { Random } from '../../support/random.ts'
 
 /** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
 export interface Faults extends CallFaults {

@@ -1,7 +1,9 @@
 import { Group } from '../../../src/lease/group.js'
 import type { NodeChoice } from '../../../src/lease/nodes.js'
-import { type Random, randomFrom } from '../../simulation/random.ts'
+import { faultOf } from '../../simulation/faults.ts'
+import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
+import { type Random, randomFrom } from '../../support/random.ts'
 import { VirtualTime } from '../../support/virtual-time.ts'
 import { Judge, type Violation } from './judge.ts'
 import { Process } from './process.ts'
@@ -18,15 +20,6 @@ const settledAfterMs = 60_000
 
 /** The faults that come by themselves. */
 const natural = ['failover', 'flush', 'restart', 'cut', 'pause', 'crash', 'clockStep'] as const
-
-/** Something that happened, for people. */
-export interface Moment {
-  readonly atMs: number
-  /** `undefined` for the server. */
-  readonly process: number | undefined
-  readonly node: number | undefined
-  readonly text: string
-}
 
 export interface Outcome {
   readonly violation: Violation | undefined
@@ -129,14 +122,8 @@ export class World {
     const { steps, stepMs, faults } = this.shape
     for (let step = 0; step < steps; step++) {
       await this.time.sleep(this.random() * stepMs)
-      let at = this.random() * natural.reduce((sum, kind) => sum + faults[kind], 0)
-      for (const kind of natural) {
-        if (at < faults[kind]) {
-          this.#faults[kind]()
-          break
-        }
-        at -= faults[kind]
-      }
+      const kind = faultOf(natural, faults, this.random)
+      if (kind !== undefined) this.#faults[kind]()
     }
     this.isCalm = true
     this.server.isCut = false

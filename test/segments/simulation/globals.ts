@@ -1,4 +1,4 @@
-import type { Random } from '../../simulation/random.ts'
+import type { Random } from '../../support/random.ts'
 import { currentMachine } from './platform.ts'
 
 // What takes the place of globals in the worlds, so that a seed decides all.

@@ -1,7 +1,9 @@
 import { keyOf } from '../../../src/numbers/name.js'
 import { readSegments } from '../../../src/segments/record.js'
-import { type Random, randomFrom } from '../../simulation/random.ts'
+import { faultOf } from '../../simulation/faults.ts'
+import type { Moment } from '../../simulation/report.ts'
 import { type Entries, Server } from '../../simulation/server.ts'
+import { type Random, randomFrom } from '../../support/random.ts'
 import { VirtualTime } from '../../support/virtual-time.ts'
 import { beginGlobals } from './globals.ts'
 import { Judge } from './judge.ts'
@@ -12,14 +14,6 @@ import { type Setting, type Shape, shapeFrom } from './shape.ts'
 const settledAfterMs = 60_000
 const key = keyOf('orders')
 const natural = ['failover', 'restore', 'cut', 'pause', 'crash'] as const
-
-/** Something that happened, for people. */
-export interface Moment {
-  readonly atMs: number
-  /** `undefined` for the server. */
-  readonly process: number | undefined
-  readonly text: string
-}
 
 export interface Outcome {
   readonly violation: string | undefined
@@ -126,11 +120,7 @@ export class World {
     const { steps, stepMs, faults } = this.shape
     for (let step = 0; step < steps; step++) {
       await this.time.sleep(this.random() * stepMs)
-      let at = this.random() * natural.reduce((sum, kind) => sum + faults[kind], 0)
-      const kind = natural.find((of) => {
-        at -= faults[of]
-        return at < 0
-      })
+      const kind = faultOf(natural, faults, this.random)
       if (kind !== undefined) this.#faults[kind]()
     }
     this.isCalm = true

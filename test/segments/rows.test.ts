@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SegmentMemory } from '../../src/segments/memory.js'
+import { writeNumbersOf } from '../../src/segments/rows.js'
+import { Run } from '../../src/segments/run.js'
+
+/** A run that begins with a number. */
+function runOf(first: bigint, count: number, stride: number): Run {
+  const memory = SegmentMemory.make(stride)
+  memory.add({ first, count }, count)
+  const run = new Run(memory, stride, false)
+  run.refill()
+  return run
+}
+
+describe('the numbers of a run', () => {
+  // 256 and more are written by the addon, where there is one.
+  it.each([1, 255, 256, 5000])('are written %d at a time, to their places and to no other', (count) => {
+    const words = fc.tuple(fc.bigInt(0n, 2n ** 32n - 1n), fc.bigInt(0n, 2n ** 32n - 1n - 5000n * 65_535n))
+    fc.assert(
+      fc.property(words, fc.integer({ min: 1, max: 65_535 }), fc.nat(3), ([high, low], stride, from) => {
+        const first = (high << 32n) | low
+        const written = new BigUint64Array(from + count + 2)
+        writeNumbersOf(runOf(first, count, stride), written, from, count)
+        const expected = BigUint64Array.from(written, (_, i) =>
+          i < from || i >= from + count ? 0n : first + BigInt(i - from) * BigInt(stride),
+        )
+        expect(written).toEqual(expected)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
