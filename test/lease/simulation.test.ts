@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { describeWorld } from '../simulation/describe-world.ts'
 import { Judge } from './simulation/judge.ts'
 import { loadWorld } from './simulation/load.ts'
 import { reportOf } from './simulation/report.ts'
@@ -13,32 +14,11 @@ describe('no id is issued twice, and each process has a node in the end', () => 
     expectNoViolation(file, 'on a store that may lose writes', 1000, { durable: false }))
 })
 
-describe('a world', () => {
-  it('is the same again for its seed, recorded or not', async () => {
-    const runWorld = await loadWorld()
-    for (let seed = 1; seed <= 20; seed++) {
-      const first = await runWorld(seed, { durable: false })
-      const recorded = await runWorld(seed, { durable: false }, true)
-      expect({ ...recorded, moments: [] }).toEqual(first)
-      expect(await runWorld(seed, { durable: false }, true)).toEqual(recorded)
-    }
-  })
-
-  it('that goes wrong is told on one screen', async () => {
-    const runWorld = await loadWorld({
-      defect: 'the floor is low',
-      file: 'lease/protocol.ts',
-      from: 'const floor = Math.max(',
-      to: 'const floor = Math.min(0,',
-    })
-    let seed = 1
-    while ((await runWorld(seed, { durable: true })).violation === undefined) seed++
-    const lines = reportOf(seed, 'npx vitest run FILE', await runWorld(seed, { durable: true }, true)).split('\n')
-    expect(lines[0]).toMatch(/^seed \d+: .*process \d/)
-    expect(lines[1]).toBe(`again: GRAUPEL_SEED=${seed} GRAUPEL_RUNS=1 npx vitest run FILE`)
-    expect(lines.at(-1)).toMatch(/^ +\d+\.\d{3} s {2}(the server|process \d) /)
-    expect(lines.length).toBeLessThan(50)
-  })
+describeWorld(loadWorld, reportOf, {
+  defect: 'the floor is low',
+  file: 'lease/protocol.ts',
+  from: 'const floor = Math.max(',
+  to: 'const floor = Math.min(0,',
 })
 
 describe('the judge', () => {

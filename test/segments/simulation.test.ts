@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { describeWorld } from '../simulation/describe-world.ts'
 import { Judge } from './simulation/judge.ts'
 import { loadWorld } from './simulation/load.ts'
 import { reportOf } from './simulation/report.ts'
@@ -74,32 +75,11 @@ describe('numbers are issued twice, which no gap prevents, where', () => {
   })
 })
 
-describe('a world', () => {
-  it('is the same again for its seed, recorded or not', async () => {
-    const runWorld = await loadWorld()
-    for (let seed = 1; seed <= 10; seed++) {
-      const first = await runWorld(seed, { durable: false })
-      const recorded = await runWorld(seed, { durable: false }, true)
-      expect({ ...recorded, moments: [] }).toEqual(first)
-      expect(await runWorld(seed, { durable: false }, true)).toEqual(recorded)
-    }
-  })
-
-  it('that goes wrong is told on one screen', async () => {
-    const runWorld = await loadWorld({
-      defect: 'the record is one number short',
-      file: 'segments/store-source.ts',
-      from: 'lastOf(segment, range) + 1n',
-      to: 'lastOf(segment, range)',
-    })
-    let seed = 1
-    while ((await runWorld(seed, { durable: true })).violation === undefined) seed++
-    const lines = reportOf(seed, 'npx vitest run FILE', await runWorld(seed, { durable: true }, true)).split('\n')
-    expect(lines[0]).toMatch(/^seed \d+: .*process \d/)
-    expect(lines[1]).toBe(`again: GRAUPEL_SEED=${seed} GRAUPEL_RUNS=1 npx vitest run FILE`)
-    expect(lines.at(-1)).toMatch(/^ +\d+\.\d{3} s {2}(the server|process \d) /)
-    expect(lines.length).toBeLessThan(50)
-  })
+describeWorld(loadWorld, reportOf, {
+  defect: 'the record is one number short',
+  file: 'segments/store-source.ts',
+  from: 'lastOf(segment, range) + 1n',
+  to: 'lastOf(segment, range)',
 })
 
 describe('the judge', () => {
