@@ -1,6 +1,7 @@
 import type { IdArray } from '../engine/engine.js'
 import { rangeError, show, typeError } from '../errors.js'
 import type { Layout } from '../layout/index.js'
+import { kindOf, lengthGetter } from '../typed-array.js'
 
 const maxElements = 2 ** 32 - 1
 
@@ -19,11 +20,6 @@ export function checkCount(count: unknown): asserts count is number {
     )
   }
 }
-
-/** Name of a typed array's kind, for arrays of all realms; `undefined` for anything else. */
-const typedArray = Object.getPrototypeOf(Uint8Array.prototype)
-const kindOf = getter<string | undefined>(typedArray, Symbol.toStringTag)
-const lengthGetter = getter<number>(typedArray, 'length')
 
 /** How many elements a typed array has. A subclass cannot override it. */
 export function lengthOf(array: IdArray): number {
@@ -109,8 +105,4 @@ function isShared(buffer: ArrayBufferLike): boolean {
   // The usual case, and ten times as fast.
   if (Object.getPrototypeOf(buffer) === ArrayBuffer.prototype) return false
   return Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]'
-}
-
-function getter<T>(prototype: object, name: PropertyKey): (this: unknown) => T {
-  return Object.getOwnPropertyDescriptor(prototype, name)?.get as (this: unknown) => T
 }

@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
+import { kindOf } from '../typed-array.js'
 
 /** The lengths of AES keys, in bytes. */
 const keyLengths: readonly number[] = [16, 24, 32]
@@ -67,14 +68,9 @@ function keyFrom(what: string, given: unknown): Uint8Array {
   return key
 }
 
-const { get: kindOf } = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype),
-  Symbol.toStringTag,
-) as PropertyDescriptor
-
 /** Of any realm: test runners have a Uint8Array of their own in each test file. */
 function isBytes(value: unknown): value is Uint8Array {
-  return kindOf?.call(value) === 'Uint8Array'
+  return kindOf.call(value) === 'Uint8Array'
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {

@@ -68,9 +68,11 @@ async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
   const { max, stride } = range
   const share = () => {
     if (!hasChannels()) throw unshareable()
-    const channel = `graupel segments ${crypto.randomUUID()}`
-    handle ??= makeHandle({ name, store: source.name, max, stride, callTimeoutMs, channel, memory: memory.memory })
-    serving ??= new ServingThread(handle.channel, fetcher)
+    if (handle === undefined) {
+      const channel = `graupel segments ${crypto.randomUUID()}`
+      handle = makeHandle({ name, store: source.name, max, stride, callTimeoutMs, channel, memory: memory.memory })
+      serving = new ServingThread(channel, fetcher)
+    }
     return handle
   }
   const supply = {

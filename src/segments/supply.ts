@@ -17,10 +17,6 @@ export interface Supply {
 export class Waiting {
   #waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
 
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0
-  }
-
   wait(): Promise<void> {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
