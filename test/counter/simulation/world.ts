@@ -1,5 +1,5 @@
 import { offsetOf } from '../../../src/pattern/time-zone.js'
-import { faultOf } from '../../simulation/faults.ts'
+import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
@@ -123,16 +123,7 @@ export class World {
   }
 
   async #nature(): Promise<void> {
-    const { steps, stepMs, faults } = this.shape
-    for (let step = 0; step < steps; step++) {
-      await this.time.sleep(this.random() * stepMs)
-      const kind = faultOf(natural, faults, this.random)
-      if (kind !== undefined) this.#faults[kind]()
-    }
-    this.isCalm = true
-    this.server.isCut = false
-    for (const process of this.#processes) process.recover()
-    this.note(undefined, undefined, () => 'the faults end')
+    await letFaultsHappen(this, natural, this.#faults, this.#processes)
     await this.time.sleep(calmMs)
     if (this.#running > 0) this.judge.failed(new Error(`after ${calmMs} ms of calm a process has no number`))
   }
@@ -158,12 +149,6 @@ export class World {
 }
 
 export async function runWorld(seed: number, durable: boolean, isRecorded = false): Promise<Outcome> {
-  // A lost answer is an error, and its stack costs as much as all the rest of a call.
-  const { stackTraceLimit } = Error
-  if (!isRecorded) Error.stackTraceLimit = 0
-  try {
-    return await new World(seed, durable, isRecorded).run()
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
+  const world = new World(seed, durable, isRecorded)
+  return isRecorded ? world.run() : withoutStacks(() => world.run())
 }

@@ -1,6 +1,6 @@
 import { Group } from '../../../src/lease/group.js'
 import type { NodeChoice } from '../../../src/lease/nodes.js'
-import { faultOf } from '../../simulation/faults.ts'
+import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
@@ -119,16 +119,7 @@ export class World {
   }
 
   async #nature(): Promise<void> {
-    const { steps, stepMs, faults } = this.shape
-    for (let step = 0; step < steps; step++) {
-      await this.time.sleep(this.random() * stepMs)
-      const kind = faultOf(natural, faults, this.random)
-      if (kind !== undefined) this.#faults[kind]()
-    }
-    this.isCalm = true
-    this.server.isCut = false
-    for (const process of this.#processes) process.recover()
-    this.note(undefined, undefined, () => 'the faults end')
+    await letFaultsHappen(this, natural, this.#faults, this.#processes)
     await this.time.sleep(settledAfterMs)
     const missing = this.#processes.find(({ number }) => !this.#settled.has(number))
     if (missing !== undefined) this.judge.hasNoNode(missing.number, settledAfterMs)
@@ -170,14 +161,7 @@ export class World {
 
 export async function runWorld(seed: number, setting: Setting, isRecorded = false): Promise<Outcome> {
   const world = new World(seed, setting, isRecorded)
-  // A lost answer is an error, and its stack costs as much as all the rest of a call.
-  const { stackTraceLimit } = Error
-  if (!isRecorded) Error.stackTraceLimit = 0
-  try {
-    await world.run()
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
+  await (isRecorded ? world.run() : withoutStacks(() => world.run()))
   const { shape, judge, moments } = world
   return { violation: judge.violation, shape, acquired: judge.acquired, issued: judge.issued, moments }
 }

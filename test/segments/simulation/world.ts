@@ -1,6 +1,6 @@
 import { keyOf } from '../../../src/numbers/name.js'
 import { readSegments } from '../../../src/segments/record.js'
-import { faultOf } from '../../simulation/faults.ts'
+import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { type Entries, Server } from '../../simulation/server.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
@@ -117,16 +117,7 @@ export class World {
   }
 
   async #nature(): Promise<void> {
-    const { steps, stepMs, faults } = this.shape
-    for (let step = 0; step < steps; step++) {
-      await this.time.sleep(this.random() * stepMs)
-      const kind = faultOf(natural, faults, this.random)
-      if (kind !== undefined) this.#faults[kind]()
-    }
-    this.isCalm = true
-    this.server.isCut = false
-    for (const process of this.#processes) process.recover()
-    this.note(undefined, undefined, () => 'the faults end')
+    await letFaultsHappen(this, natural, this.#faults, this.#processes)
     this.settles(this.#settled.values().next().value ?? -1)
     await this.time.sleep(settledAfterMs)
     const missing = this.#processes.find(({ number }) => !this.#settled.has(number))
@@ -163,13 +154,7 @@ function nextOf(entries: Entries): bigint | undefined {
 
 export async function runWorld(seed: number, setting: Setting, isRecorded = false): Promise<Outcome> {
   const world = new World(seed, setting, isRecorded)
-  const { stackTraceLimit } = Error
-  if (!isRecorded) Error.stackTraceLimit = 0
-  try {
-    await world.run()
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
+  await (isRecorded ? world.run() : withoutStacks(() => world.run()))
   const { shape, judge, moments } = world
   return { violation: judge.violation, shape, issued: judge.issued, writes: judge.writes, moments }
 }
