@@ -9,9 +9,11 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 // What the package's `exports` and `imports` name.
 const entries = [
   'index',
+  'client/index',
   'lease/index',
   'mask/index',
   'segments/index',
+  'store-url/index',
   'stores/consul',
   'stores/etcd',
   'stores/index',
@@ -60,8 +62,9 @@ for (const format of ['cjs', 'esm'] as const) {
       // CommonJS has `__filename` instead, and src/platform/binary.ts asks for either.
       ...(format === 'cjs' && { 'import.meta.url': 'undefined' }),
     },
-    // Its conditions in package.json choose between Node and browsers. The package is the user's.
-    external: ['#platform', '@noble/ciphers'],
+    // Its conditions in package.json choose between Node and browsers. The package is the user's. Only stores by their URLs import
+    // modules of Node, which check-imports.ts sees to.
+    external: ['#platform', '@noble/ciphers', 'node:*'],
     logLevel: 'warning',
   })
 }

@@ -81,6 +81,9 @@ const mayImport: Record<string, string[]> = {
     'policy',
     'stores',
   ],
+  // Stores by their URLs, with the clients that are installed.
+  'store-url': ['errors', 'lease', 'options', 'stores'],
+  client: ['codec', 'errors', 'generator', 'halves', 'layout', 'options', 'platform', 'typed-array'],
   index: ['codec', 'engine', 'engine/choose', 'errors', 'events', 'generator', 'layout', 'policy', 'serial'],
   cli: [
     'codec',
@@ -97,12 +100,13 @@ const mayImport: Record<string, string[]> = {
     'policy',
     'segments',
     'serial',
+    'store-url',
     'stores',
   ],
 }
 
 /** Where Node may be known. Everything else runs in browsers, too. */
-const mayUseNode = ['platform/node', 'platform/binary', 'host', 'stores/kubernetes/pod', 'cli']
+const mayUseNode = ['platform/node', 'platform/binary', 'host', 'store-url', 'stores/kubernetes/pod', 'cli']
 
 /** Packages that the user installs, and the one room that imports them. */
 const mayUsePackage: Record<string, string> = { '@noble/ciphers/ff1.js': 'mask' }

@@ -32,7 +32,7 @@ function inFlags(message: string): string {
     .replace(/\b(state|engine): '(\w+)'/g, '--$1 $2')
     .replace(/\b(state|engine) is (?=')/g, '--$1 is ')
     .replace(new RegExp(`\\b(${flagged.join('|')})\\b`, 'g'), (name) => `--${kebab(name)}`)
-    .replace(/^(namespace|state|engine|prefix|table)\b/, '--$1')
+    .replace(/^(namespace|state|engine|prefix|table|store)\b/, '--$1')
 }
 
 function kebab(name: string): string {

@@ -8,7 +8,7 @@ import { type FoundGroup, groupsIn, isUnreadable, nodesIn, timeOf, type Unreadab
 import type { Output } from './output.js'
 import { isDumb, paintFor, printable } from './paint.js'
 import { Progress } from './progress.js'
-import { clientNotes, type OpenStore, storeFlags, withStore } from './store/open.js'
+import { clientNotes, type OpenStore, storeFlags, withStore } from './store.js'
 
 const flags = {
   ...storeFlags,

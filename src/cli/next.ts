@@ -17,7 +17,7 @@ import { withLease } from './next/leased.js'
 import { nextNumbers, numberFlags } from './next/numbers.js'
 import { type Ids, printIds } from './next/print.js'
 import type { Output } from './output.js'
-import { storeFlags } from './store/open.js'
+import { storeFlags } from './store.js'
 import { layoutFlags, layoutsOf, nodeOf } from './values.js'
 
 const flags = {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StoreUrl } from '../../dist/cli/store/url.js'
+import { StoreUrl } from '../../dist/store-url/url.js'
 import { graupel } from '../support/cli.js'
 import { graupelIn, projectWith } from './fleet.ts'
 

@@ -3,7 +3,7 @@ import { howLongAgo } from '../../inspect/time.js'
 import { acquireLease, type LeaseOptions } from '../../lease/index.js'
 import { interruptible } from '../interrupt.js'
 import { isDumb } from '../paint.js'
-import { type OpenStore, type StoreValues, withStore } from '../store/open.js'
+import { type OpenStore, type StoreValues, withStore } from '../store.js'
 import { WaitLine } from './wait-line.js'
 
 /** Options of the lease, as the flags of the command have them. */

@@ -9,7 +9,7 @@ import { type Flag, UsageError } from '../arguments.js'
 import { type Format, formatter } from '../format.js'
 import { interruptible } from '../interrupt.js'
 import type { Output } from '../output.js'
-import { type OpenStore, type StoreValues, withStore } from '../store/open.js'
+import { type OpenStore, type StoreValues, withStore } from '../store.js'
 import { type Ids, maxInChunk, printIds, printParts } from './print.js'
 
 /** The flags of numbers without time. */

@@ -1,4 +1,4 @@
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
 
 /** The value of `--store`: where a store is, often with a password. */
 export class StoreUrl {
@@ -18,7 +18,7 @@ export class StoreUrl {
   readonly query: string = ''
   readonly #secrets: readonly string[] = []
 
-  /** @throws UsageError `ERR_OPTION_INVALID` */
+  /** @throws RangeError `ERR_OPTION_INVALID` */
   constructor(text: string) {
     const colon = text.indexOf(':') + 1
     this.text = text
@@ -26,9 +26,9 @@ export class StoreUrl {
     this.rest = text.slice(colon)
     // What the text is instead is not known, and so not shown.
     if (!/^[a-z][a-z0-9+.-]*:$/.test(this.scheme)) {
-      throw new UsageError(
+      throw rangeError(
         'ERR_OPTION_INVALID',
-        '--store is no URL; give one such as redis://127.0.0.1:6379 or sqlite:fleet.db',
+        'store is no URL; give one such as redis://127.0.0.1:6379 or sqlite:fleet.db',
       )
     }
     this.shown = text
@@ -50,15 +50,12 @@ export class StoreUrl {
       .filter(Boolean)
   }
 
-  /** The parameters after the question mark. @throws UsageError `ERR_OPTION_INVALID` for one that is not among the names. */
+  /** The parameters after the question mark. @throws RangeError `ERR_OPTION_INVALID` for one that is not among the names. */
   parameters(names: readonly string[]): Readonly<Record<string, string>> {
     const found = Object.fromEntries(new URLSearchParams(this.query))
     if (Object.keys(found).every((name) => names.includes(name))) return found
     const known = names.length === 0 ? 'none' : names.join(' and ')
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `--store has parameters that ${this.scheme} does not have; there are ${known}`,
-    )
+    throw rangeError('ERR_OPTION_INVALID', `store has parameters that ${this.scheme} does not have; there are ${known}`)
   }
 
   /** A client's message without the credentials of the URL. */

@@ -1,7 +1,7 @@
-import { consulStore } from '../../stores/consul.js'
-import { etcdStore } from '../../stores/etcd.js'
-import type { Store } from '../../stores/store.js'
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
+import { consulStore } from '../stores/consul.js'
+import { etcdStore } from '../stores/etcd.js'
+import type { Store } from '../stores/store.js'
 import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
 
@@ -12,10 +12,7 @@ const etcd: Client = {
   async open(_, url, { names }) {
     const { url: endpoints, user, password } = partsOf(url, 2379, [])
     if ((user === '') !== (password === '')) {
-      throw new UsageError(
-        'ERR_OPTION_INVALID',
-        '--store has a user without a password, or one without a user; give both',
-      )
+      throw rangeError('ERR_OPTION_INVALID', 'store has a user without a password, or one without a user; give both')
     }
     return opened(etcdStore({ url: endpoints, ...(user !== '' && { user, password }), ...names }))
   },
@@ -42,12 +39,12 @@ export async function opened(store: Store): Promise<Opened> {
   return { store, close: ignore }
 }
 
-/** `scheme://user:password@host:port,host:port/path?name=value`, where a scheme that ends with `s` means TLS. @throws UsageError */
+/** `scheme://user:password@host:port,host:port/path?name=value`, where a scheme that ends with `s` means TLS. @throws RangeError */
 function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
   const { scheme, place, credentials } = url
   const [hosts, path] = cut(place, '/')
   if (!hosts.split(',').every((host) => URL.canParse(`http://${host}`))) {
-    throw new UsageError('ERR_OPTION_INVALID', `--store has no host; write ${scheme}//127.0.0.1:${port}`)
+    throw rangeError('ERR_OPTION_INVALID', `store has no host; write ${scheme}//127.0.0.1:${port}`)
   }
   const query = url.parameters(names)
   const base = `${scheme === 'etcds:' || scheme === 'consuls:' ? 'https' : 'http'}://`

@@ -1,14 +1,17 @@
-import type { Store } from '../../stores/store.js'
+import type { LeafAllocStore } from '../stores/leaf-alloc.js'
+import type { Store, StoreOptions } from '../stores/store.js'
 import type { StoreUrl } from './url.js'
 
-/** A store that is open, by a client that the command line has made. */
+/** A store that is open, by a client of ours. */
 export interface Opened {
   readonly store: Store & { setup?(): Promise<void> }
+  /** Where the database is one that Leaf runs on. */
+  leafAlloc?(table: string | undefined): LeafAllocStore
   close(): unknown
 }
 
 /** What may be set beside the URL. */
-export interface Names {
+export interface Names extends StoreOptions {
   readonly prefix?: string
   readonly table?: string
 }

@@ -1,5 +1,5 @@
-import { type RedisClient, redisStore } from '../../stores/redis.js'
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
+import { type RedisClient, redisStore } from '../stores/redis.js'
 import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -107,15 +107,15 @@ async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
   return /^cluster_enabled:1/m.test(String(await info().catch(ignore)))
 }
 
-/** With a name, ioredis asks for the database NaN, and what the server says of it ends the process. @throws UsageError */
+/** With a name, ioredis asks for the database NaN, and what the server says of it ends the process. @throws RangeError */
 function checkDatabase(url: StoreUrl): void {
   const { pathname, searchParams } = new URL(url.text)
   for (const text of [pathname.slice(1), searchParams.get('db') ?? '']) {
     if (/^[0-9]*$/.test(text)) continue
     // Without the text, which may be the end of a password that has a slash.
-    throw new UsageError(
+    throw rangeError(
       'ERR_OPTION_INVALID',
-      `--store has a database that is no number, as those of Redis are; write ${url.scheme}//HOST:PORT/0`,
+      `store has a database that is no number, as those of Redis are; write ${url.scheme}//HOST:PORT/0`,
     )
   }
 }

@@ -1,5 +1,6 @@
-import { type MysqlPool, mysqlStore } from '../../stores/mysql.js'
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
+import { leafAllocStore } from '../stores/leaf-alloc.js'
+import { type MysqlPool, mysqlStore } from '../stores/mysql.js'
 import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -33,25 +34,26 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
     // mariadb has the reason beneath.
     throw (error as Error).cause ?? error
   }
-  return { store: mysqlStore(pool, names), close }
+  return {
+    store: mysqlStore(pool, names),
+    leafAlloc: (table) => leafAllocStore(pool, table === undefined ? {} : { table }),
+    close,
+  }
 }
 
-/** Taken apart here, because each client knows schemes and parameters of its own. @throws UsageError */
+/** Taken apart here, because each client knows schemes and parameters of its own. @throws RangeError */
 function settingsOf(url: StoreUrl) {
   if (!url.rest.startsWith('//') || !URL.canParse(url.text)) {
     const rule = 'with %40 and the like for what has a meaning in URLs'
-    throw new UsageError(
+    throw rangeError(
       'ERR_OPTION_INVALID',
-      `--store is no URL of a database; write ${url.scheme}//USER:PASSWORD@HOST:3306/DATABASE, ${rule}`,
+      `store is no URL of a database; write ${url.scheme}//USER:PASSWORD@HOST:3306/DATABASE, ${rule}`,
     )
   }
   const { ssl } = url.parameters(['ssl'])
   // Another word for TLS would else be a connection without it.
   if (ssl !== undefined && ssl !== 'true' && ssl !== 'false') {
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      '--store has ssl as another word than true or false; write ssl=true for TLS',
-    )
+    throw rangeError('ERR_OPTION_INVALID', 'store has ssl as another word than true or false; write ssl=true for TLS')
   }
   const { hostname, port, username, password, pathname } = new URL(url.text)
   return {

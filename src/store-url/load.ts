@@ -1,16 +1,22 @@
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { GraupelError } from '../../errors.js'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { GraupelError } from '../errors.js'
 import type { Client, StoreKind } from './kind.js'
 
+/** This module, or the one that it is bundled into. CommonJS has no `import.meta.url`. */
+const here = import.meta.url ?? __filename
+
 /**
- * The first client of a kind of store that is installed: in the current folder, because the clients are the user's, and else where
+ * The first client of a kind of store that is installed: for the program that asks, because the clients are the user's, and else where
  * graupel itself is.
+ *
+ * @param asker - A folder or a file of that program.
  *
  * @throws GraupelError `ERR_STORE_UNAVAILABLE` where there is none that can be loaded.
  */
-export function loadClient({ schemes, clients }: StoreKind): { client: Client; loaded: unknown } {
-  const places = [join(process.cwd(), 'package.json'), import.meta.url].map((place) => createRequire(place))
+export function loadClient({ schemes, clients }: StoreKind, asker: string | URL): { client: Client; loaded: unknown } {
+  const places = [asker, here].map((place) => createRequire(place))
   const broken: string[] = []
   for (const require of places) {
     for (const client of clients) {
@@ -29,7 +35,7 @@ export function loadClient({ schemes, clients }: StoreKind): { client: Client; l
   const or = others.length === 0 ? '' : ` (${others.join(' or ')} will do, too)`
   throw new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${process.cwd()}; run: npm install ${first}${or}`,
+    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${folderOf(asker)}; run: npm install ${first}${or}`,
   )
 }
 
@@ -37,4 +43,8 @@ export function loadClient({ schemes, clients }: StoreKind): { client: Client; l
 function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boolean {
   if (code === 'ERR_UNKNOWN_BUILTIN_MODULE') return true
   return code === 'MODULE_NOT_FOUND' && message.startsWith(`Cannot find module '${name}'`)
+}
+
+function folderOf(asker: string | URL): string {
+  return dirname(/^file:/.test(`${asker}`) ? fileURLToPath(asker) : `${asker}`)
 }

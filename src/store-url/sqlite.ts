@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type SqliteDatabase, sqliteStore } from '../../stores/sqlite.js'
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
+import { type SqliteDatabase, sqliteStore } from '../stores/sqlite.js'
 import { type Client, connectMs, type Opened, type OpenOptions, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -32,14 +32,14 @@ function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions
   return { store: sqliteStore(database, names), close: () => database.close() }
 }
 
-/** @throws UsageError `ERR_OPTION_INVALID` */
+/** @throws RangeError `ERR_OPTION_INVALID` */
 function pathOf({ rest }: StoreUrl): string {
   const path = rest.startsWith('///') ? rest.slice(2) : rest
   // No path, and :memory:, are a database that no other process sees. A path with a scheme would be a server, for libsql.
   if (path === '' || path === ':memory:' || path.startsWith('//')) {
-    throw new UsageError(
+    throw rangeError(
       'ERR_OPTION_INVALID',
-      '--store has no path of a file; write sqlite: and the path, such as sqlite:fleet.db or sqlite:/var/lib/app/fleet.db',
+      'store has no path of a file; write sqlite: and the path, such as sqlite:fleet.db or sqlite:/var/lib/app/fleet.db',
     )
   }
   return resolve(path)

@@ -1,6 +1,6 @@
-import { fetchTrusting, readText } from '../../stores/kubernetes/pod.js'
-import { type KubernetesStoreOptions, kubernetesStore } from '../../stores/kubernetes.js'
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
+import { fetchTrusting, readText } from '../stores/kubernetes/pod.js'
+import { type KubernetesStoreOptions, kubernetesStore } from '../stores/kubernetes.js'
 import { opened } from './fetched.js'
 import type { Client, StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
@@ -15,24 +15,24 @@ const api: Client = {
 }
 
 /**
- * `kubernetes:` is the cluster in which the command runs. A token is named by its file, because the words of a command are seen by
+ * `kubernetes:` is the cluster in which the program runs. A token is named by its file, because the words of a command are seen by
  * every user of the host.
  *
- * @throws UsageError
+ * @throws RangeError
  */
 function placeOf(url: StoreUrl): KubernetesStoreOptions {
   if (url.rest === '') return {}
   const place = URL.canParse(url.text) ? new URL(url.text) : undefined
   const [, namespace = '', ...more] = place?.pathname.split('/') ?? []
   if (!place?.host || namespace === '' || more.length > 0 || place.username || place.password) {
-    throw new UsageError(
+    throw rangeError(
       'ERR_OPTION_INVALID',
-      `--store is no place of a cluster; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
+      `store is no place of a cluster; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
     )
   }
   for (const name of place.searchParams.keys()) {
     if (name === 'token-file' || name === 'ca-file') continue
-    throw new UsageError('ERR_OPTION_INVALID', `--store has a parameter '${name}'; write ${form}`)
+    throw rangeError('ERR_OPTION_INVALID', `store has a parameter '${name}'; write ${form}`)
   }
   const tokenFile = place.searchParams.get('token-file')
   const caFile = place.searchParams.get('ca-file')

@@ -1,5 +1,5 @@
-import { zookeeperStore } from '../../stores/zookeeper.js'
-import { UsageError } from '../arguments.js'
+import { rangeError } from '../errors.js'
+import { zookeeperStore } from '../stores/zookeeper.js'
 import type { Client, StoreKind } from './kind.js'
 import { decoded, type StoreUrl } from './url.js'
 
@@ -20,22 +20,22 @@ const nodeZooKeeperClient: Client = {
       await store.read('any', new AbortController().signal)
     } catch (error) {
       await close()
-      // Without its code, so that the command line says where the store is.
+      // Without its code, so that the caller says where the store is.
       throw new Error((error as Error).message, { cause: error })
     }
     return { store, close }
   },
 }
 
-/** @throws UsageError `ERR_OPTION_INVALID` */
+/** @throws RangeError `ERR_OPTION_INVALID` */
 function partsOf(url: StoreUrl): { connection: string; user: string | undefined } {
   url.parameters([])
   // A slash at the end would be a path without a name.
   const connection = url.place.replace(/\/+$/, '')
   if (connection === '' || connection.startsWith('/')) {
-    throw new UsageError(
+    throw rangeError(
       'ERR_OPTION_INVALID',
-      `--store has no host; write ${url.scheme}//127.0.0.1:2181, or several with commas between them`,
+      `store has no host; write ${url.scheme}//127.0.0.1:2181, or several with commas between them`,
     )
   }
   return { connection, user: url.credentials === '' ? undefined : decoded(url.credentials) }

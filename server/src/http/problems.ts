@@ -1,0 +1,90 @@
+import { STATUS_CODES } from 'node:http'
+import type { ErrorCode } from 'graupel'
+
+/**
+ * The codes of what the service refuses, each with the status of its answer. Those of the library keep their meaning, and are in
+ * docs/errors.md; the others are the service's own.
+ */
+export const statuses = {
+  ERR_OPTION_UNKNOWN: 400,
+  ERR_OPTION_INVALID: 400,
+  ERR_ID_INVALID: 400,
+  ERR_ENCODING_UNKNOWN: 400,
+  ERR_LAYOUT_EXPIRED: 503,
+  ERR_CLOCK_ROLLBACK: 503,
+  ERR_SEQUENCE_OVERFLOW: 503,
+  ERR_LEASE_EXPIRED: 503,
+  ERR_NODES_EXHAUSTED: 503,
+  ERR_CLOCK_SKEW: 503,
+  ERR_STORE_UNAVAILABLE: 503,
+  ERR_STORE_INVALID: 503,
+  ERR_SEGMENT_EXHAUSTED: 503,
+  ERR_CLOSED: 503,
+  ERR_SEGMENT_OVERFLOW: 409,
+  ERR_COUNTER_OVERFLOW: 409,
+  ERR_STATE_MISMATCH: 409,
+  ERR_REQUEST_INVALID: 400,
+  ERR_BODY_UNEXPECTED: 400,
+  ERR_UNAUTHORIZED: 401,
+  ERR_FORBIDDEN: 403,
+  ERR_ROUTE_UNKNOWN: 404,
+  ERR_NAME_UNKNOWN: 404,
+  ERR_METHOD_NOT_ALLOWED: 405,
+  ERR_NOT_ACCEPTABLE: 406,
+  ERR_REQUEST_TIMEOUT: 408,
+  ERR_URI_TOO_LONG: 414,
+  ERR_NAMES_FULL: 429,
+  ERR_HEADERS_TOO_LARGE: 431,
+  ERR_INTERNAL: 500,
+} as const satisfies Partial<Record<ErrorCode, number>> & Record<string, number>
+
+export type ProblemCode = keyof typeof statuses
+
+/** What a request is refused with. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ProblemCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.code = code
+    this.headers = headers
+  }
+}
+
+/** An answer that refuses. */
+export interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Problem details (RFC 9457) as JSON. */
+  readonly body: string
+}
+
+/** What is not said in an error of the library is no client's: it may name a path or a server. */
+const hidden: Partial<Record<ProblemCode, string>> = {
+  ERR_STORE_UNAVAILABLE: 'the store does not answer; try again later',
+  ERR_STORE_INVALID: 'the store does not answer as it should; try again later',
+  ERR_INTERNAL: 'the service has failed; its log says why',
+}
+
+/** Seconds after which a refused request may succeed, where nobody knows better. */
+const retryS = 1
+
+/** @param error - What a route has thrown. */
+export function refusalOf(error: unknown): Refusal {
+  const { code: given, message, headers, retryAfterMs } = Object(error) as Partial<Problem> & { retryAfterMs?: number }
+  const code: ProblemCode = given !== undefined && Object.hasOwn(statuses, given) ? given : 'ERR_INTERNAL'
+  const status = statuses[code]
+  const detail = hidden[code] ?? message
+  const retryAfter = retryAfterMs === undefined ? retryS : Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      ...(status === 503 && { 'retry-after': `${retryAfter}` }),
+      ...headers,
+    },
+    body: JSON.stringify({ type: `urn:graupel:${code}`, title: STATUS_CODES[status], status, detail, code }),
+  }
+}

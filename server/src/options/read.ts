@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { StartError } from '../failure.js'
+import { complete, type Option, type OptionName, type Options, table } from './table.js'
+
+/** What the words of the command line ask for. */
+export type Command = { readonly kind: 'run'; readonly options: Options } | { readonly kind: 'help' | 'version' }
+
+/** Not GRAUPEL_SERVER_: Kubernetes sets variables that begin so in every pod beside a Service of that name. */
+const variablePrefix = 'GRAUPEL_OPTION_'
+
+const names = Object.keys(table) as OptionName[]
+const options: Readonly<Record<OptionName, Option<unknown>>> = table
+
+/**
+ * The options: flags come before variables, variables before the configuration file.
+ *
+ * @throws StartError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`
+ */
+export function readCommand(words: readonly string[], environment: NodeJS.ProcessEnv): Command {
+  const flags = readFlags(words)
+  if (flags.has('help')) return { kind: 'help' }
+  if (flags.has('version')) return { kind: 'version' }
+  const variables = readVariables(environment)
+  const file = flags.get('config') ?? variables.get('config')
+  const given: Record<string, unknown> = {}
+  const sources = [file === undefined ? undefined : readFile(file), variables, flags].filter((one) => one !== undefined)
+  for (const source of sources) {
+    for (const name of names) {
+      if (source.has(name)) given[name] = options[name].read(source.nameOf(name), source.get(name))
+    }
+  }
+  return { kind: 'run', options: complete(given) }
+}
+
+/** Values by their options, and what an option is called where they come from. */
+class Source extends Map<string, unknown> {
+  nameOf: (name: string) => string
+
+  constructor(nameOf: (name: string) => string) {
+    super()
+    this.nameOf = nameOf
+  }
+}
+
+function readFlags(words: readonly string[]): Source {
+  const all = new Map(names.map((name) => [flagOf(name), name as string]))
+  for (const name of ['config', 'help', 'version']) all.set(name, name)
+  const takesValue = (name: string) => name === 'config' || options[name as OptionName]?.value !== undefined
+  const { tokens, positionals } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      [...all].map(([flag, name]) => [
+        flag,
+        { type: takesValue(name) ? ('string' as const) : ('boolean' as const), ...(name === 'help' && { short: 'h' }) },
+      ]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  const [word] = positionals
+  if (word !== undefined) {
+    throw new StartError(
+      'ERR_OPTION_INVALID',
+      `graupel-server takes flags alone, and no '${word}'; see graupel-server --help`,
+    )
+  }
+  const source = new Source((name) => `--${flagOf(name)}`)
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const name = all.get(token.name)
+    if (name === undefined) {
+      throw new StartError('ERR_OPTION_UNKNOWN', `there is no flag ${token.rawName}; see graupel-server --help`)
+    }
+    if (source.has(name)) throw new StartError('ERR_OPTION_INVALID', `${token.rawName} was given twice; give it once`)
+    const { value, inlineValue } = token
+    // A flag whose value was forgotten must not swallow the next flag.
+    if (takesValue(name) && (value === undefined || (!inlineValue && value.startsWith('-')))) {
+      throw new StartError(
+        'ERR_OPTION_INVALID',
+        `${token.rawName} has no value; write ${token.rawName} ${standsFor(name)}`,
+      )
+    }
+    source.set(name, value ?? '')
+  }
+  return source
+}
+
+function readVariables(environment: NodeJS.ProcessEnv): Source {
+  const source = new Source((name) => `${variablePrefix}${variableOf(name)}`)
+  const all = new Map(['config', ...names].map((name) => [variableOf(name), name]))
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith(variablePrefix)) continue
+    const name = all.get(variable.slice(variablePrefix.length))
+    if (name === undefined) {
+      throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}; see graupel-server --help`)
+    }
+    source.set(name, value)
+  }
+  return source
+}
+
+function readFile(file: unknown): Source {
+  const source = new Source((name) => `${name} in ${file}`)
+  let content: unknown
+  try {
+    content = JSON.parse(readFileSync(`${file}`, 'utf8'))
+  } catch (error) {
+    const reason = (error as Error).message.replace(/\s+/g, ' ')
+    throw new StartError('ERR_OPTION_INVALID', `the configuration file cannot be read: ${reason}; give a file of JSON`)
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new StartError('ERR_OPTION_INVALID', `${file} has no object; write { "port": 4728 }`)
+  }
+  for (const [name, value] of Object.entries(content)) {
+    if (!Object.hasOwn(table, name)) {
+      throw new StartError(
+        'ERR_OPTION_UNKNOWN',
+        `${file} has ${JSON.stringify(name)}, which is no option; see graupel-server --help`,
+      )
+    }
+    source.set(name, value)
+  }
+  return source
+}
+
+export function helpText(): string {
+  const rows: [string, string][] = names.map((name) => {
+    const { value, help } = options[name]
+    return [`--${flagOf(name)}${value === undefined ? '' : ` ${value}`}`, help]
+  })
+  rows.push(['--config FILE', 'a file of JSON with these options, such as { "maxCount": 1000 }'])
+  rows.push(['-h, --help', 'show this help'], ['--version', 'show the version'])
+  const width = Math.max(...rows.map(([flag]) => flag.length))
+  return [
+    'Usage: graupel-server [flags]',
+    '',
+    'Hands out ids over HTTP.',
+    '',
+    ...rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`),
+    '',
+    `Each flag is also a variable: --max-count is ${variablePrefix}MAX_COUNT. Flags come first, then variables,`,
+    'then the file.',
+    '',
+  ].join('\n')
+}
+
+function standsFor(name: string): string {
+  return name === 'config' ? 'FILE' : (options[name as OptionName].value as string)
+}
+
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function variableOf(name: string): string {
+  return flagOf(name).replaceAll('-', '_').toUpperCase()
+}

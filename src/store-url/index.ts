@@ -1,0 +1,1 @@
+export { type OpenedStore, type OpenStoreOptions, openStore } from './open.js'

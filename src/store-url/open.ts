@@ -1,0 +1,245 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { errorCodes, GraupelError, rangeError, show, typeError } from '../errors.js'
+import { groupsFolder } from '../lease/group.js'
+import { checkOptionNames, checkSignal } from '../options.js'
+import { StoreCalls } from '../stores/calls.js'
+import type { Timing } from '../stores/deadline.js'
+import type { LeafAllocStore } from '../stores/leaf-alloc.js'
+import type { Store } from '../stores/store.js'
+import { consulKind, etcdKind } from './fetched.js'
+import type { Names, Opened, OpenOptions, StoreKind } from './kind.js'
+import { kubernetesKind } from './kubernetes.js'
+import { loadClient } from './load.js'
+import { mysqlKind } from './mysql.js'
+import { postgresKind } from './postgres.js'
+import { redisKind } from './redis.js'
+import { sqliteKind } from './sqlite.js'
+import { StoreUrl } from './url.js'
+import { zookeeperKind } from './zookeeper.js'
+
+/** Every kind of store that a URL can name. @internal */
+export const kinds: readonly StoreKind[] = [
+  redisKind,
+  postgresKind,
+  mysqlKind,
+  etcdKind,
+  zookeeperKind,
+  consulKind,
+  kubernetesKind,
+  sqliteKind,
+]
+
+/** What URLs of stores begin with. @internal */
+export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
+
+/** The options of {@link openStore}. Every one is checked, and a name that does not exist is refused. */
+export interface OpenStoreOptions {
+  /** What the names of its keys begin with, where there is no table. @default 'graupel' */
+  prefix?: string
+  /** Its table, in a SQL database. @default 'graupel_store' */
+  table?: string
+  /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
+  durable?: boolean
+  /** A folder or a file of the program whose clients come first, such as `import.meta.url`. @default the current folder */
+  clientsOf?: string | URL
+  /** Whether the table, and the file of a database, are made where they are not there. @default true */
+  create?: boolean
+  /** Cancels the opening, which then rejects. */
+  signal?: AbortSignal
+}
+
+const optionNames: readonly string[] = [
+  'prefix',
+  'table',
+  'durable',
+  'clientsOf',
+  'create',
+  'signal',
+] satisfies (keyof OpenStoreOptions)[]
+
+/** A store that {@link openStore} has opened. */
+export interface OpenedStore {
+  readonly store: Store
+  /** Its URL without credentials, for messages. */
+  readonly shown: string
+  /** A message without the credentials of the URL, which clients of databases may quote. */
+  hide(message: string): string
+  /**
+   * Leaf's table in the same database. @param table - Its name. @default 'leaf_alloc'
+   *
+   * @throws RangeError `ERR_OPTION_INVALID` where the database is not MySQL or MariaDB.
+   */
+  leafAlloc(table?: string): LeafAllocStore
+  /** Closes the client, within a second. */
+  close(): Promise<void>
+}
+
+/** For clients that keep to no deadline of their own. */
+const openMs = 5000
+const callMs = 2000
+const closeMs = 1000
+
+/** For calls of a store outside of leases and segments. @internal */
+export const timing: Timing = {
+  monotonicMs: () => performance.now(),
+  later(callback, ms) {
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/**
+ * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client that is installed:
+ * `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide; `postgres:` with pg or postgres; `mysql:` and `mariadb:` with mysql2
+ * or mariadb; `zookeeper:` with node-zookeeper-client; `sqlite:` with libsql, better-sqlite3 or node:sqlite; `etcd:`, `consul:` and
+ * `kubernetes:` with fetch alone. A client is looked for in the current folder first. For Node alone.
+ *
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError `ERR_STORE_UNAVAILABLE` where no client is
+ * installed, or the store does not answer. No message has the credentials of the URL.
+ * @example
+ * const { store, close } = await openStore('sqlite:fleet.db')
+ * const lease = await acquireLease({ store })
+ * await lease.release()
+ * await close()
+ */
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<OpenedStore> {
+  checkOptionNames(options, optionNames, '{ create: false }')
+  checkSignal(options.signal)
+  if (typeof url !== 'string') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `store is ${show(url)} (${typeof url}); pass a URL such as 'redis://127.0.0.1'`,
+    )
+  }
+  const { clientsOf = join(process.cwd(), 'package.json'), create = true, signal } = options
+  const place = new StoreUrl(url)
+  const kind = kindOf(place.scheme)
+  const names = namesFor(kind, place.scheme, options)
+  try {
+    const { store, leafAlloc, close } = await openClient(place, kind, clientsOf, { names, mayMake: create }, signal)
+    const closeInTime = async (): Promise<void> => {
+      await within(closeMs, async () => close()).catch(() => {})
+    }
+    try {
+      await prepare(store, place, kind, names, create, signal)
+    } catch (error) {
+      await closeInTime()
+      throw located(error, place)
+    }
+    return {
+      store,
+      shown: place.shown,
+      hide: (message) => place.hide(message),
+      leafAlloc(table) {
+        if (leafAlloc !== undefined) return leafAlloc(table)
+        throw rangeError(
+          'ERR_OPTION_INVALID',
+          `store begins with ${place.scheme}, and Leaf's table is in MySQL; pass a mysql: URL`,
+        )
+      },
+      close: closeInTime,
+    }
+  } catch (error) {
+    if (error instanceof Error) error.message = place.hide(error.message)
+    throw error
+  }
+}
+
+async function openClient(
+  url: StoreUrl,
+  kind: StoreKind,
+  clientsOf: string | URL,
+  options: OpenOptions,
+  signal: AbortSignal | undefined,
+): Promise<Opened> {
+  const { client, loaded } = loadClient(kind, clientsOf)
+  try {
+    return await within(openMs, () => client.open(loaded, url, options), signal)
+  } catch (cause) {
+    // What is wrong with an option.
+    if (Object.hasOwn(errorCodes, Object(cause).code)) throw cause
+    throw new GraupelError('ERR_STORE_UNAVAILABLE', `${url.shown} cannot be opened: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** Sees to the table of a database that needs one. */
+async function prepare(
+  store: Opened['store'],
+  { shown }: StoreUrl,
+  { isTableMissing }: StoreKind,
+  { table }: Names,
+  mayMake: boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (isTableMissing === undefined) return
+  const calls = new StoreCalls(store, timing, callMs, Math.random)
+  const isThere = async () => {
+    try {
+      await calls.read(`${groupsFolder}any`, signal)
+      return true
+    } catch (error) {
+      if (!isTableMissing(Object((error as Error).cause))) throw error
+      return false
+    }
+  }
+  if (await isThere()) return
+  if (!mayMake) {
+    throw new GraupelError(
+      'ERR_STORE_UNAVAILABLE',
+      `${shown} has no table ${table ?? 'graupel_store'}: no process has had a node by it`,
+    )
+  }
+  try {
+    await store.setup?.()
+  } catch (error) {
+    // Another process may have made it at the same moment.
+    if (!(await isThere())) throw new GraupelError('ERR_STORE_UNAVAILABLE', `${shown}: ${reasonOf(error)}`)
+  }
+}
+
+/** Calls of a store that fail do not say where it is. @internal */
+export function located(error: unknown, { shown }: { readonly shown: string }): unknown {
+  const { code, message } = Object(error)
+  if (code === 'ERR_STORE_UNAVAILABLE' && !message.includes(shown)) (error as Error).message = `${shown}: ${message}`
+  return error
+}
+
+/** @throws RangeError */
+function kindOf(scheme: string): StoreKind {
+  const kind = kinds.find((kind) => kind.schemes.includes(scheme))
+  if (kind !== undefined) return kind
+  throw rangeError('ERR_OPTION_INVALID', `store begins with ${scheme}; the stores are ${schemes.join(', ')}`)
+}
+
+/** @throws RangeError */
+function namesFor({ named }: StoreKind, scheme: string, options: OpenStoreOptions): Names {
+  const other = named === 'table' ? 'prefix' : 'table'
+  if (options[other] !== undefined) {
+    throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; pass ${named}, or leave it out`)
+  }
+  const { [named]: name, durable } = options
+  return { ...(name !== undefined && { [named]: name }), ...(durable !== undefined && { durable }) }
+}
+
+/** An error of a client in one line: some have no message, but errors of their own. */
+function reasonOf(error: unknown): string {
+  const { message, errors, code } = Object(error) as { message?: string; errors?: unknown[]; code?: unknown }
+  if (message) return message.trim().replace(/\s+/g, ' ')
+  if (errors?.length) return errors.map(reasonOf).join(', ')
+  return String(code ?? error)
+}
+
+async function within<T>(ms: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const done = new AbortController()
+  const signals = signal === undefined ? [done.signal] : [done.signal, signal]
+  const late = sleep(ms, undefined, { signal: AbortSignal.any(signals) }).then(() => {
+    throw new Error(`no answer within ${ms / 1000} s`)
+  })
+  late.catch(() => {})
+  try {
+    return await Promise.race([work(), late])
+  } finally {
+    done.abort()
+  }
+}

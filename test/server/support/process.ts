@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach } from 'vitest'
+
+const program = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
+
+/** A folder of this test file's own. */
+export const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const running = new Set<ChildProcess>()
+afterEach(async () => {
+  for (const child of running) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+})
+
+/** A process of the service. */
+export interface Running {
+  readonly child: ChildProcess
+  readonly pid: number
+  /** What it has written so far. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** The exit code, or the signal that has ended it. */
+  readonly ended: Promise<number | string>
+}
+
+/** A process of the service that answers at a URL, such as `http://127.0.0.1:41234`. */
+export interface Serving extends Running {
+  readonly url: string
+}
+
+/** Runs the command with these flags, without variables of the test's own that are options. */
+export function run(flags: readonly string[], env: Record<string, string> = {}): Running {
+  const child = spawn(process.execPath, [program, ...flags], {
+    env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const texts = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text
+    })
+  }
+  const ended = new Promise<number | string>((resolve) => {
+    // After both streams have ended, so that nothing it wrote is missing.
+    child.once('close', (code, signal) => resolve(code ?? (signal as string)))
+    child.once('exit', () => running.delete(child))
+  })
+  return { child, pid: child.pid as number, stdout: () => texts.stdout, stderr: () => texts.stderr, ended }
+}
+
+/** Starts the service on a free port, and waits until it says where it listens. */
+export async function serve(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<Serving> {
+  const started = run(['--port', '0', ...flags], env)
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      const [found] = /https?:\/\/\S+?:\d+/.exec(started.stdout()) ?? []
+      if (found !== undefined) resolve(found)
+    }
+    started.child.stdout?.on('data', look)
+    started.ended.then((code) => reject(new Error(`the service ended with ${code}: ${started.stderr()}`)))
+  })
+  return { ...started, url }
+}
