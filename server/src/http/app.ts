@@ -11,6 +11,7 @@ import type { Options } from '../options/table.js'
 import { addDecodeRoutes } from '../routes/decode.js'
 import { addFrontRoute } from '../routes/front.js'
 import { addIdRoutes } from '../routes/ids.js'
+import { addOpenApi } from '../routes/openapi.js'
 import type { Service } from '../service.js'
 import { accessCheck } from './access.js'
 import { refuseConnect, refuseConnection } from './connection-errors.js'
@@ -105,6 +106,7 @@ export async function makeApp(
   app.setNotFoundHandler(() => {
     throw unknownRoute()
   })
+  await addOpenApi(app, tokens !== undefined)
   app.get('/livez', (_, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', (_, reply) => {
     const reasons = service.reasons()

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { TextEncoding } from 'graupel'
+import { type Answer, documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
 import { bodyOf, bodyOfOne } from '../http/number-body.js'
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
-import { contentTypes, type Representation, representationOf } from '../http/representation.js'
+import { contentTypes, mediaTypes, type Representation, representationOf } from '../http/representation.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
@@ -42,7 +43,16 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
   )
   const [byDefault] = kinds.values()
 
-  app.get('/v1/ids', async (request, reply) => {
+  const documentation = documented({
+    operationId: 'getIds',
+    summary: 'New ids, which no other request gets',
+    description: 'The ids of one answer ascend. HEAD uses up ids as GET does.',
+    tag: 'ids',
+    query: parameters,
+    answers: { 200: answerOf(maxCount) },
+    problems: ['ERR_LEASE_EXPIRED', 'ERR_CLOCK_ROLLBACK', 'ERR_OVERLOADED', 'ERR_CLOSED'],
+  })
+  app.get('/v1/ids', documentation, async (request, reply) => {
     const { count = 1, format, layout } = readQuery(parameters, request.query)
     const { source, load, headers } = (layout === undefined ? byDefault : kinds.get(layout)) as Kind
     const { representation, encoding } = formOf(format, request.headers.accept)
@@ -94,5 +104,29 @@ function headersOf(layout: string): Kind['headers'] {
     json: { 'content-type': contentTypes.json, ...shared },
     text: { 'content-type': contentTypes.text, ...shared },
     bytes: { 'content-type': contentTypes.bytes, ...shared, 'graupel-byte-order': 'little-endian' },
+  }
+}
+
+function answerOf(maxCount: number): Answer {
+  const ids = { type: 'array', minItems: 1, maxItems: maxCount, items: { type: 'string' } }
+  return {
+    description: 'The ids',
+    headers: {
+      'Graupel-Layout': 'how the ids are made up',
+      'Graupel-Byte-Order': 'the order of the bytes of an id, where they are sent as bytes: little-endian',
+    },
+    content: {
+      [mediaTypes.json]: {
+        schema: { type: 'object', required: ['ids'], properties: { ids } },
+        example: { ids: ['2045881362063413248', '2045881362063413249'] },
+      },
+      [mediaTypes.text]: {
+        schema: { type: 'string', description: 'one id a line' },
+        example: '2045881362063413248\n2045881362063413249\n',
+      },
+      [mediaTypes.bytes]: {
+        schema: { type: 'string', format: 'binary', description: '8 bytes for each id, the least significant first' },
+      },
+    },
   }
 }
