@@ -1,28 +1,112 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import pino from 'pino'
+import type { Server as TlsServer } from 'node:tls'
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import type { Logger } from 'pino'
 import type { Options } from '../options/table.js'
+import { addDecodeRoutes } from '../routes/decode.js'
+import { addFrontRoute } from '../routes/front.js'
 import { addIdRoutes } from '../routes/ids.js'
+import { addOpenApi } from '../routes/openapi.js'
 import type { Service } from '../service.js'
-import { Problem, refusalOf } from './problems.js'
+import { accessCheck } from './access.js'
+import { refuseConnect, refuseConnection } from './connection-errors.js'
+import { hasBody, makeGate, Paths, unknownRoute } from './gate.js'
+import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './log.js'
+import { refusalOf } from './problems.js'
+import { pairOf } from './tls.js'
+import { Tokens } from './tokens.js'
+import { WatchedFiles } from './watched-file.js'
 
-/** The service over HTTP; it does not listen yet. */
-export async function makeApp(options: Options, service: Service): Promise<FastifyInstance> {
-  const logger: FastifyBaseLogger = pino({ level: options.logLevel }, process.stderr)
+const maxHeaderSize = 8192
+/** A connection on which nothing moves for so long is closed, also where it does not read its answer. */
+const stalledMs = 60_000
+/** Longer than the longest name of a segment in percent encoding. */
+const maxParamLength = 512
+
+/** The service over HTTP; it does not listen yet. @throws StartError */
+export async function makeApp(
+  options: Options,
+  service: Service,
+  logger: Logger = makeLogger(options),
+): Promise<FastifyInstance> {
+  const { tokenFile, tlsCert, tlsKey, requestTimeoutMs, keepAliveMs } = options
+  const tokens =
+    tokenFile === undefined
+      ? undefined
+      : new WatchedFiles('tokenFile', [tokenFile], ([text]) => new Tokens(`${text}`), logger)
+  const pair =
+    tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : new WatchedFiles('tlsCert and tlsKey', [tlsCert, tlsKey], pairOf, logger)
+  const serverOptions = {
+    maxHeaderSize,
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    // The gate says so, with a problem.
+    requireHostHeader: false,
+  }
+  const refusals = new RefusalLog(logger)
+  const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, code, headers, body } = refusalOf(error)
+    refusals.add(request, status, code, error)
+    if (hasBody(request)) reply.header('connection', 'close')
+    return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
+  }
   const app = fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
-    keepAliveTimeout: options.keepAliveMs,
-    requestTimeout: options.requestTimeoutMs,
-    bodyLimit: 1,
+    // A logger of its own for each request would cost more than the rest of it; lines of the service name the request themselves.
+    childLoggerFactory: (parent) => parent,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIdOf,
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: stalledMs,
+    routerOptions: { maxParamLength },
+    frameworkErrors: refuse,
+    clientErrorHandler: refuseConnection,
+    ...(pair === undefined ? { http: serverOptions } : { https: { ...serverOptions, ...pair.value } }),
+  }) as unknown as FastifyInstance
+  const { server } = app
+  server.maxConnections = options.maxConnections
+  server.on('connect', refuseConnect)
+  // Where a client asks whether to send its body: nothing is said but the answer, because there is none to send.
+  server.on('checkContinue', app.routing).on('checkExpectation', app.routing)
+  if (pair !== undefined) {
+    pair.onChange = (value) => (server as unknown as TlsServer).setSecureContext(value)
+  }
+  app.addHook('onClose', async () => {
+    tokens?.close()
+    pair?.close()
   })
-  app.setErrorHandler((error, request, reply) => {
-    const { status, headers, body } = refusalOf(error)
-    if (status === 500) request.log.error(error)
-    return reply.code(status).headers(headers).send(body)
+
+  const paths = new Paths()
+  const gate = makeGate(accessCheck(options, tokens), paths)
+  app.addHook('onRoute', ({ method, url }) => {
+    if (method === 'GET') paths.add(url)
   })
+  app.addHook('onRequest', (request, reply, done) => {
+    gate(request)
+    if (givenIdOf(request.raw) !== undefined) reply.header('x-request-id', request.id)
+    done()
+  })
+  if (logger.isLevelEnabled('debug')) {
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, url } = request.raw
+      logger.debug({ reqId: request.id, method, url, status: reply.statusCode, ms: reply.elapsedTime }, 'a request')
+      done()
+    })
+  }
+  app.setErrorHandler(refuse)
   app.setNotFoundHandler(() => {
-    throw new Problem('ERR_ROUTE_UNKNOWN', 'there is no such path; /openapi.json lists those that there are')
+    throw unknownRoute()
   })
+  await addOpenApi(app, tokens !== undefined)
   app.get('/livez', (_, reply) => reply.type('text/plain').send('ok\n'))
   app.get('/readyz', (_, reply) => {
     const reasons = service.reasons()
@@ -31,6 +115,8 @@ export async function makeApp(options: Options, service: Service): Promise<Fasti
       .type('text/plain')
       .send(`${reasons.length === 0 ? 'ok' : reasons.join('\n')}\n`)
   })
-  addIdRoutes(app, service, options.maxCount)
+  addFrontRoute(app)
+  addIdRoutes(app, service, options)
+  addDecodeRoutes(app, service)
   return app
 }

@@ -44,7 +44,9 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
   query: unknown,
 ): Values<P> {
   const values: Record<string, unknown> = {}
-  for (const [name, text] of Object.entries(query as Record<string, string | string[]>)) {
+  // Not by Object.entries(): most queries are empty, and this makes nothing then.
+  for (const name in query as Record<string, string | string[]>) {
+    const text = (query as Record<string, string | string[]>)[name] as string | string[]
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     if (parameter === undefined) {
       const known = Object.keys(parameters)

@@ -11,14 +11,17 @@ export const statuses = {
   ERR_ID_INVALID: 400,
   ERR_ENCODING_UNKNOWN: 400,
   ERR_LAYOUT_EXPIRED: 503,
+  ERR_CLOCK_BEFORE_EPOCH: 503,
   ERR_CLOCK_ROLLBACK: 503,
   ERR_SEQUENCE_OVERFLOW: 503,
   ERR_LEASE_EXPIRED: 503,
   ERR_NODES_EXHAUSTED: 503,
   ERR_CLOCK_SKEW: 503,
+  ERR_STATE_UNAVAILABLE: 503,
   ERR_STORE_UNAVAILABLE: 503,
   ERR_STORE_INVALID: 503,
   ERR_SEGMENT_EXHAUSTED: 503,
+  ERR_OVERLOADED: 503,
   ERR_CLOSED: 503,
   ERR_SEGMENT_OVERFLOW: 409,
   ERR_COUNTER_OVERFLOW: 409,
@@ -55,36 +58,64 @@ export class Problem extends Error {
 /** An answer that refuses. */
 export interface Refusal {
   readonly status: number
+  readonly code: ProblemCode
   readonly headers: Readonly<Record<string, string>>
   /** Problem details (RFC 9457) as JSON. */
-  readonly body: string
+  readonly body: Buffer
 }
 
-/** What is not said in an error of the library is no client's: it may name a path or a server. */
+/**
+ * What a client is told in place of an error's message that may name a server, a key or a path, which the log has.
+ * A {@link Problem} was written for clients, and is shown as it is.
+ */
 const hidden: Partial<Record<ProblemCode, string>> = {
+  ERR_LEASE_EXPIRED:
+    'the service has no node to make ids with, as its store has not renewed the lease; try again later',
+  ERR_NODES_EXHAUSTED: 'every node is held by other services; try again later',
+  ERR_CLOCK_SKEW: 'the clock of the service and that of its store differ by too much; try again later',
+  ERR_STATE_UNAVAILABLE: 'the service cannot reach what its node keeps on this host; try again later',
   ERR_STORE_UNAVAILABLE: 'the store does not answer; try again later',
   ERR_STORE_INVALID: 'the store does not answer as it should; try again later',
+  ERR_SEGMENT_EXHAUSTED: 'the numbers that were fetched are used up, and the store does not answer; try again later',
+  ERR_STATE_MISMATCH:
+    'what the store has under this name was made by other options, or is something else; use another name',
   ERR_INTERNAL: 'the service has failed; its log says why',
+}
+
+/** What Fastify refuses by itself, as the service says it. */
+const byFramework: Readonly<Record<string, Problem | undefined>> = {
+  FST_ERR_BAD_URL: new Problem(
+    'ERR_REQUEST_INVALID',
+    'the path has a percent sign that is not followed by the code of a character; write %25 for the sign itself',
+  ),
+  FST_ERR_MAX_PARAM_LENGTH: new Problem('ERR_URI_TOO_LONG', 'a part of the path is too long; give a shorter one'),
 }
 
 /** Seconds after which a refused request may succeed, where nobody knows better. */
 const retryS = 1
 
-/** @param error - What a route has thrown. */
-export function refusalOf(error: unknown): Refusal {
+/** @param thrown - What a route has thrown. */
+export function refusalOf(thrown: unknown): Refusal {
+  const framework = byFramework[String((thrown as { code?: unknown } | undefined)?.code)]
+  const error = framework ?? thrown
   const { code: given, message, headers, retryAfterMs } = Object(error) as Partial<Problem> & { retryAfterMs?: number }
   const code: ProblemCode = given !== undefined && Object.hasOwn(statuses, given) ? given : 'ERR_INTERNAL'
   const status = statuses[code]
-  const detail = hidden[code] ?? message
+  const detail = (error instanceof Problem ? undefined : hidden[code]) ?? message ?? ''
   const retryAfter = retryAfterMs === undefined ? retryS : Math.max(1, Math.ceil(retryAfterMs / 1000))
   return {
     status,
+    code,
     headers: {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
-      ...(status === 503 && { 'retry-after': `${retryAfter}` }),
+      'x-content-type-options': 'nosniff',
+      ...((status === 503 || status === 429) && { 'retry-after': `${retryAfter}` }),
       ...headers,
     },
-    body: JSON.stringify({ type: `urn:graupel:${code}`, title: STATUS_CODES[status], status, detail, code }),
+    // Bytes, because Fastify adds a charset to the type of a text, and RFC 9457 has none.
+    body: Buffer.from(
+      JSON.stringify({ type: `urn:graupel:${code}`, title: STATUS_CODES[status], status, detail, code }),
+    ),
   }
 }

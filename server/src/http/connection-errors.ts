@@ -1,0 +1,55 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { Problem, refusalOf } from './problems.js'
+
+/** How long a client may take to read why it was refused. */
+const lingerMs = 1000
+
+/** Those that were told so: bytes that follow are further errors. */
+const refused = new WeakSet<Socket>()
+
+/** For `clientError`: tells a client that what it has sent is no request, and closes the connection. */
+export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+  const problem = problemOf(error)
+  // Broken connections, and broken TLS: there is nobody to answer to, or no way.
+  if (problem === undefined || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  if (refused.has(socket)) return
+  refused.add(socket)
+  answer(socket, problem)
+}
+
+/** For `connect`: the method of proxies, which Node hands over without a response. */
+export function refuseConnect(_: IncomingMessage, socket: Socket): void {
+  answer(socket, new Problem('ERR_METHOD_NOT_ALLOWED', 'this is no proxy; use GET or HEAD', { allow: 'GET, HEAD' }))
+}
+
+function problemOf({ code = '' }: NodeJS.ErrnoException): Problem | undefined {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Problem('ERR_HEADERS_TOO_LARGE', 'the request line and the headers are more than 8192 bytes; send fewer')
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Problem('ERR_REQUEST_TIMEOUT', 'the request did not arrive in time; send it in one go')
+  }
+  if (code.startsWith('HPE_')) return new Problem('ERR_REQUEST_INVALID', 'this is no HTTP/1.1 request')
+  return undefined
+}
+
+function answer(socket: Socket, problem: Problem): void {
+  // Requests before it, on the same connection, have their answers first.
+  const { _httpMessage: earlier } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  if (earlier) {
+    earlier.once('close', () => answer(socket, problem))
+    return
+  }
+  if (!socket.writable) return
+  const { status, headers, body } = refusalOf(problem)
+  const lines = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
+  socket.end(body)
+  // To close at once, with bytes unread, would reset the connection, and the client could not read the answer.
+  socket.setTimeout(lingerMs, () => socket.destroy())
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify'
+import { decode, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
+import { documented } from '../http/documentation.js'
+import { oneOf, readQuery } from '../http/parameters.js'
+import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
+import type { Service } from '../service.js'
+
+const encodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
+const headers = {
+  'content-type': contentTypes.json,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+
+export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
+  const known = new Map<string, Layout>(Object.entries(layouts) as [string, Layout][])
+  // Those of the service come first, also where one has the name of a preset.
+  for (const [name, { layout }] of service.ids) known.set(name, layout)
+  const [byDefault] = service.ids.keys()
+  const parameters = {
+    format: oneOf('how the id is written', encodings, 'decimal'),
+    layout: oneOf('what the id was made with; nothing in an id tells which', [...known.keys()], byDefault),
+  }
+
+  const documentation = documented({
+    operationId: 'decodeId',
+    summary: 'What an id is made up of',
+    tag: 'ids',
+    path: {
+      id: { description: 'an id, as format says', schema: { type: 'string' }, example: '2045881362063413248' },
+    },
+    query: parameters,
+    answers: { 200: { description: 'Its parts', content: { [mediaTypes.json]: { schema, example } } } },
+    problems: ['ERR_ID_INVALID'],
+  })
+  app.get('/v1/ids/:id', documentation, (request, reply) => {
+    const { format = 'decimal', layout: name = byDefault as string } = readQuery(parameters, request.query)
+    representationOf(request.headers.accept, ['json'])
+    const id = parseId((request.params as { id: string }).id, format)
+    const { timestamp, ...parts } = decode(id, known.get(name) as Layout)
+    reply.headers(headers)
+    return JSON.stringify({ id: `${id}`, layout: name, timestamp: timestamp.toISOString(), ...parts })
+  })
+}
+
+const number = { type: 'integer', minimum: 0 }
+const schema = {
+  type: 'object',
+  required: ['id', 'layout', 'timestamp', 'timestampMs', 'node', 'fields', 'sequence'],
+  properties: {
+    id: { type: 'string', description: 'in decimal', pattern: '^[0-9]{1,20}$' },
+    layout: { type: 'string' },
+    timestamp: { type: 'string', format: 'date-time', description: 'when it was made, to the tick of the layout' },
+    timestampMs: { type: 'integer', description: 'the same in milliseconds since 1970' },
+    node: { ...number, description: 'all node fields as one number' },
+    fields: { type: 'object', description: 'each node field', additionalProperties: number },
+    sequence: { ...number, description: 'which id of its tick and node it is' },
+  },
+}
+const example = {
+  id: '2045881362063413248',
+  layout: 'twitter',
+  timestamp: '2026-04-19T15:05:02.010Z',
+  timestampMs: 1776611102010,
+  node: 541,
+  fields: { datacenter: 16, worker: 29 },
+  sequence: 0,
+}

@@ -1,0 +1,68 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import { documented, problemSchema, swaggerSchemaOf } from '../http/documentation.js'
+import { readQuery } from '../http/parameters.js'
+import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
+
+/** Not the version of the service, which clients need not know: that of its routes, as in /v1. */
+const version = '1.0.0'
+
+const tags = [
+  { name: 'ids', description: 'Snowflake ids, and what they are made up of' },
+  { name: 'segments', description: 'Numbers that count up, which a store hands out in segments' },
+  { name: 'counters', description: 'Counts without gaps' },
+  { name: 'leaf', description: "The routes of Meituan's Leaf, with its answers" },
+  { name: 'service', description: 'For the platform that runs the service' },
+]
+
+/**
+ * The OpenAPI document of the routes that are added after this, and the route that answers it.
+ *
+ * @param isTokenNeeded - Whether clients need a bearer token.
+ */
+export async function addOpenApi(app: FastifyInstance, isTokenNeeded: boolean): Promise<void> {
+  app.addSchema(problemSchema)
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'graupel-server',
+        version,
+        description:
+          'Ids that cannot be equal, numbers and counts over HTTP. Every answer that refuses is application/problem+json. An unknown or doubled parameter is refused.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      tags,
+      ...(isTokenNeeded && {
+        security: [{ token: [] }],
+        components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      }),
+    },
+    refResolver: { buildLocalReference: (json) => `${json['$id']}` },
+    transform: ({ route, url }) => {
+      const documentation = route.config?.documentation
+      return { schema: documentation === undefined ? { hide: true } : swaggerSchemaOf(documentation), url }
+    },
+  })
+
+  let text: string | undefined
+  app.get(
+    '/openapi.json',
+    documented({
+      operationId: 'getOpenApi',
+      summary: 'This document',
+      tag: 'service',
+      query: {},
+      answers: {
+        200: { description: 'OpenAPI 3.1', content: { [mediaTypes.json]: { schema: { type: 'object' } } } },
+      },
+    }),
+    (request, reply) => {
+      readQuery({}, request.query)
+      representationOf(request.headers.accept, ['json'])
+      text ??= JSON.stringify(app.swagger())
+      return reply.headers({ 'content-type': contentTypes.json, 'x-content-type-options': 'nosniff' }).send(text)
+    },
+  )
+}
