@@ -1,12 +1,19 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import pino from 'pino'
+import { Metrics } from '../metrics/metrics.js'
 import type { Options } from '../options/table.js'
+import { addHealthRoutes } from '../routes/health.js'
 import { addIdRoutes } from '../routes/ids.js'
+import { addMetricsRoutes } from '../routes/metrics.js'
 import type { Service } from '../service.js'
 import { Problem, refusalOf } from './problems.js'
 
 /** The service over HTTP; it does not listen yet. */
-export async function makeApp(options: Options, service: Service): Promise<FastifyInstance> {
+export async function makeApp(
+  options: Options,
+  service: Service,
+  metrics: Metrics = new Metrics(),
+): Promise<FastifyInstance> {
   const logger: FastifyBaseLogger = pino({ level: options.logLevel }, process.stderr)
   const app = fastify({
     loggerInstance: logger,
@@ -23,14 +30,8 @@ export async function makeApp(options: Options, service: Service): Promise<Fasti
   app.setNotFoundHandler(() => {
     throw new Problem('ERR_ROUTE_UNKNOWN', 'there is no such path; /openapi.json lists those that there are')
   })
-  app.get('/livez', (_, reply) => reply.type('text/plain').send('ok\n'))
-  app.get('/readyz', (_, reply) => {
-    const reasons = service.reasons()
-    return reply
-      .code(reasons.length === 0 ? 200 : 503)
-      .type('text/plain')
-      .send(`${reasons.length === 0 ? 'ok' : reasons.join('\n')}\n`)
-  })
+  addHealthRoutes(app, service)
+  addMetricsRoutes(app, service, options, metrics)
   addIdRoutes(app, service, options.maxCount)
   return app
 }
