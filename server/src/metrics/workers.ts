@@ -7,43 +7,53 @@ import { type Family, joined } from './family.js'
 const collectMs = 2000
 const askMs = 3000
 
-/** Messages between the processes, told from others by this key. `id` is of the one that asks. */
+/** Between a worker that asks and the primary, and between the primary and each worker that it then asks. */
 interface Message {
-  readonly graupelMetrics: 'ask' | 'collect' | 'collected' | 'answer'
+  readonly type:
+    | 'graupel:metrics-ask'
+    | 'graupel:metrics-answer'
+    | 'graupel:metrics-collect'
+    | 'graupel:metrics-collected'
+  /** Of the question; the one that asks gives it. */
   readonly id: number
   readonly families?: readonly Family[]
 }
 
-/** In the primary: answers workers that ask for the metrics of all. */
-export function joinWorkers(): void {
+/**
+ * In the primary: answers workers that ask for the metrics of all.
+ *
+ * @param labelOf - Tells a worker from the others. One that is started in the place of another has its label: its counts begin at 0
+ * again, as Prometheus expects it of a process.
+ */
+export function joinWorkers(labelOf: (worker: Worker) => number): void {
   let lastId = 0
-  const collections = new Map<number, { readonly found: Map<number, readonly Family[]>; done(): void }>()
+  const collections = new Map<number, { readonly found: Map<Worker, readonly Family[]>; done(): void }>()
   const collect = async (): Promise<Family[]> => {
     const id = ++lastId
-    const found = new Map<number, readonly Family[]>()
+    const found = new Map<Worker, readonly Family[]>()
     const asked = connected()
     await new Promise<void>((resolve) => {
       // A worker that does not answer is missing from the answer: its series end, and are told apart by their label.
       const timer = setTimeout(resolve, collectMs)
       const done = () => {
-        if (connected().some((worker) => asked.includes(worker) && !found.has(worker.id))) return
+        if (connected().some((worker) => asked.includes(worker) && !found.has(worker))) return
         clearTimeout(timer)
         resolve()
       }
       collections.set(id, { found, done })
-      for (const worker of asked) send(worker, { graupelMetrics: 'collect', id })
+      for (const worker of asked) send(worker, { type: 'graupel:metrics-collect', id })
     })
     collections.delete(id)
-    return joined(found)
+    return joined(new Map([...found].map(([worker, families]) => [labelOf(worker), families])))
   }
   cluster.on('message', (worker, message: Message) => {
-    if (message?.graupelMetrics === 'collected') {
+    if (message?.type === 'graupel:metrics-collected') {
       const collection = collections.get(message.id)
-      collection?.found.set(worker.id, message.families ?? [])
+      collection?.found.set(worker, message.families ?? [])
       collection?.done()
-    } else if (message?.graupelMetrics === 'ask') {
+    } else if (message?.type === 'graupel:metrics-ask') {
       const { id } = message
-      void collect().then((families) => send(worker, { graupelMetrics: 'answer', id, families }))
+      void collect().then((families) => send(worker, { type: 'graupel:metrics-answer', id, families }))
     }
   })
   cluster.on('disconnect', () => {
@@ -85,7 +95,7 @@ export class Colleagues {
         this.#asked.delete(id)
         resolve(families)
       })
-      this.#send({ graupelMetrics: 'ask', id })
+      this.#send({ type: 'graupel:metrics-ask', id })
     })
   }
 
@@ -94,9 +104,9 @@ export class Colleagues {
   }
 
   readonly #hear = async (message: Message): Promise<void> => {
-    if (message?.graupelMetrics === 'answer') this.#asked.get(message.id)?.(message.families ?? [])
-    if (message?.graupelMetrics !== 'collect') return
-    this.#send({ graupelMetrics: 'collected', id: message.id, families: await this.#own() })
+    if (message?.type === 'graupel:metrics-answer') this.#asked.get(message.id)?.(message.families ?? [])
+    if (message?.type !== 'graupel:metrics-collect') return
+    this.#send({ type: 'graupel:metrics-collected', id: message.id, families: await this.#own() })
   }
 
   #send(message: Message): void {
