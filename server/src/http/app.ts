@@ -7,10 +7,13 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { Metrics } from '../metrics/metrics.js'
 import type { Options } from '../options/table.js'
 import { addDecodeRoutes } from '../routes/decode.js'
 import { addFrontRoute } from '../routes/front.js'
+import { addHealthRoutes } from '../routes/health.js'
 import { addIdRoutes } from '../routes/ids.js'
+import { addMetricsRoutes } from '../routes/metrics.js'
 import { addOpenApi } from '../routes/openapi.js'
 import type { Service } from '../service.js'
 import { accessCheck } from './access.js'
@@ -32,6 +35,7 @@ const maxParamLength = 512
 export async function makeApp(
   options: Options,
   service: Service,
+  metrics: Metrics = new Metrics(),
   logger: Logger = makeLogger(options),
 ): Promise<FastifyInstance> {
   const { tokenFile, tlsCert, tlsKey, requestTimeoutMs, keepAliveMs } = options
@@ -107,15 +111,9 @@ export async function makeApp(
     throw unknownRoute()
   })
   await addOpenApi(app, tokens !== undefined)
-  app.get('/livez', (_, reply) => reply.type('text/plain').send('ok\n'))
-  app.get('/readyz', (_, reply) => {
-    const reasons = service.reasons()
-    return reply
-      .code(reasons.length === 0 ? 200 : 503)
-      .type('text/plain')
-      .send(`${reasons.length === 0 ? 'ok' : reasons.join('\n')}\n`)
-  })
   addFrontRoute(app)
+  addHealthRoutes(app, service)
+  addMetricsRoutes(app, service, options, metrics)
   addIdRoutes(app, service, options)
   addDecodeRoutes(app, service)
   return app

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator, GraupelError, type IdGenerator, type Layout, type Stats } from 'graupel'
 import { acquireLease, type Lease, type LeaseOptions, type LeaseStats } from 'graupel/lease'
+import { noTotals, type Totals, totalsWith } from '../metrics/totals.js'
 
 /** What a source of ids says of itself. */
 export interface Readiness {
@@ -27,6 +28,8 @@ export class IdSource {
   #lease: Lease | undefined
   #generator: IdGenerator | undefined
   #error: unknown
+  /** Of the leases that are over. */
+  #former: Totals = noTotals
 
   constructor(layout: Layout, choice: LeaseChoice) {
     this.layout = layout
@@ -57,7 +60,9 @@ export class IdSource {
   readiness(nowMs = Date.now()): Readiness {
     const lease = this.#lease
     if (lease === undefined || lease.signal.aborted) {
-      const cause = this.#error instanceof Error ? `: ${this.#error.message}` : ''
+      // The code alone: clients see it, and a message may name the address of the store.
+      const { code } = Object(this.#error) as { code?: unknown }
+      const cause = typeof code === 'string' ? ` (${code})` : ''
       return { isReady: false, reason: `no node of layout '${this.layout.name}' is leased${cause}`, remainingMs: 0 }
     }
     const remainingMs = lease.stats().ceilingMs - nowMs
@@ -69,6 +74,12 @@ export class IdSource {
   stats(): { readonly ids: Stats; readonly lease: LeaseStats } | undefined {
     if (this.#lease === undefined || this.#generator === undefined) return undefined
     return { ids: this.#generator.stats(), lease: this.#lease.stats() }
+  }
+
+  /** What it has counted since it was made. */
+  totals(): Totals {
+    const stats = this.stats()
+    return stats === undefined ? this.#former : totalsWith(this.#former, stats.ids, stats.lease)
   }
 
   /** Gives the node back. */
@@ -100,11 +111,13 @@ export class IdSource {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
       if (end.aborted) return
       this.#error = signal.reason
+      this.#former = this.totals()
       this.#generator?.close()
       this.#generator = undefined
       while (!end.aborted && this.#generator === undefined) {
         await this.#acquire().catch((error) => {
           this.#error = error
+          this.#former = { ...this.#former, failures: this.#former.failures + 1 }
         })
         if (this.#generator === undefined) await sleep(retryMs, undefined, { signal: end }).catch(() => {})
       }

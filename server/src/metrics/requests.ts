@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Durations, histogram } from './durations.js'
+import type { Family, Labels } from './family.js'
+
+/** From what one id takes to what a client waits for. */
+const boundsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000]
+
+/** The requests that were answered, by their route and the first digit of their status. */
+export class Requests {
+  /** By the pattern of the route; `undefined` for paths that are of no route. */
+  readonly #routes = new Map<string | undefined, Durations[]>()
+
+  readonly observe = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { url } = request.routeOptions
+    let classes = this.#routes.get(url)
+    if (classes === undefined) {
+      classes = []
+      this.#routes.set(url, classes)
+    }
+    const statusClass = Math.floor(reply.statusCode / 100)
+    let durations = classes[statusClass]
+    if (durations === undefined) {
+      durations = new Durations(boundsMs)
+      classes[statusClass] = durations
+    }
+    durations.add(reply.elapsedTime)
+  }
+
+  families(): Family[] {
+    return [
+      histogram(
+        'graupel_http_request_duration_seconds',
+        'Requests that were answered, by route and class of status.',
+        this.#series(),
+      ),
+    ]
+  }
+
+  *#series(): Generator<readonly [Labels, Durations]> {
+    for (const [route = 'none', classes] of this.#routes) {
+      for (const [statusClass, durations] of classes.entries()) {
+        if (durations !== undefined) yield [{ route, status: `${statusClass}xx` }, durations]
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { memoryStore } from 'graupel/stores'
+import { expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { makeService } from './support/in-process.ts'
+
+test('before the first lease the service is alive and not ready, and then it is both', async () => {
+  const { app, service } = await makeService()
+  expect((await app.inject('/livez')).statusCode).toBe(200)
+  const before = await app.inject('/readyz')
+  expect(before.statusCode).toBe(503)
+  expect(before.body).toBe("no node of layout 'twitter' is leased\n")
+  await service.open()
+  const after = await app.inject('/readyz')
+  expect(after.statusCode).toBe(200)
+  expect(after.body).toBe('ok\n')
+  expect(after.headers['cache-control']).toBe('no-store')
+})
+
+test('readiness is told as JSON to those who accept that', async () => {
+  const { app, service } = await makeService(['--layouts', 'twitter,discord'])
+  const headers = { accept: 'application/json' }
+  expect((await app.inject({ url: '/readyz', headers })).json()).toEqual({
+    ready: false,
+    reasons: ["no node of layout 'twitter' is leased", "no node of layout 'discord' is leased"],
+  })
+  await service.open()
+  expect((await app.inject({ url: '/readyz', headers })).json()).toEqual({ ready: true, reasons: [] })
+})
+
+test('a service that is stopping is alive and not ready', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  service.isStopping = true
+  expect((await app.inject('/readyz')).body).toBe('the service is being shut down\n')
+  expect((await app.inject('/livez')).body).toBe('ok\n')
+})
+
+test('a lease that is not renewed turns the service unready while ids can still be had, without the address of the store', async () => {
+  const store = memoryStore()
+  let isAway = false
+  const { app, service } = await makeService(['--window-ms', '3000', '--node', '7'], {
+    ...store,
+    write: async (...call) => {
+      if (isAway) throw new Error('connect ECONNREFUSED 10.1.2.3:6379')
+      return store.write(...call)
+    },
+  })
+  await service.open()
+  isAway = true
+  await until(async () => (await app.inject('/readyz')).statusCode === 503)
+  expect((await app.inject('/v1/ids')).statusCode).toBe(200)
+  const { body } = await app.inject('/readyz')
+  expect(body).toBe("the store has not renewed the lease of node 7 of layout 'twitter' in time\n")
+  isAway = false
+  await until(async () => (await app.inject('/readyz')).statusCode === 200)
+})
+
+test('a node that cannot be leased again is told by the code of the error alone', async () => {
+  const store = memoryStore()
+  let isSpoilt = false
+  const { app, service } = await makeService(['--window-ms', '300', '--acquire-timeout-ms', '0'], {
+    ...store,
+    async write(key, value, expected, signal) {
+      if (isSpoilt) await store.write(key, 'spoilt', expected)
+      return store.write(key, value, expected, signal)
+    },
+    async list(folder, signal) {
+      if (isSpoilt) throw new Error('connect ECONNREFUSED 10.1.2.3:6379')
+      return store.list(folder, signal)
+    },
+  })
+  await service.open()
+  isSpoilt = true
+  await until(async () => (await app.inject('/readyz')).body.includes('no node'))
+  const { body } = await app.inject('/readyz')
+  expect(body).toMatch(/^no node of layout 'twitter' is leased \(ERR_\w+\)\n$/)
+})
+
+test('neither is cached, and both take HEAD', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  for (const url of ['/livez', '/readyz']) {
+    const { statusCode, body, headers } = await app.inject({ method: 'HEAD', url })
+    expect([statusCode, body, headers['cache-control']]).toEqual([200, '', 'no-store'])
+  }
+})

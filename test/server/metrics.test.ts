@@ -1,0 +1,165 @@
+import { memoryStore } from 'graupel/stores'
+import { expect, test } from 'vitest'
+import { Durations } from '../../server/src/metrics/durations.ts'
+import { joined, textOf } from '../../server/src/metrics/family.ts'
+import { observedStore, StoreTimes } from '../../server/src/metrics/observed-store.ts'
+import { until } from '../support/until.ts'
+import { makeService, seriesOf } from './support/in-process.ts'
+
+const twitterIds = 'graupel_ids_total{kind="id",name="twitter"}'
+
+test('ids and numbers are counted by their kind and their layout or name', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  await app.inject('/v1/ids')
+  await app.inject('/v1/ids?count=41')
+  const segment = await service.segments.get('orders')
+  await segment.nextAsync()
+  const counted = await service.counters.get('invoices "2026"')
+  await counted.take(7)
+  expect(await seriesOf(app, twitterIds)).toBe(42)
+  expect(await seriesOf(app, 'graupel_ids_total{kind="segment",name="orders"}')).toBe(1)
+  expect(await seriesOf(app, 'graupel_ids_total{kind="counter",name="invoices \\"2026\\""}')).toBe(7)
+  expect(await seriesOf(app, 'graupel_counter_writes_total{name="invoices \\"2026\\""}')).toBe(1)
+  expect(await seriesOf(app, 'graupel_segment_fetches_total{name="orders"}')).toBeGreaterThan(0)
+  expect(await seriesOf(app, 'graupel_segment_numbers_left{name="orders"}')).toBe(segment.stats().buffered)
+})
+
+test('requests are counted by the pattern of their route, so that paths of clients make no series', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  const count = (route: string, status: string) =>
+    seriesOf(app, `graupel_http_request_duration_seconds_count{route="${route}",status="${status}"}`)
+  await app.inject('/v1/ids')
+  await app.inject('/v1/ids?count=2')
+  await app.inject('/v1/ids?count=0')
+  await app.inject('/nothing/a')
+  await app.inject('/nothing/b')
+  await app.inject('/%00')
+  expect(await count('/v1/ids', '2xx')).toBe(2)
+  expect(await count('/v1/ids', '4xx')).toBe(1)
+  expect(await count('none', '4xx')).toBe(3)
+  const { body } = await app.inject('/metrics')
+  expect(body).not.toMatch(/nothing|%00/)
+})
+
+test('a duration is counted in the bucket of its bound, in the sum and in the count', () => {
+  const durations = new Durations([1, 5])
+  for (const ms of [0, 1, 1.001, 5, 6000]) durations.add(ms)
+  const values = durations.seriesOf('a_seconds', { b: 'c' })
+  expect(values.map(({ metricName, labels, value }) => [metricName, labels['le'], value])).toEqual([
+    ['a_seconds_bucket', 0.001, 2],
+    ['a_seconds_bucket', 0.005, 4],
+    ['a_seconds_bucket', '+Inf', 5],
+    ['a_seconds_sum', undefined, 6.007001],
+    ['a_seconds_count', undefined, 5],
+  ])
+})
+
+test('the distance to the ceiling of a lease is told with its node, and falls while the store is away', async () => {
+  const store = memoryStore()
+  let isAway = false
+  const away = async () => {
+    throw new Error('away')
+  }
+  const { app, service } = await makeService(['--window-ms', '900', '--node', '7'], {
+    ...store,
+    write: (...call) => (isAway ? away() : store.write(...call)),
+  })
+  expect(await seriesOf(app, 'graupel_ready')).toBe(0)
+  await service.open()
+  const remaining = () => seriesOf(app, 'graupel_lease_remaining_seconds{layout="twitter",node="7"}')
+  expect(await remaining()).toBeGreaterThan(0)
+  expect(await remaining()).toBeLessThanOrEqual(0.9)
+  expect(await seriesOf(app, 'graupel_lease_window_seconds')).toBe(0.9)
+  expect(await seriesOf(app, 'graupel_ready')).toBe(1)
+  isAway = true
+  await until(async () => (await remaining()) === 0)
+  expect(await seriesOf(app, 'graupel_ready')).toBe(0)
+  const failed = 'graupel_store_call_duration_seconds_count{call="write",outcome="error"}'
+  expect(await seriesOf(app, failed)).toBeGreaterThan(0)
+  isAway = false
+})
+
+test('counts go on from where they were when a lease is lost for good and another one is acquired', async () => {
+  const store = memoryStore()
+  const good = new Map<string, string>()
+  let isSpoilt = false
+  const { app, service } = await makeService(['--window-ms', '300'], {
+    ...store,
+    async write(key, value, expected, signal) {
+      if (!isSpoilt) return store.write(key, value, expected, signal)
+      const entry = await store.read(key)
+      if (entry === undefined || entry.value === 'spoilt') return undefined
+      good.set(key, entry.value)
+      await store.write(key, 'spoilt', entry.version)
+      return undefined
+    },
+  })
+  await service.open()
+  await app.inject('/v1/ids?count=1000')
+  isSpoilt = true
+  await until(() => service.reasons().some((reason) => reason.includes('ERR_STATE_CORRUPT')))
+  expect(await seriesOf(app, twitterIds)).toBe(1000)
+  for (const [key, value] of good) await store.write(key, value, (await store.read(key))?.version)
+  isSpoilt = false
+  await until(() => service.reasons().length === 0)
+  await app.inject('/v1/ids?count=10')
+  expect(await seriesOf(app, twitterIds)).toBe(1010)
+  expect(await seriesOf(app, 'graupel_lease_acquisitions_total{layout="twitter"}')).toBe(2)
+  expect(await seriesOf(app, 'graupel_lease_failures_total{layout="twitter"}')).toBeGreaterThan(0)
+})
+
+test('calls of the store are counted by their outcome, one that never answers when it is given up', async () => {
+  const times = new StoreTimes()
+  const inner = memoryStore()
+  const store = observedStore(
+    {
+      ...inner,
+      list: () => new Promise(() => {}),
+      read: async (key) => {
+        if (key === 'a/broken') throw new Error('broken')
+        return inner.read(key)
+      },
+    },
+    times,
+  )
+  await store.write('a/b', '1', undefined)
+  await store.write('a/b', '2', undefined)
+  await store.read('a/b')
+  await expect(store.read('a/broken')).rejects.toThrow('broken')
+  const end = new AbortController()
+  void store.list('a/', end.signal)
+  end.abort()
+  const text = await textOf(times.families())
+  const counts = text.matchAll(/_count\{call="(\w+)",outcome="(\w+)"\} (\d+)/g)
+  expect(Array.from(counts, ([, ...found]) => found.join(' ')).sort()).toEqual([
+    'list timeout 1',
+    'read error 1',
+    'read ok 1',
+    'write conflict 1',
+    'write ok 1',
+  ])
+})
+
+test('an observed store has those functions alone that the store has', () => {
+  const { name, durable, read, list, write } = memoryStore()
+  expect(Object.keys(observedStore({ name, durable, read, list, write }, new StoreTimes())).sort()).toEqual(
+    ['durable', 'list', 'name', 'read', 'write'].sort(),
+  )
+  expect(Object.keys(observedStore(memoryStore(), new StoreTimes())).sort()).toEqual(Object.keys(memoryStore()).sort())
+})
+
+test('the series of workers stay apart by a label, under one name', async () => {
+  const of = (value: number) =>
+    [{ name: 'a_total', help: 'A.', type: 'counter', values: [{ labels: {}, value }] }] as const
+  const text = await textOf(
+    joined(
+      new Map([
+        [0, of(3)],
+        [1, of(5)],
+      ]) as never,
+    ),
+  )
+  expect(text).toBe('# HELP a_total A.\n# TYPE a_total counter\na_total{worker="0"} 3\na_total{worker="1"} 5\n')
+})

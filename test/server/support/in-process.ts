@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify'
+import type { Store } from 'graupel/stores'
+import { memoryStore } from 'graupel/stores'
+import { afterEach } from 'vitest'
+import { makeApp } from '../../../server/src/http/app.ts'
+import { Metrics } from '../../../server/src/metrics/metrics.ts'
+import { observedStore } from '../../../server/src/metrics/observed-store.ts'
+import { readCommand } from '../../../server/src/options/read.ts'
+import type { Options } from '../../../server/src/options/table.ts'
+import { Service } from '../../../server/src/service.ts'
+
+const made: { readonly app: FastifyInstance; readonly service: Service }[] = []
+afterEach(async () => {
+  for (const { app, service } of made.splice(0)) {
+    await app.close()
+    await service.close().catch(() => {})
+  }
+})
+
+/** The options of these flags. */
+export function optionsOf(flags: readonly string[]): Options {
+  const command = readCommand(flags, {})
+  if (command.kind !== 'run') throw new Error(`these flags ask for ${command.kind}`)
+  return command.options
+}
+
+/** The service in this process, over a store in memory or a given one. It does not listen and has no node yet. */
+export async function makeService(flags: readonly string[] = [], store: Store = memoryStore()) {
+  const options = optionsOf(['--log-level', 'silent', ...flags])
+  const metrics = new Metrics()
+  const opened = {
+    store,
+    shown: 'memory:',
+    hide: (message: string) => message,
+    leafAlloc: () => {
+      throw new Error('there is no table of Leaf in this test')
+    },
+    close: async () => {},
+  }
+  const service = new Service(options, opened, observedStore(store, metrics.storeTimes))
+  const app = await makeApp(options, service, metrics)
+  made.push({ app, service })
+  return { app, service, metrics }
+}
+
+/** The value of a series as `/metrics` tells it: `graupel_ids_total{kind="id",name="twitter"}`; `undefined` where there is none. */
+export async function seriesOf(app: FastifyInstance, series: string): Promise<number | undefined> {
+  const { body } = await app.inject('/metrics')
+  const line = body.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
