@@ -12,6 +12,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
  */
 const mayImport: Record<string, string[]> = {
   errors: [],
+  deadline: [],
+  endpoints: ['errors'],
   halves: [],
   options: ['errors'],
   'typed-array': [],
@@ -48,7 +50,7 @@ const mayImport: Record<string, string[]> = {
     'policy',
     'typed-array',
   ],
-  stores: ['errors', 'options', 'platform'],
+  stores: ['deadline', 'endpoints', 'errors', 'options', 'platform'],
   lease: [
     'engine/choose',
     'engine/open',
@@ -66,6 +68,7 @@ const mayImport: Record<string, string[]> = {
   // The records that segments and counters keep in a store.
   numbers: ['errors', 'platform', 'stores'],
   counter: ['errors', 'numbers', 'options', 'pattern', 'platform', 'stores'],
+  'segments/steps': [],
   segments: [
     'codec',
     'counter',
@@ -79,11 +82,26 @@ const mayImport: Record<string, string[]> = {
     'options',
     'platform',
     'policy',
+    'segments/steps',
     'stores',
   ],
   // Stores by their URLs, with the clients that are installed.
   'store-url': ['errors', 'lease', 'options', 'stores'],
-  client: ['codec', 'errors', 'generator', 'halves', 'layout', 'options', 'platform', 'typed-array'],
+  client: [
+    'codec',
+    'deadline',
+    'endpoints',
+    'engine',
+    'errors',
+    'generator',
+    'halves',
+    'layout',
+    'numbers',
+    'options',
+    'platform',
+    'policy',
+    'segments/steps',
+  ],
   index: ['codec', 'engine', 'engine/choose', 'errors', 'events', 'generator', 'layout', 'policy', 'serial'],
   cli: [
     'codec',

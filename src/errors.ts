@@ -39,6 +39,10 @@ export const errorCodes = {
   ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
   ERR_COUNTER_OVERFLOW: 'the next count does not fit the digits of its pattern, or the range of counts',
   ERR_PATTERN_INVALID: 'a pattern cannot be read, or would give one text twice',
+  ERR_SERVICE_UNAVAILABLE: 'an id service cannot be reached, fails, or does not answer in time',
+  ERR_SERVICE_REFUSED: 'an id service refuses what it is asked for',
+  ERR_SERVICE_INVALID: 'an id service answers what cannot be used',
+  ERR_PREFETCH_EMPTY: 'the ids that were fetched from the id service are used up',
   ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
 } as const
 
@@ -53,6 +57,8 @@ export interface ErrorDetails {
   retryAfterMs?: number
   /** Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`. */
   rollbackMs?: number
+  /** The HTTP status of the answer; only with `ERR_SERVICE_REFUSED`. */
+  status?: number
   /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   filled?: number
 }
@@ -78,6 +84,7 @@ export class GraupelError extends Error {
   readonly code: ErrorCode
   declare readonly retryAfterMs?: number
   declare readonly rollbackMs?: number
+  declare readonly status?: number
   declare filled?: number
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -128,4 +135,9 @@ export function show(value: unknown): string {
     return keys.length === 0 ? 'an empty object' : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`
   }
   return Object.is(value, -0) ? '-0' : String(value)
+}
+
+/** As {@link show}, without what a text says: it may be a URL with a password. */
+export function showNoText(value: unknown): string {
+  return typeof value === 'string' ? 'a text' : show(value)
 }

@@ -1,1 +1,4 @@
-export {}
+export { connect } from './connect.js'
+export type { BaseClient, ClientStats, IdClient, LayoutClient, NumberClient } from './id-client.js'
+export type { ClientFetch, CommonOptions, ConnectOptions, SegmentConnectOptions, Token } from './options.js'
+export type { ServerStats } from './server.js'

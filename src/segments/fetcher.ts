@@ -1,10 +1,11 @@
 import type { GraupelError } from '../errors.js'
+import { Waiting } from '../generator/turns.js'
 import { closedError } from '../policy/refusal.js'
 import type { Timing } from '../stores/deadline.js'
 import type { SegmentMemory } from './memory.js'
 import type { Segment, SegmentSource } from './source.js'
 import { fetchAt, nextStep, type Steps } from './steps.js'
-import { type Supply, Waiting } from './supply.js'
+import type { Supply } from './supply.js'
 
 /** Milliseconds before a fetch is tried again that has failed: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 50

@@ -2,6 +2,7 @@ import type { IdArray } from '../engine/engine.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
 import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
+import { Turns, type Wait } from '../generator/turns.js'
 import { closedError } from '../policy/refusal.js'
 import type { SegmentHandle } from './handle.js'
 import { makersOf } from './makers.js'
@@ -35,10 +36,7 @@ export class Numbers implements SegmentGenerator {
   readonly #parts: NumberParts
   readonly #run: Run
   #isClosed = false
-  /** The last of the calls that wait; each begins after the one before. */
-  #last: Promise<unknown> | undefined
-  /** How many waits have failed, and why the last one has. */
-  #failed: { readonly waits: number; readonly error?: Error } = { waits: 0 }
+  readonly #turns = new Turns()
 
   constructor(parts: NumberParts) {
     const { memory, stride, isShared } = parts
@@ -77,15 +75,16 @@ export class Numbers implements SegmentGenerator {
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
     let at = 0
-    await this.#inTurn(async (refill) => {
+    const fill = async (wait: Wait) => {
       // Again, here and below, because it may have been transferred during the wait.
       checkIdArray(array)
       while (at < lengthOf(array)) {
-        if (this.#run.left === 0) await refill()
+        if (this.#run.left === 0) await this.#refillAsync(wait)
         checkIdArray(array)
         at += this.#write(array, at)
       }
-    }).catch((error) => {
+    }
+    await this.#turns.take(fill).catch((error) => {
       throw Object.assign(error as Error, { filled: at })
     })
     return array
@@ -146,50 +145,26 @@ export class Numbers implements SegmentGenerator {
   }
 
   async #nextAsync(): Promise<bigint> {
-    if (this.#last === undefined && this.#run.left > 0) return this.next()
-    return this.#inTurn(async (refill) => {
+    if (this.#turns.isEmpty && this.#run.left > 0) return this.next()
+    return this.#turns.take(async (wait) => {
       // Looked at in the turn in which it is taken: what has come may go to a call of next() before this one goes on.
-      while (this.#run.left === 0) await refill()
+      while (this.#run.left === 0) await this.#refillAsync(wait)
       return this.next()
     })
   }
 
-  /**
-   * Takes more, or waits for the store where none is left.
-   *
-   * @param since - How many waits had failed when the call was made. A later failure is told to all that were made before it:
-   * otherwise the last of a hundred calls would wait for a hundred attempts.
-   */
-  async #refillAsync(since: number): Promise<void> {
+  /** Takes more, or waits for the store where none is left. */
+  async #refillAsync(wait: Wait): Promise<void> {
     const { memory, supply } = this.#parts
     if (this.#isClosed || memory.isClosed) throw closedError()
     const found = this.#run.refill()
     if (found !== 'some') supply.ask()
     if (found !== 'none') return
-    if (this.#failed.waits > since) throw this.#exhausted(this.#failed.error)
     try {
-      await supply.arrival()
-    } catch (reason) {
-      const error = reason as GraupelError
-      if (error.code === 'ERR_CLOSED') throw closedError()
-      this.#failed = { waits: this.#failed.waits + 1, error }
-      throw this.#exhausted(error)
-    }
-  }
-
-  /** Runs a call after those that were made before it. */
-  async #inTurn<T>(call: (refill: () => Promise<void>) => Promise<T>): Promise<T> {
-    const before = this.#last
-    const { waits } = this.#failed
-    const own = (async () => {
-      await before?.catch(() => {})
-      return call(() => this.#refillAsync(waits))
-    })()
-    this.#last = own
-    try {
-      return await own
-    } finally {
-      if (this.#last === own) this.#last = undefined
+      await wait(() => supply.arrival())
+    } catch (error) {
+      // Closed before this call, by its own thread or by the one that fetches: that is told as it is.
+      throw (error as GraupelError).code === 'ERR_CLOSED' ? closedError() : this.#exhausted(error as Error)
     }
   }
 

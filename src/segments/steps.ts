@@ -18,7 +18,11 @@ export interface Steps {
  *
  * @param lastedMs - How long a segment of the present step lasts.
  */
-export function nextStep(step: number, lastedMs: number, { least, most, segmentMs }: Steps): number {
+export function nextStep(
+  step: number,
+  lastedMs: number,
+  { least, most, segmentMs }: Pick<Steps, 'least' | 'most' | 'segmentMs'>,
+): number {
   if (lastedMs < segmentMs) return Math.min(step * 2, most)
   if (lastedMs >= 2 * segmentMs) return Math.max(Math.floor(step / 2), least ?? step)
   return step
@@ -30,6 +34,10 @@ export function nextStep(step: number, lastedMs: number, { least, most, segmentM
  * @param count - How many it has.
  * @param perMs - How many are used in a millisecond; 0 where that is not known.
  */
-export function fetchAt(count: number, perMs: number, { prefetchAt, leadMs }: Steps): number {
+export function fetchAt(
+  count: number,
+  perMs: number,
+  { prefetchAt, leadMs }: Pick<Steps, 'prefetchAt' | 'leadMs'>,
+): number {
   return Math.floor(Math.max(0, Math.min(count * prefetchAt, count - perMs * leadMs)))
 }

@@ -12,18 +12,3 @@ export interface Supply {
   readonly failure: Error | undefined
   close(): void
 }
-
-/** Calls that wait for the next news. */
-export class Waiting {
-  #waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
-
-  wait(): Promise<void> {
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
-  }
-
-  settle(error?: Error): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const { resolve, reject } of waiting) error === undefined ? resolve() : reject(error)
-  }
-}

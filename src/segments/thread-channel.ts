@@ -1,10 +1,11 @@
 import { type ErrorCode, errorCodes, GraupelError, rangeError } from '../errors.js'
+import { Waiting } from '../generator/turns.js'
 import { closedError } from '../policy/refusal.js'
 import type { Timing } from '../stores/deadline.js'
 import type { Fetcher } from './fetcher.js'
 import type { SegmentHandle } from './handle.js'
 import type { SegmentMemory } from './memory.js'
-import { type Supply, Waiting } from './supply.js'
+import type { Supply } from './supply.js'
 
 /** Messages between the thread that fetches and the others. The numbers themselves are in shared memory. */
 type Message =

@@ -1,6 +1,5 @@
-import { GraupelError, show, typeError } from '../errors.js'
+import { GraupelError, show, showNoText, typeError } from '../errors.js'
 import { callWithin, type Timing } from './deadline.js'
-import { showNoText } from './options.js'
 import type { Store, StoreEntry } from './store.js'
 
 /** What a write ended with. */

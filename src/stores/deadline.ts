@@ -1,12 +1,7 @@
+import { endWithin, type Timing } from '../deadline.js'
 import { errorCodes, GraupelError, show } from '../errors.js'
 
-/** The time that calls take; injected, so that a simulation runs on a clock of its own. */
-export interface Timing {
-  /** Monotonic milliseconds. */
-  monotonicMs(): number
-  /** Calls back after `ms`; the result takes that back. */
-  later(callback: () => void, ms: number): () => void
-}
+export type { Timing }
 
 /** Names a call of a store, for messages. */
 export interface CallName {
@@ -26,34 +21,11 @@ export function callWithin<T>(
   signal: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<T> | undefined,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const own = new AbortController()
-    const settle = (how: () => void) => {
-      cancel()
-      signal?.removeEventListener('abort', abort)
-      how()
-    }
-    const fail = (reason: string, cause?: unknown) => {
-      const text = `${call}() of the store '${store}' ${reason}; try again`
-      reject(isOwn(cause) ? cause : new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause }))
-    }
-    const abort = () => {
-      settle(() => reject(signal?.reason))
-      own.abort(signal?.reason)
-    }
-    const cancel = timing.later(() => {
-      settle(() => fail(`did not answer within ${timeoutMs} ms`))
-      own.abort()
-    }, timeoutMs)
-    if (signal?.aborted) return abort()
-    signal?.addEventListener('abort', abort)
-    // Within a promise, because a store of the user's may throw at once.
-    Promise.resolve()
-      .then(() => run(own.signal))
-      .then(
-        (value) => settle(() => resolve(value as T)),
-        (error) => settle(() => fail(`failed: ${reasonOf(error)}`, error)),
-      )
+  const failure = (reason: string, cause?: unknown) =>
+    new GraupelError('ERR_STORE_UNAVAILABLE', `${call}() of the store '${store}' ${reason}; try again`, { cause })
+  return endWithin(timing, timeoutMs, signal, run, {
+    late: () => failure(`did not answer within ${timeoutMs} ms`),
+    failed: (error) => (isOwn(error) ? error : failure(`failed: ${reasonOf(error)}`, error)),
   })
 }
 

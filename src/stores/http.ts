@@ -1,5 +1,5 @@
-import { GraupelError, rangeError, show, typeError } from '../errors.js'
-import { showNoText } from './options.js'
+import { endpointsOf, reasonOf } from '../endpoints.js'
+import { GraupelError, show, showNoText, typeError } from '../errors.js'
 
 /** What stores use of `fetch`: Node's and a browser's, undici's, or a function of your own that calls one of them. */
 export type Fetch = (
@@ -68,7 +68,11 @@ export class HttpService {
       throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
     }
     this.#name = name
-    this.#urls = endpointsOf(url)
+    this.#urls = endpointsOf(
+      'url',
+      url,
+      'pass the scheme, the host, the port and a path, and everything else as options',
+    )
     this.#fetch = fetch
   }
 
@@ -148,24 +152,6 @@ export function parsed(text: string): unknown {
   }
 }
 
-function endpointsOf(url: unknown): string[] {
-  const all: unknown[] = Array.isArray(url) ? url : [url]
-  if (all.length === 0) throw rangeError('ERR_OPTION_INVALID', 'url is an empty array; pass one endpoint or more')
-  return all.map((one) => {
-    // A text is not shown, because it may have a password.
-    if (typeof one !== 'string' || !/^https?:\/\//.test(one) || !URL.canParse(one)) {
-      const rule = 'pass one that begins with http:// or https://, or an array of them'
-      throw typeError('ERR_OPTION_INVALID', `url is ${showNoText(one)}; ${rule}`)
-    }
-    const { origin, pathname, username, password, search, hash } = new URL(one)
-    if (username + password + search + hash !== '') {
-      const rule = 'pass the scheme, the host, the port and a path, and everything else as options'
-      throw rangeError('ERR_OPTION_INVALID', `url has a user, a password, a query or a fragment; ${rule}`)
-    }
-    return origin + pathname.replace(/\/+$/, '')
-  })
-}
-
 /** @throws TypeError `ERR_OPTION_INVALID` for what is no text, or an empty one. */
 export function checkText(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'string' && value !== '')) return
@@ -173,15 +159,6 @@ export function checkText(name: string, value: unknown): void {
     'ERR_OPTION_INVALID',
     `${name} is ${value === '' ? 'empty' : show(value)}; pass a text, or leave it out`,
   )
-}
-
-/** The reason of an error of `fetch`, whose own message is 'fetch failed', or of a function in its place. */
-function reasonOf(error: unknown): { code: string; reason: string } {
-  const { cause = error, message } = Object(error)
-  const { code = '', errors = [] } = Object(cause)
-  // For a name with several addresses, of which all have failed.
-  const inner = [cause, ...errors].map((one) => Object(one).message).find(Boolean)
-  return { code: `${code}`, reason: inner ?? (code || message || show(error)) }
 }
 
 function shown(text: string, secret: HttpRequest['secret']): string {

@@ -1,9 +1,9 @@
-import { GraupelError, show, typeError } from '../errors.js'
+import { GraupelError, show, showNoText, typeError } from '../errors.js'
 import type { Fetch, HttpOptions } from './http.js'
 import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
 import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'
 import { podAccess } from './kubernetes/pod.js'
-import { checkStoreOptions, refuseForgetting, showNoText } from './options.js'
+import { checkStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 

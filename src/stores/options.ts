@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, showNoText, typeError } from '../errors.js'
 import { checkOptionNames } from '../options.js'
 
 /**
@@ -41,11 +41,6 @@ export function refuseForgetting(store: string, durable: boolean | undefined): v
     'ERR_OPTION_INVALID',
     `durable is false; leave it out: ${store} has nothing that tells one life of its servers from another, so leases need one that keeps what it has acknowledged`,
   )
-}
-
-/** What stands in place of a client or a store. A text is not shown, because it may be a URL with a password. */
-export function showNoText(value: unknown): string {
-  return typeof value === 'string' ? 'a text' : show(value)
 }
 
 /** @throws TypeError `ERR_OPTION_INVALID` */

@@ -1,7 +1,6 @@
-import { show, typeError } from '../../errors.js'
+import { show, showNoText, typeError } from '../../errors.js'
 import { type HttpAnswer, type HttpOptions, HttpService, parsed } from '../http.js'
 import { timeOf } from '../http-date.js'
-import { showNoText } from '../options.js'
 
 /** How the API of a cluster is reached. */
 export interface Access extends HttpOptions {

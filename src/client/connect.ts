@@ -1,0 +1,48 @@
+import { platform } from '#platform'
+import type { Field, layouts } from '../layout/index.js'
+import { Client } from './client.js'
+import type { Clocks } from './clocks.js'
+import type { IdClient, NumberClient } from './id-client.js'
+import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } from './options.js'
+
+/**
+ * Connects to an id service (`graupel-server`), and fetches ids ahead, so that calls do not wait for it (docs/client.md). No id is handed
+ * out twice; those that a client has left when it ends are given to no other.
+ *
+ * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; GraupelError
+ * `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`; the reason of `signal`.
+ * @example
+ * const ids = await connect({ url: 'http://127.0.0.1:4728' })
+ * ids.next() // a bigint
+ * ids.close()
+ */
+export function connect(options: SegmentConnectOptions): Promise<NumberClient>
+export function connect<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+  options: ConnectOptions<F>,
+): Promise<IdClient<F>>
+export async function connect(options: ConnectOptions | SegmentConnectOptions): Promise<BaseOf> {
+  const { monotonicMs, wallMs, later, background } = platform
+  return connectBy(options, { monotonicMs, wallMs, later, background, random: Math.random })
+}
+
+type BaseOf = IdClient & NumberClient
+
+/** Connects by clocks of a test. @internal */
+export async function connectBy(options: ConnectOptions | SegmentConnectOptions, clocks: Clocks): Promise<BaseOf> {
+  const choice = checkConnectOptions(options)
+  const { signal } = choice
+  signal?.throwIfAborted()
+  const client = new Client(choice, clocks)
+  const abort = () => client.close()
+  signal?.addEventListener('abort', abort)
+  try {
+    await client.begin()
+    return client as BaseOf
+  } catch (error) {
+    client.close()
+    throw signal?.aborted ? signal.reason : error
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}

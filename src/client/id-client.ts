@@ -1,0 +1,84 @@
+// Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import type { IdArray } from '../engine/engine.js'
+import type { NarrowGenerator } from '../generator/id-generator.js'
+import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
+import type { ServerStats } from './server.js'
+
+/**
+ * Hands out ids of a service, made by {@link connect}. With layouts of at most 53 bits it has `nextNumber()` too; where TypeScript does
+ * not know the layout, that is optional.
+ */
+export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient &
+  LayoutClient<F> &
+  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
+
+/** Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws `ERR_NUMBER_UNSAFE` above 2^53 - 1. */
+export type NumberClient = BaseClient & NarrowGenerator
+
+/** What clients of ids have, and those of numbers have not. */
+export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
+  /** The fields of its ids and their widths. */
+  readonly layout: Layout<F>
+  /** Decodes an id of this layout. @throws as {@link decode}. */
+  decode(id: bigint | string): DecodedId<F>
+}
+
+/**
+ * What every client has. Its calls are those of an IdGenerator; `next`, `nextString`, `nextNumber` and `nextAsync` need no `this`.
+ * No id is handed out twice.
+ */
+export interface BaseClient extends Iterable<bigint>, Disposable {
+  /**
+   * Hands out one id that was fetched. Does not wait.
+   *
+   * @throws GraupelError `ERR_PREFETCH_EMPTY` where the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
+   * `ERR_SERVICE_INVALID` where they could not be fetched, which is tried again then; `ERR_CLOSED`.
+   */
+  next(this: void): bigint
+  /** Hands out one id in decimal digits. @throws as `next` */
+  nextString(this: void): string
+  /**
+   * Hands out one id, and waits for the service where none is left. Calls get theirs in the order in which they were made.
+   *
+   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`, `ERR_CLOSED`
+   */
+  nextAsync(this: void): Promise<bigint>
+  /**
+   * Fills an array, and returns it.
+   *
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
+   */
+  fill<A extends IdArray>(array: A): A
+  /** Fills an array, and waits for the service. Do not use the array before the promise settles. @throws as `fill` and `nextAsync` */
+  fillAsync<A extends IdArray>(array: A): Promise<A>
+  /** Hands out `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
+  take(count: number): bigint[]
+  /** What it has done and has left. */
+  stats(): ClientStats
+  /** Ends it and what it asks for; ids that are left are given to no other. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. */
+  close(): void
+}
+
+/** What {@link BaseClient.stats} returns. */
+export interface ClientStats {
+  /** Ids that were handed out. */
+  issued: number
+  /** Ids that can be handed out without the service. */
+  left: number
+  /** Ids that came and were thrown away: too old, or after `close()`. */
+  dropped: number
+  /** How many ids are asked for next. */
+  count: number
+  /** Batches that have come. */
+  batches: number
+  /** Requests that were sent, to all servers. */
+  requests: number
+  /** Requests that have failed. */
+  failures: number
+  /** Why the last batch could not be fetched; empty after one that could. */
+  failure: string
+  /** The same of each server. */
+  servers: ServerStats[]
+}

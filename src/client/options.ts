@@ -1,0 +1,175 @@
+import { endpointsOf } from '../endpoints.js'
+import { rangeError, show, showNoText, typeError } from '../errors.js'
+import { type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
+import { checkName } from '../numbers/name.js'
+import { checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
+import type { Answer } from './answer.js'
+
+/** What says who asks: a token, or a function that gives one for each request. */
+export type Token = string | (() => string | Promise<string>)
+
+/** What a client uses of `fetch`: Node's and a browser's, or a function of your own that calls one of them. */
+export type ClientFetch = (
+  url: string,
+  init: {
+    readonly method: 'GET'
+    readonly headers: Record<string, string>
+    readonly redirect: 'manual'
+    readonly cache?: 'no-store'
+    readonly credentials?: 'omit'
+    readonly signal: AbortSignal
+  },
+) => Promise<Answer>
+
+/** The options that clients of ids and of numbers have in common. */
+export interface CommonOptions {
+  /** Where the service is: `http` or `https`, with a path where a proxy has put it below one. */
+  url?: string
+  /** Several servers of one service, in place of `url`. The client begins with any of them. */
+  urls?: readonly string[]
+  /** Goes to the service as `Authorization: Bearer …`. A function is called for each request, and once more where it is answered 401. */
+  token?: Token
+  /** How many ids are asked for first, and the fewest that are: 1 to `maxCount`. @default 1000, or `maxCount` if that is less */
+  count?: number
+  /** The most ids that are asked for at once: 1 to 1 048 576. A service that allows fewer is asked for fewer. @default 65 536 */
+  maxCount?: number
+  /** Which part of a batch is used when the next one is asked for: 0 to 1. @default 0.5 */
+  refillAt?: number
+  /** How long a batch should last, in milliseconds: 1 to 86 400 000. Larger ones are asked for where it lasts less. @default 1000 */
+  refillMs?: number
+  /** Ids that were asked for longer ago, in milliseconds from 1, are dropped. @default 300 000; Infinity for numbers of a segment */
+  maxAgeMs?: number
+  /** How long one request may take, with its answer, in milliseconds: 1 to 600 000. @default 2000 */
+  timeoutMs?: number
+  /** How often a request that has failed is tried again, on the next server where there are several: 0 to 100. @default 4 */
+  retries?: number
+  /** How long `connect`, `nextAsync` and `fillAsync` wait until ids come, in milliseconds: 1 to 86 400 000. @default 10 000 */
+  maxWaitMs?: number
+  /** Does the requests. @default the global `fetch` */
+  fetch?: ClientFetch
+  /** Cancels `connect`. */
+  signal?: AbortSignal
+}
+
+/** What {@link connect} takes for ids. */
+export interface ConnectOptions<F extends readonly Field[] = readonly Field[]> extends CommonOptions {
+  /** How the ids are made up. The service has to have the layout by its name. @default layouts.twitter */
+  layout?: Layout<F>
+  segment?: undefined
+}
+
+/** What {@link connect} takes for the numbers of a segment. */
+export interface SegmentConnectOptions extends CommonOptions {
+  /** The name of the segment: 1 to 128 characters. */
+  segment: string
+  layout?: undefined
+}
+
+/** Options that were checked, with their defaults. */
+export interface Choice {
+  readonly urls: readonly string[]
+  readonly token: Token | undefined
+  readonly layout: Layout | undefined
+  readonly segment: string | undefined
+  readonly count: number
+  readonly maxCount: number
+  readonly refillAt: number
+  readonly refillMs: number
+  readonly maxAgeMs: number
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly maxWaitMs: number
+  readonly fetch: ClientFetch
+  readonly signal: AbortSignal | undefined
+}
+
+const optionNames = [
+  'url',
+  'urls',
+  'token',
+  'layout',
+  'segment',
+  'count',
+  'maxCount',
+  'refillAt',
+  'refillMs',
+  'maxAgeMs',
+  'timeoutMs',
+  'retries',
+  'maxWaitMs',
+  'fetch',
+  'signal',
+] as const satisfies (keyof ConnectOptions)[]
+
+/** The service allows no more (`--max-count`). */
+const maxMaxCount = 1_048_576
+
+/** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
+export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): Choice {
+  checkOptionNames(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
+  const { token, segment, signal, refillAt = 0.5, fetch = (url, init) => globalThis.fetch(url, init) } = options
+  checkSignal(signal)
+  if (token !== undefined && typeof token !== 'function') checkToken(token)
+  if (segment !== undefined) checkName(segment, 'segment')
+  if (segment !== undefined && options.layout !== undefined) {
+    throw typeError('ERR_OPTION_INVALID', 'layout and segment are both given; numbers of a segment have no layout')
+  }
+  if (typeof refillAt !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `refillAt is ${show(refillAt)} (${typeof refillAt}); pass a number`)
+  }
+  if (!(refillAt >= 0 && refillAt <= 1)) {
+    throw rangeError('ERR_OPTION_INVALID', `refillAt is ${refillAt}; pass a part of a batch, from 0 to 1`)
+  }
+  if (typeof fetch !== 'function') {
+    throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
+  }
+  const maxCount = wholeFrom('maxCount', options.maxCount, 65_536, 1, maxMaxCount)
+  return {
+    urls: urlsOf(options),
+    token,
+    layout: segment === undefined ? genuineLayout(options.layout ?? layouts.twitter) : undefined,
+    segment,
+    count: wholeFrom('count', options.count, Math.min(1000, maxCount), 1, maxCount),
+    maxCount,
+    refillAt,
+    refillMs: millisecondsFrom('refillMs', options.refillMs, 1000, 1, 86_400_000),
+    maxAgeMs: millisecondsFrom('maxAgeMs', options.maxAgeMs, segment === undefined ? 300_000 : Infinity, 1, Infinity),
+    timeoutMs: millisecondsFrom('timeoutMs', options.timeoutMs, 2000, 1, 600_000),
+    retries: wholeFrom('retries', options.retries, 4, 0, 100),
+    maxWaitMs: millisecondsFrom('maxWaitMs', options.maxWaitMs, 10_000, 1, 86_400_000),
+    fetch: fetch as ClientFetch,
+    signal,
+  }
+}
+
+/** @throws TypeError, RangeError `ERR_OPTION_INVALID` for what cannot stand in a header. The token is not shown. */
+export function checkToken(token: unknown): asserts token is string {
+  if (typeof token !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `token is ${show(token)}; pass a text, or a function that returns one`)
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      'token is empty, or has spaces, line breaks or other characters that no header may have; pass it without them',
+    )
+  }
+}
+
+function urlsOf({ url, urls }: CommonOptions): string[] {
+  if (url !== undefined && urls !== undefined) {
+    throw typeError('ERR_OPTION_INVALID', 'url and urls are both given; pass one of them')
+  }
+  if (url === undefined && urls === undefined) {
+    throw typeError('ERR_OPTION_INVALID', 'no url is given; pass that of the service, such as http://127.0.0.1:4728')
+  }
+  if (Array.isArray(url) || (urls !== undefined && !Array.isArray(urls))) {
+    throw typeError('ERR_OPTION_INVALID', 'url is one text, and urls an array of them')
+  }
+  const rule = 'pass the scheme, the host, the port and a path, and who asks as token'
+  const all = endpointsOf(url === undefined ? 'urls' : 'url', url ?? urls, rule)
+  const twice = all.find((one, i) => all.indexOf(one) !== i)
+  if (twice !== undefined) {
+    throw rangeError('ERR_OPTION_INVALID', `urls has ${show(twice)} twice; pass each server once`)
+  }
+  return all
+}

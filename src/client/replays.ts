@@ -1,0 +1,59 @@
+import { decode, type Layout } from '../layout/index.js'
+
+/** How many nodes, or answers, are remembered. */
+const maxRemembered = 1024
+
+/**
+ * Knows an answer again whose ids were received before: one that a proxy has kept, or of a service whose node makes ids a second time.
+ *
+ * Ids of one node ascend from answer to answer, because a client has one request at a time. Numbers of segments do not: servers
+ * behind one URL take segments in turn. Of those, an answer is known by its first number.
+ */
+export class Replays {
+  readonly #layout: Layout | undefined
+  /** The last id of each node, the node that was met longest ago first. */
+  readonly #lastOf = new Map<number, bigint>()
+  readonly #firsts = new Set<bigint>()
+
+  constructor(layout: Layout | undefined) {
+    this.#layout = layout
+  }
+
+  /**
+   * @param ids - Those of one answer, which were checked otherwise.
+   * @returns What is wrong with them; `undefined` where they are new, which are remembered then.
+   */
+  refuse(ids: BigUint64Array): string | undefined {
+    const first = ids[0] as bigint
+    const last = ids[ids.length - 1] as bigint
+    if (this.#layout === undefined || !isAscendingByTime(this.#layout)) {
+      if (this.#firsts.has(first)) return `its ids begin with ${first}, as those of an answer before`
+      this.#firsts.add(first)
+      forgetFirst(this.#firsts)
+      return undefined
+    }
+    const { node } = decode(first, this.#layout)
+    const nodeOfLast = decode(last, this.#layout).node
+    if (node !== nodeOfLast) return `its ids are of two nodes, ${node} and ${nodeOfLast}`
+    const before = this.#lastOf.get(node)
+    if (before !== undefined && first <= before) {
+      return `its ids begin with ${first}, and node ${node} has given ids up to ${before} before`
+    }
+    // Last in the order of the map.
+    this.#lastOf.delete(node)
+    this.#lastOf.set(node, last)
+    forgetFirst(this.#lastOf)
+    return undefined
+  }
+}
+
+/** Whether later ids of a node are larger. */
+export function isAscendingByTime({ timestamp, sequence }: Layout): boolean {
+  return timestamp.shift > sequence.shift
+}
+
+function forgetFirst(all: Map<number, bigint> | Set<bigint>): void {
+  if (all.size <= maxRemembered) return
+  const [first] = all.keys()
+  all.delete(first as never)
+}

@@ -1,0 +1,123 @@
+import { endWithin } from '../deadline.js'
+import { reasonOf } from '../endpoints.js'
+import { errorCodes, GraupelError } from '../errors.js'
+import { type Answer, type Asked, invalid, readIds } from './answer.js'
+import { Batch } from './batch.js'
+import type { Clocks } from './clocks.js'
+import { type Choice, checkToken } from './options.js'
+import { CountRefused, refusalOf } from './refusal.js'
+import type { Replays } from './replays.js'
+import type { Server } from './server.js'
+
+/** Properties of a request that workerd does not have, and refuses. */
+const { prototype = {} } = Object(globalThis.Request) as { prototype?: object }
+const known = {
+  ...('cache' in prototype && { cache: 'no-store' as const }),
+  ...('credentials' in prototype && { credentials: 'omit' as const }),
+}
+
+/** The requests of one client. */
+export class Requests {
+  readonly #choice: Choice
+  readonly #clocks: Clocks
+  readonly #replays: Replays
+
+  constructor(choice: Choice, clocks: Clocks, replays: Replays) {
+    this.#choice = choice
+    this.#clocks = clocks
+    this.#replays = replays
+  }
+
+  /**
+   * Asks a server once. After the deadline or the signal its answer is dropped, whenever it comes.
+   *
+   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`; {@link CountRefused}; TypeError,
+   * RangeError `ERR_OPTION_INVALID` of the token; what the signal was aborted with.
+   */
+  async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
+    const { timeoutMs } = this.#choice
+    const askedMs = this.#clocks.monotonicMs()
+    const askedWallMs = this.#clocks.wallMs()
+    const fail = (reason: string, cause?: unknown) =>
+      new GraupelError('ERR_SERVICE_UNAVAILABLE', `${server.url} ${reason}`, { cause })
+    let token: string | undefined
+    const ids = await endWithin(
+      { later: this.#clocks.background },
+      timeoutMs,
+      signal,
+      (own) =>
+        this.#exchange(server, count, own, (given) => {
+          token = given
+        }),
+      {
+        late: () => fail(`did not answer within ${timeoutMs} ms`),
+        failed: (error) => {
+          if (isOwn(error)) return error
+          const { reason } = reasonOf(error)
+          const shown = token === undefined ? reason : reason.replaceAll(token, '***')
+          return fail(`cannot be reached: ${shown}`, error)
+        },
+      },
+    )
+    // Not before, because only the answer of a request that still counts is remembered.
+    const fault = this.#replays.refuse(ids)
+    if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
+    return new Batch(ids, askedMs, askedWallMs)
+  }
+
+  async #exchange(
+    { url }: Server,
+    count: number,
+    signal: AbortSignal,
+    keep: (token: string) => void,
+  ): Promise<BigUint64Array> {
+    const { token, layout, segment } = this.#choice
+    const asked: Asked = { url, count, layout }
+    const path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
+    const query = `count=${count}${layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}`}`
+    for (let isAgain = false; ; isAgain = true) {
+      const given = await tokenOf(token)
+      if (given !== undefined) keep(given)
+      const answer = await this.#send(`${url}${path}?${query}`, given, signal)
+      if (answer.status === 200) return readIds(answer, asked)
+      const refusal = await refusalOf(answer, url, count, given, this.#clocks.wallMs())
+      // The token may have been rotated since the function gave it.
+      const isStale = answer.status === 401 && typeof token === 'function' && !isAgain
+      if (!isStale) throw refusal
+    }
+  }
+
+  #send(url: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
+    return this.#choice.fetch(url, {
+      method: 'GET',
+      headers: {
+        accept: 'application/octet-stream',
+        'cache-control': 'no-store',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      // Somewhere else it would arrive with the token. Not 'error', which workerd refuses, and which does not say why it fails.
+      redirect: 'manual',
+      ...known,
+      signal,
+    })
+  }
+}
+
+async function tokenOf(token: Choice['token']): Promise<string | undefined> {
+  if (typeof token !== 'function') return token
+  let given: unknown
+  try {
+    given = await token()
+  } catch (error) {
+    const { reason } = reasonOf(error)
+    throw new GraupelError('ERR_SERVICE_UNAVAILABLE', `the function token has failed: ${reason}`, { cause: error })
+  }
+  checkToken(given)
+  return given
+}
+
+/** An error that says itself what to do. */
+function isOwn(error: unknown): boolean {
+  if (error instanceof GraupelError || error instanceof CountRefused) return true
+  return error instanceof Error && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
+}

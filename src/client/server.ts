@@ -1,0 +1,76 @@
+import type { Clocks } from './clocks.js'
+
+/** Milliseconds before a server is asked again that has failed: any time up to this, which doubles with each failure in a row. */
+const firstPauseMs = 100
+const maxPauseMs = 5000
+
+/** What {@link IdClient.stats} says of a server. */
+export interface ServerStats {
+  url: string
+  /** Requests that were sent to it. */
+  requests: number
+  /** Those that have failed. */
+  failures: number
+  /** Why the last request has failed; empty after one that has not. */
+  failure: string
+}
+
+/** One server of the service, and what is remembered of it. */
+export class Server {
+  readonly url: string
+  /** The most ids that it gives at once. */
+  maxCount = Infinity
+  /** It is not asked before. */
+  notBeforeMs = 0
+  #requests = 0
+  #failures = 0
+  #inRow = 0
+  #failure = ''
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  asked(): void {
+    this.#requests++
+  }
+
+  succeeded(): void {
+    this.#inRow = 0
+    this.#failure = ''
+    this.notBeforeMs = 0
+  }
+
+  failed(error: Error & { retryAfterMs?: number }, { monotonicMs, random }: Clocks): void {
+    const mostMs = Math.min(firstPauseMs * 2 ** this.#inRow, maxPauseMs)
+    this.#inRow++
+    this.#failures++
+    this.#failure = error.message
+    this.notBeforeMs = monotonicMs() + Math.max(error.retryAfterMs ?? 0, random() * mostMs)
+  }
+
+  stats(): ServerStats {
+    return { url: this.url, requests: this.#requests, failures: this.#failures, failure: this.#failure }
+  }
+}
+
+/** The servers of a service. One is asked for as long as it works; then the next that may be asked. */
+export class Servers {
+  readonly all: readonly Server[]
+  #current: number
+
+  /** @param random - From 0 to below 1; clients begin with different servers. */
+  constructor(urls: readonly string[], random: number) {
+    this.all = urls.map((url) => new Server(url))
+    this.#current = Math.floor(random * urls.length)
+  }
+
+  /** The next to be asked: the first from the present one on that may be asked now, or soonest. */
+  pick(nowMs: number): Server {
+    const { length } = this.all
+    const order = this.all.map((_, i) => (this.#current + i) % length)
+    const waitMs = (at: number) => Math.max(0, (this.all[at] as Server).notBeforeMs - nowMs)
+    this.#current = order.reduce((best, at) => (waitMs(at) < waitMs(best) ? at : best))
+    return this.all[this.#current] as Server
+  }
+}

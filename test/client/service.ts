@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createGenerator, type Layout, layouts } from 'graupel'
+import { afterEach } from 'vitest'
+
+const running = new Set<Server>()
+afterEach(async () => {
+  for (const server of running) {
+    server.close()
+    server.closeAllConnections()
+    await once(server, 'close')
+    running.delete(server)
+  }
+})
+
+/** A request, as the service reads it. */
+export interface Asked {
+  readonly count: number
+  readonly path: string
+  readonly layout: string | null
+  readonly headers: IncomingMessage['headers']
+}
+
+/** Answers a request, in place of the ids that would be right; `false` lets them be given. */
+export type Script = (asked: Asked, response: ServerResponse, give: (change?: Change) => void) => unknown
+
+/** What is different in an answer that is otherwise right. */
+export interface Change {
+  readonly headers?: Record<string, string>
+  /** The body in place of the ids' bytes. */
+  readonly body?: (bytes: Buffer) => Buffer
+}
+
+/** The id service as far as a client knows it, in this process, with faults by a script. */
+export interface FakeService {
+  readonly url: string
+  readonly asked: Asked[]
+  /** All ids that it has made. */
+  readonly given: Set<bigint>
+  script: Script
+  close(): void
+}
+
+const right: Script = (_, __, give) => give()
+
+export async function fakeService(
+  options: { node?: number; layout?: Layout; script?: Script } = {},
+): Promise<FakeService> {
+  const { node = 1, layout = layouts.twitter } = options
+  const ids = createGenerator({ node, layout, namespace: `client ${Math.random()}` })
+  const asked: Asked[] = []
+  const given = new Set<bigint>()
+  let number = 0n
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url as string, 'http://localhost')
+    const count = Number(searchParams.get('count'))
+    const one = { count, path: pathname, layout: searchParams.get('layout'), headers: request.headers }
+    asked.push(one)
+    const give = ({ headers = {}, body = (bytes) => bytes }: Change = {}) => {
+      const array = new BigUint64Array(count)
+      if (pathname.startsWith('/v1/segments/')) for (let i = 0; i < count; i++) array[i] = ++number
+      else ids.fill(array)
+      for (const id of array) given.add(id)
+      const bytes = body(Buffer.from(array.buffer))
+      const isOfIds = pathname === '/v1/ids'
+      response.writeHead(200, {
+        'content-type': 'application/octet-stream',
+        'content-length': bytes.length,
+        'graupel-byte-order': 'little-endian',
+        ...(isOfIds && { 'graupel-layout': layout.name }),
+        ...headers,
+      })
+      response.end(bytes)
+    }
+    fake.script(one, response, give)
+  })
+  running.add(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  const fake: FakeService = { url: `http://127.0.0.1:${port}`, asked, given, script: options.script ?? right, close }
+  return fake
+}
+
+/** Refuses as the service does. */
+export function refuse(response: ServerResponse, status: number, detail: string, headers: Record<string, string> = {}) {
+  response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
+  response.end(JSON.stringify({ type: 'urn:graupel:ERR_X', title: 'x', status, detail, code: 'ERR_X' }))
+}
