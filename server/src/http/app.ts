@@ -8,10 +8,13 @@ import fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import type { Options } from '../options/table.js'
+import { addCounterRoutes } from '../routes/counters.js'
 import { addDecodeRoutes } from '../routes/decode.js'
 import { addFrontRoute } from '../routes/front.js'
 import { addIdRoutes } from '../routes/ids.js'
+import { addLeafRoutes } from '../routes/leaf.js'
 import { addOpenApi } from '../routes/openapi.js'
+import { addSegmentRoutes } from '../routes/segments.js'
 import type { Service } from '../service.js'
 import { accessCheck } from './access.js'
 import { refuseConnect, refuseConnection } from './connection-errors.js'
@@ -118,5 +121,8 @@ export async function makeApp(
   addFrontRoute(app)
   addIdRoutes(app, service, options)
   addDecodeRoutes(app, service)
+  addSegmentRoutes(app, service, options)
+  addCounterRoutes(app, service)
+  addLeafRoutes(app, service)
   return app
 }
