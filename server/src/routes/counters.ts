@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { readQuery, wholeNumber } from '../http/parameters.js'
+import { Problem } from '../http/problems.js'
 import type { Service } from '../service.js'
 import { chooseRepresentation, sendList } from './number-answers.js'
 
@@ -14,6 +16,13 @@ export function addCounterRoutes(app: FastifyInstance, service: Service): void {
     const kind = chooseRepresentation(request, ['json', 'text'])
     if (request.method === 'HEAD') return sendList(reply, kind, 'counts', [])
     const counter = await service.counters.get(name)
-    return sendList(reply, kind, 'counts', await counter.take(count))
+    return sendList(reply, kind, 'counts', await counter.take(count, untilGone(request.raw)))
   })
+}
+
+/** Aborted when the client has closed its connection: what was counted for it then goes to the next request. */
+function untilGone(request: IncomingMessage): AbortSignal {
+  const gone = new AbortController()
+  request.once('close', () => gone.abort(new Problem('ERR_REQUEST_INVALID', 'the client has closed its connection')))
+  return gone.signal
 }

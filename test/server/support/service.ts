@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
 import type { Store } from 'graupel/stores'
 import { type OpenedStore, openStore } from 'graupel/stores/url'
 import { afterEach } from 'vitest'
@@ -11,6 +12,7 @@ import { folder } from './process.ts'
 
 export interface Started {
   readonly url: string
+  readonly app: FastifyInstance
   readonly service: Service
   readonly opened: OpenedStore
 }
@@ -38,20 +40,28 @@ export async function startService(
     await service.close()
   })
   await service.open()
-  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), service, opened }
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), app, service, opened }
 }
 
 /** A store whose calls can be made to fail, and are counted. */
 export class Faulty {
   isAway = false
   calls = 0
-  /** Held calls go on when it resolves. */
-  gate: Promise<void> = Promise.resolve()
+  /** Lets the calls go on that wait since {@link hold}. */
+  release = (): void => {}
+  #gate: Promise<void> = Promise.resolve()
+
+  /** Lets calls wait from now on. */
+  hold(): void {
+    this.#gate = new Promise((resolve) => {
+      this.release = resolve
+    })
+  }
 
   readonly around = (store: Store): Store => {
     const run = async <T>(call: () => Promise<T>): Promise<T> => {
       this.calls++
-      await this.gate
+      await this.#gate
       if (this.isAway) throw new Error('connect ECONNREFUSED 10.1.2.3:6379')
       return call()
     }
