@@ -5,6 +5,7 @@ import type { Store } from 'graupel/stores'
 import type { OpenedStore } from 'graupel/stores/url'
 import type { Options } from './options/table.js'
 import { IdSource, type LeaseChoice } from './sources/id-source.js'
+import { leafSegments } from './sources/leaf-segments.js'
 import { Named } from './sources/named.js'
 
 /** Where the ids and numbers of one process come from, by one store. */
@@ -27,18 +28,17 @@ export class Service {
       kind: 'segment',
       names: segments && new Set(Object.keys(segments)),
       maxNames,
-      make: (name) =>
-        createSegmentGenerator({
-          ...segments?.[name],
-          store: leafAlloc === undefined ? store : opened.leafAlloc(leafAlloc),
-          name,
-        }),
+      make: (name, signal) => {
+        const own = { ...segments?.[name], name, signal }
+        if (leafAlloc === undefined) return createSegmentGenerator({ ...own, store })
+        return leafSegments({ ...own, store: opened.leafAlloc(leafAlloc) })
+      },
     })
     this.counters = new Named({
       kind: 'counter',
       names: counters && new Set(Object.keys(counters)),
       maxNames,
-      make: (name) => createCounter({ ...counters?.[name], store, name }),
+      make: (name, signal) => createCounter({ ...counters?.[name], store, name, signal }),
     })
   }
 

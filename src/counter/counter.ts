@@ -3,6 +3,7 @@
 
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../errors.js'
+import { checkSignal } from '../options.js'
 import { StoreCalls } from '../stores/calls.js'
 import type { Timing } from '../stores/deadline.js'
 import type { CounterChoice } from './options.js'
@@ -53,8 +54,14 @@ export interface Counter extends Disposable {
   next(this: void): Promise<string>
   /** The next number without the pattern's text. Rejects as `next`. */
   nextNumber(this: void): Promise<number>
-  /** As many numbers in a row, 1 to 65 536, by one write. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `next`. */
-  take(this: void, count: number): Promise<string[]>
+  /**
+   * As many numbers in a row, 1 to 65 536, by one write.
+   *
+   * @param signal - Says that the numbers are not needed any more. The call then rejects with its reason, when its turn has come or its
+   * write has ended, and the next calls get what was counted. A call that has resolved has its numbers.
+   * @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `next`.
+   */
+  take(this: void, count: number, signal?: AbortSignal): Promise<string[]>
   /** What it has done. */
   stats(this: void): CounterStats
   /** Calls that wait reject with `ERR_CLOSED`, and so does every later one. Those whose write is under way get their numbers. */
@@ -94,9 +101,10 @@ function asCounter(name: string, queue: CounterQueue, protocol: CounterProtocol,
     async nextNumber() {
       return (await queue.take(1)).first
     },
-    async take(count) {
+    async take(count, signal) {
       checkCount(count)
-      const { first, timeMs } = await queue.take(count)
+      checkSignal(signal)
+      const { first, timeMs } = await queue.take(count, signal)
       const textOf = text.at(timeMs)
       return Array.from({ length: count }, (_, index) => textOf(first + index))
     },

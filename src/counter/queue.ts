@@ -31,6 +31,8 @@ export interface QueueClock {
 interface Caller {
   readonly count: number
   readonly sinceMs: number
+  /** Aborted by a caller that needs no counts any more. */
+  readonly signal: AbortSignal | undefined
   resolve(taken: Taken): void
   reject(error: unknown): void
 }
@@ -57,11 +59,12 @@ export class CounterQueue {
     this.#pace = pace
   }
 
-  /** Counts in a row, by one write. */
-  take(count: number): Promise<Taken> {
+  /** Counts in a row, by one write. Where the signal is aborted before they are given, they are held for the next callers. */
+  take(count: number, signal?: AbortSignal): Promise<Taken> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(this.#closedError())
-      this.#waiting.push({ count, sinceMs: this.#clock.monotonicMs(), resolve, reject })
+      if (signal?.aborted) return reject(signal.reason)
+      this.#waiting.push({ count, sinceMs: this.#clock.monotonicMs(), signal, resolve, reject })
       if (!this.#isRunning) this.#run()
     })
   }
@@ -114,9 +117,13 @@ export class CounterQueue {
     return this.#refuseLate(fitting, endMs)
   }
 
-  /** Gives what has landed; those who got nothing. */
+  /** Gives what has landed; those who got nothing. One that needs nothing any more is left out, and what was counted for it stays held. */
   #giveHeld(callers: readonly Caller[], { period, timeMs }: Moment): Caller[] {
-    return callers.filter(({ count, resolve }) => {
+    return callers.filter(({ count, signal, resolve, reject }) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return false
+      }
       const first = this.#protocol.giveHeld(period, count)
       if (first === undefined) return true
       this.issued += count

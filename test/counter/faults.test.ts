@@ -42,6 +42,32 @@ describe('a number is neither missing nor given twice', () => {
     expect(counter.stats()).toMatchObject({ issued: 3, writes: 2 })
   })
 
+  it('where its caller leaves while it is written: the next caller gets it', async () => {
+    const counter = await world.open()
+    const [leaving, staying] = [new AbortController(), new AbortController()]
+    const whileWritten: Fault = async (apply) => {
+      leaving.abort(new Error('left'))
+      return apply()
+    }
+    world.faults = [whileWritten]
+    const given = await Promise.allSettled([
+      counter.take(2, staying.signal),
+      counter.take(3, leaving.signal),
+      counter.take(2, staying.signal),
+    ])
+    expect(given).toEqual([
+      { status: 'fulfilled', value: ['1', '2'] },
+      { status: 'rejected', reason: new Error('left') },
+      { status: 'fulfilled', value: ['3', '4'] },
+    ])
+    expect(counter.stats()).toMatchObject({ issued: 4, writes: 1, held: 3 })
+    expect(await counter.take(4)).toEqual(['8', '9', '10', '11'])
+    expect(await counter.take(3)).toEqual(['5', '6', '7'])
+    await expect(counter.take(1, leaving.signal)).rejects.toThrow('left')
+    await expect(counter.take(1, 7 as never)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
+    expect(await counter.next()).toBe('12')
+  })
+
   it('where it landed after its caller was told an error: the next caller gets it', async () => {
     const counter = await world.open()
     // Never heard of within the deadline of 200 ms, and then there.

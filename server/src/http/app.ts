@@ -9,12 +9,15 @@ import fastify, {
 import type { Logger } from 'pino'
 import { Metrics } from '../metrics/metrics.js'
 import type { Options } from '../options/table.js'
+import { addCounterRoutes } from '../routes/counters.js'
 import { addDecodeRoutes } from '../routes/decode.js'
 import { addFrontRoute } from '../routes/front.js'
 import { addHealthRoutes } from '../routes/health.js'
 import { addIdRoutes } from '../routes/ids.js'
+import { addLeafRoutes } from '../routes/leaf.js'
 import { addMetricsRoutes } from '../routes/metrics.js'
 import { addOpenApi } from '../routes/openapi.js'
+import { addSegmentRoutes } from '../routes/segments.js'
 import type { Service } from '../service.js'
 import { accessCheck } from './access.js'
 import { refuseConnect, refuseConnection } from './connection-errors.js'
@@ -116,5 +119,8 @@ export async function makeApp(
   addMetricsRoutes(app, service, options, metrics)
   addIdRoutes(app, service, options)
   addDecodeRoutes(app, service)
+  addSegmentRoutes(app, service, options)
+  addCounterRoutes(app, service)
+  addLeafRoutes(app, service)
   return app
 }

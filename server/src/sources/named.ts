@@ -1,4 +1,4 @@
-import { type ErrorCode, GraupelError } from 'graupel'
+import { GraupelError } from 'graupel'
 
 /** What is made for a name and closed in the end: a generator of segments, or a counter. */
 interface Closable {
@@ -12,7 +12,8 @@ export interface NamedOptions<T> {
   readonly names: ReadonlySet<string> | undefined
   /** The most names that are made. */
   readonly maxNames: number
-  make(name: string): Promise<T>
+  /** @param signal - Aborted when no name is needed any more. */
+  make(name: string, signal: AbortSignal): Promise<T>
 }
 
 /** A name that there is none of, or no more room for. */
@@ -28,45 +29,62 @@ export class NameError extends Error {
 /** One generator for each name, made when it is first asked for. */
 export class Named<T extends Closable> {
   readonly #options: NamedOptions<T>
-  readonly #made = new Map<string, Promise<T>>()
-  #isClosed = false
+  readonly #made = new Map<string, T>()
+  readonly #making = new Map<string, Promise<T>>()
+  readonly #end = new AbortController()
 
   constructor(options: NamedOptions<T>) {
     this.#options = options
   }
 
-  /** @throws NameError, GraupelError `ERR_CLOSED`, and what making one throws, which is tried again at the next call. */
-  get(name: string): Promise<T> {
-    const found = this.#made.get(name)
+  /**
+   * The one of a name. Requests that come while it is made wait for the same; where that fails, the next one tries again.
+   *
+   * @throws NameError; GraupelError `ERR_CLOSED`; what making one throws.
+   */
+  async get(name: string): Promise<T> {
+    this.#end.signal.throwIfAborted()
+    const found = this.#made.get(name) ?? this.#making.get(name)
     if (found !== undefined) return found
-    const { kind, names, maxNames, make } = this.#options
-    if (this.#isClosed) throw new GraupelError('ERR_CLOSED' satisfies ErrorCode, 'the service is being shut down')
-    if (names !== undefined && !names.has(name)) {
-      throw new NameError('ERR_NAME_UNKNOWN', `there is no ${kind} of this name; the service has: ${listed(names)}`)
+    this.#checkName(name)
+    const making = this.#make(name)
+    this.#making.set(name, making)
+    try {
+      return await making
+    } finally {
+      this.#making.delete(name)
     }
-    if (this.#made.size >= maxNames) {
-      throw new NameError(
-        'ERR_NAMES_FULL',
-        `the service has ${maxNames} names of ${kind}s already, and makes no more; start it with a larger --max-names`,
-      )
-    }
-    const made = make(name)
-    this.#made.set(name, made)
-    made.catch(() => this.#made.delete(name))
-    return made
   }
 
   /** Those that are made, by name. */
-  async entries(): Promise<[string, T][]> {
-    const all = await Promise.allSettled(
-      [...this.#made].map(async ([name, made]): Promise<[string, T]> => [name, await made]),
-    )
-    return all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  entries(): [string, T][] {
+    return [...this.#made]
   }
 
+  /** Closes all; what is still being made is given up. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    for (const [, made] of await this.entries()) made.close()
+    this.#end.abort(new GraupelError('ERR_CLOSED', 'the service is being shut down'))
+    await Promise.allSettled(this.#making.values())
+    for (const made of this.#made.values()) made.close()
+  }
+
+  async #make(name: string): Promise<T> {
+    const made = await this.#options.make(name, this.#end.signal)
+    this.#made.set(name, made)
+    return made
+  }
+
+  /** @throws NameError */
+  #checkName(name: string): void {
+    const { kind, names, maxNames } = this.#options
+    if (names !== undefined && !names.has(name)) {
+      throw new NameError('ERR_NAME_UNKNOWN', `there is no ${kind} of this name; the service has: ${listed(names)}`)
+    }
+    if (this.#made.size + this.#making.size < maxNames) return
+    throw new NameError(
+      'ERR_NAMES_FULL',
+      `the service has ${maxNames} names of ${kind}s already, and makes no more; start it with --${kind}s and the names that there are, or with a larger --max-names`,
+    )
   }
 }
 

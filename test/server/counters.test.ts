@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { expect, it } from 'vitest'
+import { until } from '../support/until.ts'
+import { folder } from './support/process.ts'
+import { Faulty, startService } from './support/service.ts'
+
+async function countsOf(url: string): Promise<string[]> {
+  const answer = await fetch(url)
+  expect(answer.status).toBe(200)
+  return ((await answer.json()) as { counts: string[] }).counts
+}
+
+async function problemOf(url: string, init: RequestInit = {}) {
+  const answer = await fetch(url, init)
+  const { code, detail } = (await answer.json()) as { code: string; detail: string }
+  return { status: answer.status, code, detail, retryAfter: answer.headers.get('retry-after') }
+}
+
+/** The numbers from 1 on, as texts. */
+const upTo = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}`)
+
+it('counts are texts by the pattern of the options, as JSON or as text', async () => {
+  const { url } = await startService({ counters: { bills: { pattern: 'IN-"{yyyy}"-{count:6}', reset: 'year' } } })
+  const year = new Date().getUTCFullYear()
+  const json = await fetch(`${url}/v1/counters/bills?count=2`)
+  expect(json.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(json.headers.get('cache-control')).toBe('no-store')
+  expect(await json.json()).toEqual({ counts: [`IN-"${year}"-000001`, `IN-"${year}"-000002`] })
+  const text = await fetch(`${url}/v1/counters/bills?count=2`, { headers: { accept: 'text/plain' } })
+  expect(text.headers.get('content-type')).toMatch(/^text\/plain/)
+  expect(await text.text()).toBe(`IN-"${year}"-000003\nIN-"${year}"-000004\n`)
+})
+
+it('counts have no bytes, and none is used up by asking for some, or by HEAD', async () => {
+  const { url, service } = await startService()
+  const problem = await problemOf(`${url}/v1/counters/bills`, { headers: { accept: 'application/octet-stream' } })
+  expect(problem).toMatchObject({ status: 406, code: 'ERR_NOT_ACCEPTABLE' })
+  expect((await fetch(`${url}/v1/counters/bills`, { method: 'HEAD' })).status).toBe(200)
+  expect(service.counters.entries()).toEqual([])
+  expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['1'])
+})
+
+it.each(['count=0', 'count=4097', 'count=x', 'count=1&count=1'])('?%s counts nothing', async (query) => {
+  const { url } = await startService()
+  expect(await problemOf(`${url}/v1/counters/bills?${query}`)).toMatchObject({
+    status: 400,
+    code: 'ERR_OPTION_INVALID',
+  })
+  expect(await countsOf(`${url}/v1/counters/bills?count=4096`)).toEqual(upTo(4096))
+})
+
+it('names are those of the options alone, or as many as may be open', async () => {
+  const listed = await startService({ counters: { bills: {} } })
+  expect(await problemOf(`${listed.url}/v1/counters/other`)).toMatchObject({ status: 404, code: 'ERR_NAME_UNKNOWN' })
+  const bounded = await startService({ maxNames: 1 })
+  expect(await countsOf(`${bounded.url}/v1/counters/a%2Fb`)).toEqual(['1'])
+  expect(await problemOf(`${bounded.url}/v1/counters/c`)).toMatchObject({ status: 429, code: 'ERR_NAMES_FULL' })
+  expect(await problemOf(`${bounded.url}/v1/counters/${'x'.repeat(129)}`)).toMatchObject({ status: 429 })
+})
+
+it('a count that does not fit the pattern is refused, and the count stays', async () => {
+  const { url } = await startService({ counters: { few: { pattern: '{count:1}' } } })
+  expect(await countsOf(`${url}/v1/counters/few?count=8`)).toEqual(upTo(8))
+  const problem = await problemOf(`${url}/v1/counters/few?count=2`)
+  expect(problem).toMatchObject({ status: 409, code: 'ERR_COUNTER_OVERFLOW' })
+  expect(await countsOf(`${url}/v1/counters/few`)).toEqual(['9'])
+})
+
+it('two services on one store leave no gap and repeat nothing', async () => {
+  const store = `sqlite:${folder}/shared.db`
+  const urls = [(await startService({ store })).url, (await startService({ store })).url]
+  const asked = Array.from({ length: 40 }, (_, i) => countsOf(`${urls[i % 2]}/v1/counters/bills?count=${1 + (i % 5)}`))
+  const counts = (await Promise.all(asked)).flat().map(Number)
+  expect(counts.toSorted((a, b) => a - b)).toEqual(upTo(120).map(Number))
+})
+
+it('while the store is away counts are refused, and afterwards none is missing', async () => {
+  const faulty = new Faulty()
+  const { url } = await startService({ counters: { bills: { callTimeoutMs: 100 } } }, faulty.around)
+  expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['1'])
+  faulty.isAway = true
+  const problem = await problemOf(`${url}/v1/counters/bills`)
+  expect(problem).toMatchObject({ status: 503, code: 'ERR_STORE_UNAVAILABLE', retryAfter: '1' })
+  expect(problem.detail).not.toContain('10.1.2.3')
+  faulty.isAway = false
+  expect(await countsOf(`${url}/v1/counters/bills?count=3`)).toEqual(['2', '3', '4'])
+})
+
+it('what was counted for a client that has left goes to the next one', async () => {
+  const faulty = new Faulty()
+  const { url, app, service } = await startService({}, faulty.around)
+  const counter = await service.counters.get('bills')
+  const before = faulty.calls
+  faulty.hold()
+  const agent = new Agent({ keepAlive: false })
+  const leaving = request(`${url}/v1/counters/bills?count=3`, { agent }).end()
+  const left = once(leaving, 'error')
+  await until(() => faulty.calls > before)
+  leaving.destroy(new Error('left'))
+  await left
+  await until(() => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count === 0))))
+  faulty.release()
+  await until(() => counter.stats().held === 3)
+  expect(await countsOf(`${url}/v1/counters/bills?count=2`)).toEqual(['1', '2'])
+  expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['3'])
+  expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['4'])
+})
