@@ -84,6 +84,8 @@ export class Named<T extends Closable> {
 
   async #make(name: string): Promise<T> {
     const made = await this.#options.make(name, this.#end.signal)
+    // At once, so that no name counts twice.
+    this.#making.delete(name)
     this.#made.set(name, made)
     return made
   }
