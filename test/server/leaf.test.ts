@@ -88,17 +88,17 @@ it.each([
   expect(decoded.timestamp.startsWith(`${timeMs}(`)).toBe(true)
 })
 
-it.each(['', 'x', '1.5', '0x10', ' 1', '--1', '9223372036854775808', '-9223372036854775809', '1'.repeat(5000)])(
-  'decodeSnowflakeId answers errorMsg where Long.parseLong throws: %s',
-  async (id) => {
-    const { url } = await startService()
+it('decodeSnowflakeId answers errorMsg where Long.parseLong throws', async () => {
+  const { url } = await startService()
+  const long = '1'.repeat(200)
+  for (const id of ['', 'x', '1.5', '0x10', ' 1', '--1', '9223372036854775808', '-9223372036854775809', long]) {
     expect(await ask(`${url}/decodeSnowflakeId?snowflakeId=${encodeURIComponent(id)}`)).toEqual({
       status: 200,
       type: json,
       body: '{"errorMsg":"snowflake Id反解析发生异常!"}',
     })
-  },
-)
+  }
+})
 
 it('decodeSnowflakeId joins an id that is given twice, leaves other parameters alone, and names the one that is missing', async () => {
   const { url } = await startService()
@@ -162,22 +162,25 @@ it('ids of another layout are not given out as those of Leaf', async () => {
   expect(workerId).toBe(`${both.service.ids.get('leaf')?.node}`)
 })
 
-it.each([
-  // RestTemplate.getForObject(url, Long.class), the same with String.class, axios, Go's net/http, curl, a browser
-  ['application/json, application/*+json', json],
-  ['text/plain, application/json, application/*+json, */*', text],
-  ['application/json, text/plain, */*', json],
-  [undefined, text],
-  ['*/*', text],
-  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', text],
-])('Accept: %s is answered as %s', async (accept, type) => {
+it('a number is JSON or text, whichever Accept has first', async () => {
   const { url } = await startService()
-  const answer = await ask(`${url}/api/segment/get/orders`, accept === undefined ? {} : { headers: { accept } })
-  expect(answer).toEqual({ status: 200, type, body: '1' })
+  const accepted = [
+    // RestTemplate.getForObject(url, Long.class), the same with String.class, axios, curl, a browser
+    ['application/json, application/*+json', json],
+    ['text/plain, application/json, application/*+json, */*', text],
+    ['application/json, text/plain, */*', json],
+    ['*/*', text],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', text],
+  ] as const
+  for (const [i, [accept, type]] of accepted.entries()) {
+    const answer = await ask(`${url}/api/segment/get/orders`, { headers: { accept } })
+    expect(answer).toEqual({ status: 200, type, body: `${i + 1}` })
+  }
 })
 
 it('HEAD uses nothing up', async () => {
   const { url } = await startService()
-  expect(await ask(`${url}/api/segment/get/orders`, { method: 'HEAD' })).toMatchObject({ status: 200, type: text })
+  const head = await fetch(`${url}/api/segment/get/orders`, { method: 'HEAD' })
+  expect([head.status, head.headers.get('content-type'), head.headers.get('content-length')]).toEqual([200, text, null])
   expect((await ask(`${url}/api/segment/get/orders`)).body).toBe('1')
 })

@@ -119,7 +119,7 @@ export async function makeApp(
   addMetricsRoutes(app, service, options, metrics)
   addIdRoutes(app, service, options)
   addDecodeRoutes(app, service)
-  addSegmentRoutes(app, service, options.maxCount)
+  addSegmentRoutes(app, service, options)
   addCounterRoutes(app, service)
   addLeafRoutes(app, service)
   return app

@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Layout, layouts } from 'graupel'
-import { refusalOf } from '../http/problems.js'
+import { Problem, refusalOf } from '../http/problems.js'
 import type { Service } from '../service.js'
 import { decodeAsLeaf } from './leaf-decode.js'
+import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
 
 // The routes of leaf-server (LeafController, LeafMonitorController), so that its clients need another address and nothing else.
 
@@ -23,20 +24,17 @@ const usedUp = -3
 const clockWentBack = -3
 
 export function addLeafRoutes(app: FastifyInstance, service: Service): void {
-  app.get('/api/segment/get/:key', async (request, reply) => {
-    const { key } = request.params as { key: string }
-    const take = async () => (await service.segments.get(key)).nextAsync()
-    return answerNumber(request, reply, key, take, segmentResult)
-  })
+  addNumberRoute(app, 'segment', async (key) => (await service.segments.get(key)).nextAsync(), segmentResult)
   const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
-  app.get('/api/snowflake/get/:key', async (request, reply) => {
-    const { key } = request.params as { key: string }
-    // Leaf answers 0 to all where its generator is switched off; two rows with one id are no help.
-    if (source === undefined) return answerResult(request, reply, notReady)
-    return answerNumber(request, reply, key, () => source.next(), snowflakeResult)
-  })
-  // Parameters that it does not know are left alone, as by Spring: clients of Leaf may send some.
-  app.get('/decodeSnowflakeId', async (request, reply) => {
+  // Leaf answers 0 to all where its generator is switched off. That would be one id for many rows.
+  const next = async () => {
+    if (source !== undefined) return source.next()
+    throw new Problem('ERR_LEASE_EXPIRED', "no layout of the service has the bits of Leaf's ids")
+  }
+  addNumberRoute(app, 'snowflake', next, snowflakeResult)
+
+  app.get('/decodeSnowflakeId', documentationOfDecode, async (request, reply) => {
+    // Parameters that it does not know are left alone, as by Spring: clients of Leaf may send some.
     const { snowflakeId } = request.query as { snowflakeId?: string | string[] }
     if (snowflakeId === undefined) {
       return answerError(
@@ -47,28 +45,35 @@ export function addLeafRoutes(app: FastifyInstance, service: Service): void {
         missingParameter,
       )
     }
-    reply.header('cache-control', 'no-store').header('content-type', json)
+    reply.headers(headersOf(json))
     return JSON.stringify(decodeAsLeaf(`${snowflakeId}`))
   })
 }
 
-async function answerNumber(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  key: string,
-  take: () => Promise<bigint>,
+/** @param resultOf - What Leaf says where there is no number, by the code of the error. */
+function addNumberRoute(
+  app: FastifyInstance,
+  kind: 'segment' | 'snowflake',
+  take: (key: string) => Promise<bigint>,
   resultOf: (code: unknown) => ResultId,
-): Promise<string> {
-  // Spring finds no route for it, so its NoKeyException is never thrown.
-  if (key === '') return answerError(request, reply, 404, 'No message available')
-  try {
-    const text = request.method === 'HEAD' ? '' : `${await take()}`
-    reply.header('cache-control', 'no-store').header('content-type', typeFor(request.headers.accept))
-    return text
-  } catch (error) {
-    if (refusalOf(error).status === 500) request.log.error(error)
-    return answerResult(request, reply, resultOf(Object(error).code))
-  }
+): void {
+  const path = `/api/${kind}/get/:key`
+  // Before the other: Fastify would make one that answers as GET, and uses a number up.
+  app.head(path, (request, reply) => reply.headers(headersOf(typeFor(request.headers.accept))).send())
+  app.get(path, documentationOf(kind), async (request, reply) => {
+    const { key } = request.params as { key: string }
+    // Spring finds no route for it, so Leaf's NoKeyException is never thrown.
+    if (key === '') return answerError(request, reply, 404, 'No message available')
+    try {
+      const number = await take(key)
+      reply.headers(headersOf(typeFor(request.headers.accept)))
+      return `${number}`
+    } catch (error) {
+      const { status, code } = refusalOf(error)
+      if (status === 500) request.log.error(error)
+      return answerError(request, reply, 500, `Result{id=${resultOf(code)}, status=EXCEPTION}`, leafException)
+    }
+  })
 }
 
 function segmentResult(code: unknown): ResultId {
@@ -82,10 +87,6 @@ function snowflakeResult(code: unknown): ResultId {
   return code === 'ERR_CLOCK_ROLLBACK' ? clockWentBack : notReady
 }
 
-function answerResult(request: FastifyRequest, reply: FastifyReply, id: ResultId): string {
-  return answerError(request, reply, 500, `Result{id=${id}, status=EXCEPTION}`, leafException)
-}
-
 /** An error as Spring Boot 1.5 writes it (DefaultErrorAttributes), which Leaf 1.0.1 is built with. */
 function answerError(
   request: FastifyRequest,
@@ -95,13 +96,17 @@ function answerError(
   exception?: string,
 ): string {
   const [path] = request.url.split('?')
-  reply.code(status).header('cache-control', 'no-store').header('content-type', json)
+  reply.code(status).headers(headersOf(json))
   const error = STATUS_CODES[status]
   return JSON.stringify({ timestamp: Date.now(), status, error, ...(exception && { exception }), message, path })
 }
 
 const json = 'application/json;charset=UTF-8'
 const text = 'text/plain;charset=UTF-8'
+
+function headersOf(type: string) {
+  return { 'content-type': type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+}
 
 /**
  * A number is JSON and text; the first of the two that a client names, as Spring chooses among the types that are equally good.

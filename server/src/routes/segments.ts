@@ -1,17 +1,72 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Answer, documented } from '../http/documentation.js'
+import { Load, limitsFor } from '../http/load.js'
+import { bodyOf } from '../http/number-body.js'
+import { formatOf, formOf, headersWith } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
+import { mediaTypes } from '../http/representation.js'
+import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
-import { chooseRepresentation, sendBytes, sendList } from './number-answers.js'
+import { namePath, nameProblems } from './named-route.js'
 
-export function addSegmentRoutes(app: FastifyInstance, service: Service, maxCount: number): void {
-  const parameters = { count: wholeNumber('how many numbers', 1, maxCount, 1) }
-  app.get('/v1/segments/:name', async (request, reply) => {
+export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCount, maxConnections }: Options): void {
+  const parameters = { count: wholeNumber('how many numbers', 1, maxCount, 1), format: formatOf('numbers') }
+  const load = new Load(limitsFor(Number.POSITIVE_INFINITY, maxCount, maxConnections))
+  const headers = headersWith()
+  const asked = (request: FastifyRequest) => {
+    const { count = 1, format } = readQuery(parameters, request.query)
     const { name } = request.params as { name: string }
-    const { count = 1 } = readQuery(parameters, request.query)
-    const kind = chooseRepresentation(request, ['json', 'text', 'bytes'])
-    if (request.method === 'HEAD') return sendList(reply, kind, 'numbers', [])
+    return { name, count, ...formOf(format, request.headers.accept) }
+  }
+
+  const documentation = documented({
+    operationId: 'getNumbers',
+    summary: 'New numbers of a segment, which no other request gets',
+    description:
+      'The numbers of one answer ascend. Numbers of a request that fails or is cut off are given to no other. HEAD uses up none.',
+    tag: 'segments',
+    path: namePath('what is numbered', 'orders'),
+    query: parameters,
+    answers: { 200: answerOf(maxCount) },
+    problems: [...nameProblems, 'ERR_SEGMENT_EXHAUSTED', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
+  })
+  // Before the other: Fastify would make one that answers as GET, and uses numbers up.
+  app.head('/v1/segments/:name', (request, reply) => {
+    const { name, representation } = asked(request)
+    service.segments.check(name)
+    return reply.headers(headers[representation]).send()
+  })
+  app.get('/v1/segments/:name', documentation, async (request, reply) => {
+    const { name, count, representation, encoding } = asked(request)
+    load.hold(count, request.raw)
     const segment = await service.segments.get(name)
     const numbers = await segment.fillAsync(new BigUint64Array(count))
-    return kind === 'bytes' ? sendBytes(reply, numbers) : sendList(reply, kind, 'numbers', Array.from(numbers, String))
+    const body = await bodyOf(numbers, representation, encoding, 'numbers')
+    reply.headers(headers[representation])
+    return body
   })
+}
+
+function answerOf(maxCount: number): Answer {
+  const numbers = { type: 'array', minItems: 1, maxItems: maxCount, items: { type: 'string' } }
+  return {
+    description: 'The numbers',
+    headers: {
+      'Graupel-Byte-Order': 'the order of the bytes of a number, where they are sent as bytes: little-endian',
+    },
+    content: {
+      [mediaTypes.json]: {
+        schema: { type: 'object', required: ['numbers'], properties: { numbers } },
+        example: { numbers: ['1', '2'] },
+      },
+      [mediaTypes.text]: { schema: { type: 'string', description: 'one number a line' }, example: '1\n2\n' },
+      [mediaTypes.bytes]: {
+        schema: {
+          type: 'string',
+          format: 'binary',
+          description: '8 bytes for each number, the least significant first',
+        },
+      },
+    },
+  }
 }

@@ -46,7 +46,7 @@ export class Named<T extends Closable> {
     this.#end.signal.throwIfAborted()
     const found = this.#made.get(name) ?? this.#making.get(name)
     if (found !== undefined) return found
-    this.#checkName(name)
+    this.check(name)
     const making = this.#make(name)
     this.#making.set(name, making)
     try {
@@ -54,6 +54,20 @@ export class Named<T extends Closable> {
     } finally {
       this.#making.delete(name)
     }
+  }
+
+  /** Whether there is one of a name, or may be. @throws NameError */
+  check(name: string): void {
+    if (this.#made.has(name) || this.#making.has(name)) return
+    const { kind, names, maxNames } = this.#options
+    if (names !== undefined && !names.has(name)) {
+      throw new NameError('ERR_NAME_UNKNOWN', `there is no ${kind} of this name; the service has: ${listed(names)}`)
+    }
+    if (this.#made.size + this.#making.size < maxNames) return
+    throw new NameError(
+      'ERR_NAMES_FULL',
+      `the service has ${maxNames} names of ${kind}s already, and makes no more; start it with --${kind}s and the names that there are, or with a larger --max-names`,
+    )
   }
 
   /** Those that are made, by name. */
@@ -70,21 +84,10 @@ export class Named<T extends Closable> {
 
   async #make(name: string): Promise<T> {
     const made = await this.#options.make(name, this.#end.signal)
+    // At once, so that no name counts twice.
+    this.#making.delete(name)
     this.#made.set(name, made)
     return made
-  }
-
-  /** @throws NameError */
-  #checkName(name: string): void {
-    const { kind, names, maxNames } = this.#options
-    if (names !== undefined && !names.has(name)) {
-      throw new NameError('ERR_NAME_UNKNOWN', `there is no ${kind} of this name; the service has: ${listed(names)}`)
-    }
-    if (this.#made.size + this.#making.size < maxNames) return
-    throw new NameError(
-      'ERR_NAMES_FULL',
-      `the service has ${maxNames} names of ${kind}s already, and makes no more; start it with --${kind}s and the names that there are, or with a larger --max-names`,
-    )
   }
 }
 
