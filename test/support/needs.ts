@@ -38,6 +38,11 @@ const tools = {
   redis: redis.missing,
   mysql: mysql.missing,
   postgres: postgres.missing,
+  prometheus: () =>
+    runs(['prometheus', '--version']) && runs(['promtool', '--version'])
+      ? undefined
+      : 'prometheus (Debian package prometheus)',
+  systemd: () => (runs(['systemd-analyze', '--version']) ? undefined : 'systemd-analyze (Debian package systemd)'),
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
 }
 export type Tool = keyof typeof tools

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import type { Store } from 'graupel/stores'
 import { memoryStore } from 'graupel/stores'
 import { afterEach } from 'vitest'
@@ -9,7 +8,9 @@ import { readCommand } from '../../../server/src/options/read.ts'
 import type { Options } from '../../../server/src/options/table.ts'
 import { Service } from '../../../server/src/service.ts'
 
-const made: { readonly app: FastifyInstance; readonly service: Service }[] = []
+type App = Awaited<ReturnType<typeof makeApp>>
+
+const made: { readonly app: App; readonly service: Service }[] = []
 afterEach(async () => {
   for (const { app, service } of made.splice(0)) {
     await app.close()
@@ -44,7 +45,7 @@ export async function makeService(flags: readonly string[] = [], store: Store = 
 }
 
 /** The value of a series as `/metrics` tells it: `graupel_ids_total{kind="id",name="twitter"}`; `undefined` where there is none. */
-export async function seriesOf(app: FastifyInstance, series: string): Promise<number | undefined> {
+export async function seriesOf(app: App, series: string): Promise<number | undefined> {
   const { body } = await app.inject('/metrics')
   const line = body.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length + 1))

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-ast'
+import { validate } from 'dockerfile-utils'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { deploy, read, root, unit } from './support/deployed.ts'
+import { makeService, optionsOf } from './support/in-process.ts'
+
+/** From the signal to the end: what the options allow, 5 s to give the nodes back, and 2 s to spare. */
+const endMs = ({ drainMs, shutdownTimeoutMs }: ReturnType<typeof optionsOf>) => drainMs + shutdownTimeoutMs + 7000
+
+const dockerfile = read('Dockerfile')
+const instructions = DockerfileParser.parse(dockerfile).getInstructions()
+const wordsOf = (keyword: string): string[] => {
+  const found = instructions.filter((one) => one.getKeyword() === keyword).at(-1) as JSONInstruction
+  return found.getJSONStrings().map((word) => JSON.parse(word.getValue()))
+}
+
+test('the linter finds no fault in the Dockerfile, and finds those that are put in', () => {
+  expect(validate(dockerfile)).toEqual([])
+  for (const [right, wrong] of [
+    ['STOPSIGNAL SIGTERM', 'STOPSIGNAL'],
+    ['EXPOSE 4728', 'EXPOSE web'],
+    ['--interval=10s', '--interval=10'],
+    ['COPY native native', 'COPY native'],
+    ['WORKDIR /app', 'WORKDIRS /app'],
+  ] as const) {
+    expect(dockerfile).toContain(right)
+    expect(validate(dockerfile.replace(right, wrong)), wrong).not.toEqual([])
+  }
+})
+
+test('the Dockerfile names exact versions of one Node, and runs the service as a user without rights', () => {
+  const images = instructions
+    .filter((one) => one.getKeyword() === 'FROM')
+    .map((one) => one.getArguments()[0]?.getValue())
+  const versions = images.map((image) => /^node:(\d+\.\d+\.\d+)-bookworm(-slim)?$/.exec(image ?? '')?.[1])
+  expect(new Set(versions).size).toBe(1)
+  expect(versions[0]).toMatch(/^\d/)
+  const user = instructions.filter((one) => one.getKeyword() === 'USER').at(-1)
+  expect(user?.getArgumentsContent()).toMatch(/^[1-9]\d*:[1-9]\d*$/)
+})
+
+test('each path that the Dockerfile copies is there and is not ignored', () => {
+  const copies = instructions.filter((one) => one.getKeyword() === 'COPY') as Copy[]
+  expect(copies.length).toBeGreaterThan(5)
+  const ignored = /(^|\/)(node_modules|dist|build|\.git)(\/|$)/
+  for (const copy of copies) {
+    const isFromBuild = copy.getFromFlag() !== null
+    const paths = copy
+      .getArguments()
+      .slice(0, -1)
+      .map((argument) => argument.getValue())
+    for (const path of paths) {
+      if (!isFromBuild) expect(path).not.toMatch(ignored)
+      const local = path.replace(/^\/build\//, '')
+      expect(path.startsWith('/build/')).toBe(isFromBuild)
+      // The engine is not compiled everywhere; its name is that of the target.
+      if (local === 'build/Release/graupel.node') {
+        expect(readFileSync(join(root, 'binding.gyp'), 'utf8')).toMatch(/['"]target_name['"]: ['"]graupel['"]/)
+      } else expect(existsSync(join(root, local)), local).toBe(true)
+    }
+  }
+  for (const line of read('Dockerfile.dockerignore').split('\n')) {
+    if (line !== '' && !line.startsWith('#'))
+      expect(['**/node_modules', '**/dist', '**/build', '**/*.tsbuildinfo', '.git']).toContain(line)
+  }
+})
+
+test('the service accepts the flags of the image, and listens where the image says', () => {
+  const options = optionsOf(wordsOf('CMD'))
+  const exposed = instructions.find((one) => one.getKeyword() === 'EXPOSE')?.getArgumentsContent()
+  expect(`${options.port}`).toBe(exposed)
+  expect(wordsOf('VOLUME')).toEqual([options.data])
+  expect(wordsOf('ENTRYPOINT')).toEqual(['node', 'server/dist/main.js'])
+  expect(instructions.find((one) => one.getKeyword() === 'STOPSIGNAL')?.getArgumentsContent()).toBe('SIGTERM')
+})
+
+test('the health check of the image succeeds where the service lives, and fails where nothing listens', async () => {
+  const { app } = await makeService()
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const [, command = ''] = /HEALTHCHECK [^\n]+\\\n\s+CMD (\[.+\])/.exec(dockerfile) ?? []
+  const [program, ...words] = JSON.parse(command) as string[]
+  expect(program).toBe('node')
+  expect(words.join(' ')).toContain(':4728/livez')
+  const check = async () => {
+    const child = spawn(
+      process.execPath,
+      words.map((word) => word.replace(':4728', `:${port}`)),
+    )
+    return (await once(child, 'exit'))[0]
+  }
+  expect(await check()).toBe(0)
+  await app.close()
+  expect(await check()).toBe(1)
+})
+
+test('the service accepts the flags of the unit, which systemd gives more time to end than it takes', () => {
+  const { Service: service = {} } = unit(read('systemd/graupel-server.service'))
+  const [node, program, ...flags] = (service['ExecStart'] ?? '').split(' ')
+  expect(node).toBe('/usr/bin/node')
+  expect(program).toMatch(/\/node_modules\/graupel-server\/dist\/main\.js$/)
+  const options = optionsOf(flags)
+  expect(options.data).toBe(`\${STATE_DIRECTORY}`)
+  expect(Number(service['TimeoutStopSec']) * 1000).toBeGreaterThan(endMs(options))
+  expect(service['MemoryDenyWriteExecute']).toBeUndefined()
+})
+
+test('each metric that an alert or the dashboard asks for is one of the service', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  const { body } = await app.inject('/metrics')
+  const names = new Set(Array.from(body.matchAll(/^# TYPE (\w+) (\w+)$/gm), ([, name]) => name as string))
+  const histograms = Array.from(body.matchAll(/^# TYPE (\w+) histogram$/gm), ([, name]) => name as string)
+  for (const name of histograms) for (const part of ['bucket', 'sum', 'count']) names.add(`${name}_${part}`)
+  const { groups } = parse(read('prometheus/rules.yaml'))
+  const alerts = groups.flatMap((group: { rules: { expr: string }[] }) => group.rules.map(({ expr }) => expr))
+  const queries = Array.from(read('grafana/dashboard.json').matchAll(/"expr": "(.+)"/g), ([, expr]) => expr as string)
+  expect(alerts.length).toBeGreaterThan(10)
+  expect(queries.length).toBeGreaterThan(20)
+  const asked = [...alerts, ...queries].flatMap((expr) => expr.match(/\b(graupel|nodejs|process)_\w+/g) ?? [])
+  expect(new Set(asked).size).toBeGreaterThan(20)
+  expect([...new Set<string>(asked)].filter((name) => !names.has(name))).toEqual([])
+  // The other way round: what graupel tells is shown, or raises an alert.
+  const shown = (name: string) => asked.some((one) => one.startsWith(name))
+  expect(
+    [...names].filter((name) => name.startsWith('graupel_') && !/_(bucket|sum|count)$/.test(name) && !shown(name)),
+  ).toEqual([])
+})
+
+test('the package of the service has all of this in it', () => {
+  const { files } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8'))
+  expect(files).toContain('deploy')
+  expect(existsSync(join(deploy, 'Dockerfile'))).toBe(true)
+})
