@@ -156,14 +156,12 @@ export class Client implements BaseClient {
 
   /** @throws as `next`, where none is left. */
   #refill(): void {
-    // Before the question, which begins another attempt.
-    const { failure, isFetching } = this.#supply
     if (this.#look(1)) return
-    if (failure !== undefined && !isFetching) throw againOf(failure)
+    const { failure } = this.#supply
+    if (failure !== undefined) throw againOf(failure)
     throw new GraupelError(
       'ERR_PREFETCH_EMPTY',
       'the ids that were fetched are used up, and the next ones are on their way: let the event loop have a turn, await nextAsync(), or fetch more at once by count',
-      { cause: failure },
     )
   }
 
@@ -202,6 +200,7 @@ export class Client implements BaseClient {
     }
     array.set(ids.subarray(from, from + count), at)
     this.#prefetched.skip(count)
+    if (this.#prefetched.isLate) this.#supply.ask()
     return count
   }
 
