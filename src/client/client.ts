@@ -16,9 +16,6 @@ import { Requests } from './request.js'
 import { Servers } from './server.js'
 import { Supply } from './supply.js'
 
-/** The upper half of 2^53. */
-const unsafeUpper = 2 ** 21
-
 /** Waits for ids. @param wanted - How many the call needs. */
 type Arrival = (wanted: number) => Promise<void>
 
@@ -46,8 +43,12 @@ export class Client implements BaseClient {
       servers: this.#servers,
       prefetched: this.#prefetched,
     })
-    const makers = makersOf(this.#prefetched, () => this.#refill(), numberCheck(choice.layout))
-    const methods = { ...makers, nextAsync: () => this.#nextAsync() }
+    const { layout } = choice
+    const methods = {
+      ...makersOf(this.#prefetched, () => this.#refill()),
+      ...(layout !== undefined && layout.bits > 53 && { nextNumber: refuseNumbers(layout) }),
+      nextAsync: () => this.#nextAsync(),
+    }
     for (const [name, value] of Object.entries(methods)) {
       Object.defineProperty(this, name, { value, writable: true, configurable: true })
     }
@@ -156,14 +157,12 @@ export class Client implements BaseClient {
 
   /** @throws as `next`, where none is left. */
   #refill(): void {
-    // Before the question, which begins another attempt.
-    const { failure, isFetching } = this.#supply
     if (this.#look(1)) return
-    if (failure !== undefined && !isFetching) throw againOf(failure)
+    const { failure } = this.#supply
+    if (failure !== undefined) throw againOf(failure)
     throw new GraupelError(
       'ERR_PREFETCH_EMPTY',
       'the ids that were fetched are used up, and the next ones are on their way: let the event loop have a turn, await nextAsync(), or fetch more at once by count',
-      { cause: failure },
     )
   }
 
@@ -202,6 +201,7 @@ export class Client implements BaseClient {
     }
     array.set(ids.subarray(from, from + count), at)
     this.#prefetched.skip(count)
+    if (this.#prefetched.isLate) this.#supply.ask()
     return count
   }
 
@@ -213,17 +213,13 @@ export class Client implements BaseClient {
   }
 }
 
-/** Throws where an id with this upper half does not fit a number. */
-function numberCheck(layout: Layout | undefined): (upper: number) => void {
-  const rule = 'a JavaScript number holds up to 2^53 - 1; use next() or nextString()'
-  if (layout === undefined) {
-    return (upper) => {
-      if (upper >= unsafeUpper) throw rangeError('ERR_NUMBER_UNSAFE', `the next number is 2^53 or more, and ${rule}`)
-    }
-  }
-  if (layout.bits <= 53) return () => {}
+/** For layouts whose ids do not fit a number: the call of every id is refused, and not only of those that are large already. */
+function refuseNumbers({ name, bits }: Layout): () => never {
   return () => {
-    throw rangeError('ERR_NUMBER_UNSAFE', `ids of layout '${layout.name}' have ${layout.bits} bits, and ${rule}`)
+    throw rangeError(
+      'ERR_NUMBER_UNSAFE',
+      `ids of layout '${name}' have ${bits} bits, a number holds 53; use next() or nextString(), or layouts.js53`,
+    )
   }
 }
 

@@ -68,6 +68,11 @@ export class Prefetched {
     return this.#next === undefined
   }
 
+  /** Whether so much of the batch is used that the next one is to be fetched. */
+  get isLate(): boolean {
+    return this.at >= this.#fetchAt && this.hasRoom
+  }
+
   add(batch: Batch): void {
     if (this.at === this.ids.length) this.#begin(batch)
     else this.#next = batch
@@ -88,9 +93,9 @@ export class Prefetched {
     const nowMs = this.#options.clocks.monotonicMs()
     this.#slice = nowMs - this.#lookedMs < sliceMs ? Math.min(2 * this.#slice, maxSlice) : 1
     this.#lookedMs = nowMs
-    const isLate = this.at >= this.#fetchAt
-    this.end = Math.min(this.at + this.#slice, isLate ? this.ids.length : this.#fetchAt)
-    return isLate && this.hasRoom ? 'late' : 'some'
+    // The next look is due where the next batch is.
+    this.end = Math.min(this.at + this.#slice, this.at < this.#fetchAt ? this.#fetchAt : this.ids.length)
+    return this.isLate ? 'late' : 'some'
   }
 
   /** Passes over ids that were handed out; the next call looks. */

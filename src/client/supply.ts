@@ -48,10 +48,6 @@ export class Supply {
     return this.#failure
   }
 
-  get isFetching(): boolean {
-    return this.#isFetching
-  }
-
   get step(): number {
     return this.#step
   }

@@ -30,6 +30,10 @@ export interface Change {
   readonly headers?: Record<string, string>
   /** The body in place of the ids' bytes. */
   readonly body?: (bytes: Buffer) => Buffer
+  /** Ends the connection after so many bytes of the body. */
+  readonly cutAt?: number
+  /** Says no length beforehand. */
+  readonly isChunked?: boolean
 }
 
 /** The id service as far as a client knows it, in this process, with faults by a script. */
@@ -57,7 +61,7 @@ export async function fakeService(
     const count = Number(searchParams.get('count'))
     const one = { count, path: pathname, layout: searchParams.get('layout'), headers: request.headers }
     asked.push(one)
-    const give = ({ headers = {}, body = (bytes) => bytes }: Change = {}) => {
+    const give = ({ headers = {}, body = (bytes) => bytes, cutAt, isChunked = false }: Change = {}) => {
       const array = new BigUint64Array(count)
       if (pathname.startsWith('/v1/segments/')) for (let i = 0; i < count; i++) array[i] = ++number
       else ids.fill(array)
@@ -66,12 +70,13 @@ export async function fakeService(
       const isOfIds = pathname === '/v1/ids'
       response.writeHead(200, {
         'content-type': 'application/octet-stream',
-        'content-length': bytes.length,
+        ...(!isChunked && { 'content-length': bytes.length }),
         'graupel-byte-order': 'little-endian',
         ...(isOfIds && { 'graupel-layout': layout.name }),
         ...headers,
       })
-      response.end(bytes)
+      if (cutAt === undefined) response.end(bytes)
+      else response.write(bytes.subarray(0, cutAt), () => response.destroy())
     }
     fake.script(one, response, give)
   })

@@ -1,0 +1,140 @@
+import { connect } from 'graupel/client'
+import { expect, test } from 'vitest'
+import { type Change, fakeService, type Script } from './service.ts'
+
+// What is wrong with an answer of status 200, and with others that are none. Nothing of it is used.
+
+/** Asks once, and is answered by a script. */
+async function failureOf(script: Script): Promise<Error> {
+  const { url } = await fakeService({ script })
+  return connect({ url, count: 10, retries: 0, timeoutMs: 60_000 }).then(
+    () => new Error('the answer was taken'),
+    (error) => error,
+  )
+}
+
+const bytesOf = (...ids: bigint[]) => Buffer.from(new BigUint64Array(ids).buffer)
+
+test.each<[string, Change, string]>([
+  ['another content type', { headers: { 'content-type': 'text/html' } }, "has the content type 'text/html'"],
+  [
+    'another byte order',
+    { headers: { 'graupel-byte-order': 'big-endian' } },
+    "has 'big-endian' for Graupel-Byte-Order",
+  ],
+  ['another layout', { headers: { 'graupel-layout': 'discord' } }, "has ids of layout 'discord'"],
+  ['an Age, which a cache adds', { headers: { age: '0' } }, 'has an Age'],
+  ['too few ids', { body: (bytes) => bytes.subarray(8) }, "has the length '72'"],
+  ['too many ids', { body: (bytes) => Buffer.concat([bytes, bytes]) }, "has the length '160'"],
+  ['a part of an id', { body: (bytes) => bytes.subarray(0, 77) }, "has the length '77'"],
+  ['too few ids and no length', { body: (bytes) => bytes.subarray(8), isChunked: true }, 'has 72 bytes'],
+  [
+    'too many ids and no length',
+    { body: (bytes) => Buffer.concat([bytes, bytes]), isChunked: true },
+    'more than the 80',
+  ],
+  [
+    'one id twice',
+    { body: (b) => Buffer.concat([b.subarray(0, 8), b.subarray(0, 8), b.subarray(16)]) },
+    'ids of one answer ascend',
+  ],
+  [
+    'an id that is below the one before',
+    { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(1n)]) },
+    'has 1 after',
+  ],
+  [
+    'an id that is too wide',
+    { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(2n ** 63n)]) },
+    'does not fit the 63 bits',
+  ],
+  ['ids of two nodes', { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(2n ** 62n)]) }, 'two nodes, 1 and 0'],
+])('with %s', async (_, change, message) => {
+  const error = await failureOf((_asked, _response, give) => give(change))
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining(message) })
+})
+
+test('without an end is not read any further', async () => {
+  const mebibyte = Buffer.alloc(2 ** 20)
+  let isClosed = false
+  let sent = 0
+  const error = await failureOf((_, response) => {
+    response.on('close', () => {
+      isClosed = true
+    })
+    response.writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'graupel-byte-order': 'little-endian',
+      'graupel-layout': 'twitter',
+    })
+    // A gigabyte at the most, so that this test has an end.
+    const more = () => {
+      while (!isClosed && sent < 1024 && response.write(mebibyte)) sent++
+      sent++
+    }
+    response.on('drain', more)
+    more()
+  })
+  expect(error.message).toContain('has more than the 80 bytes')
+  expect(sent).toBeLessThan(100)
+})
+
+test('that is a redirect is not followed', async () => {
+  const other = await fakeService()
+  const error = await failureOf((_, response) => {
+    response.writeHead(307, { location: `${other.url}/v1/ids?count=10&layout=twitter` }).end()
+  })
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining('redirect (307)') })
+  expect(other.asked).toEqual([])
+})
+
+test.each([204, 206])('with the status %s', async (status) => {
+  const error = await failureOf((_, response) => response.writeHead(status).end())
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining(`the status ${status}`) })
+})
+
+/** A proxy that keeps the first answer after the one that is under way. */
+function keeping(): Script {
+  let kept: Buffer | undefined
+  const body = (bytes: Buffer) => {
+    kept ??= Buffer.from(bytes)
+    return kept
+  }
+  return (_, __, give) => give({ body })
+}
+
+test.each([
+  ['ids', undefined, 'node 1 has given ids up to'],
+  ['numbers of a segment', 'orders', 'as those of an answer before'],
+])('with %s that this client was given before', async (_, segment, message) => {
+  const { url } = await fakeService({ script: keeping() })
+  const ids = await connect({ url, count: 10, maxCount: 10, retries: 0, ...(segment !== undefined && { segment }) } as {
+    url: string
+  })
+  const array = new BigUint64Array(15)
+  const error = await ids.fillAsync(array).catch((reason) => reason)
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining(message), filled: 10 })
+  expect([...array.subarray(10)]).toEqual([0n, 0n, 0n, 0n, 0n])
+  ids.close()
+})
+
+test('with memory that a fetch uses again is copied', async () => {
+  const { url } = await fakeService()
+  const shared = new Uint8Array(80)
+  const reusing: typeof fetch = async (at, init) => {
+    const answer = await fetch(at, init)
+    shared.set(new Uint8Array(await answer.arrayBuffer()))
+    // A stream of chunks that are written over by the next answer.
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(shared)
+        controller.close()
+      },
+    })
+    return new Response(body, answer)
+  }
+  const ids = await connect({ url, count: 10, maxCount: 10, fetch: reusing as never })
+  const array = await ids.fillAsync(new BigUint64Array(100))
+  expect(new Set(array).size).toBe(100)
+  ids.close()
+})

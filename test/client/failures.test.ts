@@ -1,0 +1,198 @@
+import { once } from 'node:events'
+import { connect } from 'graupel/client'
+import { describe, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { fakeService, refuse } from './service.ts'
+
+// What servers do that fail or refuse, and what a client does then.
+
+test('a reply that is lost half way costs its ids, and none is handed out twice', async () => {
+  const service = await fakeService()
+  service.script = (_, __, give) => give(service.asked.length % 2 === 0 ? {} : { cutAt: 400 })
+  const ids = await connect({ url: service.url, count: 100, maxCount: 100 })
+  const made = await ids.fillAsync(new BigUint64Array(1000))
+  expect(new Set(made).size).toBe(1000)
+  for (const id of made) expect(service.given).toContain(id)
+  expect(service.given.size).toBeGreaterThanOrEqual(2000)
+  ids.close()
+})
+
+test('an answer that comes after its deadline is dropped', async () => {
+  const service = await fakeService()
+  const late: (() => void)[] = []
+  service.script = (_, __, give) => (service.asked.length === 1 ? late.push(give) : give())
+  const ids = await connect({ url: service.url, count: 10, timeoutMs: 100 })
+  for (const give of late) give()
+  const made = ids.take(10)
+  expect(new Set(made).size).toBe(10)
+  expect(service.asked.length).toBeGreaterThan(1)
+  expect(ids.stats().servers[0]?.failures).toBe(1)
+  ids.close()
+})
+
+test('a server that hangs is left for the next one', async () => {
+  const hanging = await fakeService({ script: () => {} })
+  const working = await fakeService({ node: 2 })
+  const clients = await Promise.all(
+    Array.from({ length: 8 }, () => connect({ urls: [hanging.url, working.url], count: 10, timeoutMs: 100 })),
+  )
+  for (const ids of clients) {
+    expect(ids.decode(ids.next()).node).toBe(2)
+    ids.close()
+  }
+})
+
+test('Retry-After is honoured, unless another server may be asked', async () => {
+  const busy = await fakeService({ script: (_, response) => refuse(response, 503, 'no lease', { 'retry-after': '1' }) })
+  const beganMs = performance.now()
+  const error = await connect({ url: busy.url, retries: 1 }).catch((reason) => reason)
+  // Timers may fire a millisecond early.
+  expect(performance.now() - beganMs).toBeGreaterThan(990)
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_UNAVAILABLE', retryAfterMs: 1000 })
+  expect(error.message).toContain('503: no lease')
+  expect(busy.asked).toHaveLength(2)
+})
+
+describe('a refusal', () => {
+  test.each([400, 401, 403, 404, 409])('with %s is told, and not tried again', async (status) => {
+    const service = await fakeService({ script: (_, response) => refuse(response, status, 'not\r\nfor you') })
+    const error = await connect({ url: service.url }).catch((reason) => reason)
+    expect(error).toMatchObject({ code: 'ERR_SERVICE_REFUSED', status })
+    expect(error.message).toMatch(new RegExp(`^http://127.0.0.1:\\d+ answered ${status}: not for you$`))
+    expect(service.asked).toHaveLength(1)
+  })
+
+  test('never shows the token, even where the service repeats it', async () => {
+    const service = await fakeService({ script: (_, response) => refuse(response, 403, 'not with secret-token') })
+    const error = await connect({ url: service.url, token: 'secret-token' }).catch((reason) => reason)
+    expect(error.message).toContain('not with ***')
+    expect(service.asked[0]?.headers.authorization).toBe('Bearer secret-token')
+  })
+
+  test('of a token lets the function be called once more', async () => {
+    const service = await fakeService()
+    service.script = ({ headers }, response, give) =>
+      headers.authorization === 'Bearer new' ? give() : refuse(response, 401, 'expired')
+    let tokens = ['old', 'new']
+    const ids = await connect({ url: service.url, token: async () => tokens.shift() as string })
+    expect(service.asked).toHaveLength(2)
+    ids.close()
+    tokens = ['old', 'older', 'new']
+    const error = await connect({ url: service.url, token: () => tokens.shift() as string }).catch((reason) => reason)
+    expect(error).toMatchObject({ code: 'ERR_SERVICE_REFUSED', status: 401 })
+    expect(tokens).toEqual(['new'])
+  })
+
+  test.each([
+    ['names how many it gives', 'count is "1000"; give a whole number from 1 to 300', [1000, 300]],
+    ['only says no', 'count is too much', [1000, 500, 250]],
+  ])('of the count that %s leads to fewer ids at once', async (_, detail, counts) => {
+    const service = await fakeService()
+    service.script = ({ count }, response, give) => (count > 300 ? refuse(response, 400, detail) : give())
+    const ids = await connect({ url: service.url })
+    expect(service.asked.map(({ count }) => count)).toEqual(counts)
+    await ids.fillAsync(new BigUint64Array(2000))
+    expect(service.asked.slice(counts.length).every(({ count }) => count <= 300)).toBe(true)
+    ids.close()
+  })
+
+  test('of another count has an end', async () => {
+    const service = await fakeService({ script: (_, response) => refuse(response, 400, 'count is never right') })
+    await expect(connect({ url: service.url })).rejects.toMatchObject({ code: 'ERR_SERVICE_REFUSED', status: 400 })
+    expect(service.asked.length).toBeLessThan(12)
+  })
+})
+
+describe('after a failure', () => {
+  test('the ids that are there are handed out, and the next call is told', async () => {
+    const service = await fakeService()
+    const ids = await connect({ url: service.url, count: 10, retries: 0 })
+    service.script = (_, response) => refuse(response, 500, 'broken')
+    ids.take(8)
+    await until(() => ids.stats().failure !== '')
+    expect(ids.take(2)).toHaveLength(2)
+    const asked = service.asked.length
+    for (const call of [ids.next, ids.nextString, () => ids.take(1)]) {
+      expect(call).toThrow(expect.objectContaining({ code: 'ERR_SERVICE_UNAVAILABLE' }))
+    }
+    await until(() => service.asked.length > asked)
+    service.script = (_, __, give) => give()
+    // What is under way may fail once more.
+    await until(() => ids.nextAsync().then(Boolean, () => false))
+    expect(ids.stats()).toMatchObject({ failure: '', issued: 11 })
+    ids.close()
+  })
+
+  test('all calls that wait are told, each with an error of its own', async () => {
+    const service = await fakeService()
+    const ids = await connect({ url: service.url, count: 10, retries: 0 })
+    service.script = (_, response) => refuse(response, 500, 'broken')
+    ids.take(10)
+    const calls = [ids.nextAsync(), ids.fillAsync(new BigUint64Array(3)), ids.nextAsync()]
+    const errors = (await Promise.allSettled(calls)).map((one) => (one as PromiseRejectedResult).reason)
+    expect(new Set(errors).size).toBe(3)
+    for (const error of errors) expect(error.code).toBe('ERR_SERVICE_UNAVAILABLE')
+    expect(errors.map(({ filled }) => filled)).toEqual([undefined, 0, undefined])
+    expect(service.asked.length).toBeLessThan(4)
+    ids.close()
+  })
+
+  test('a server is asked again later', async () => {
+    const one = await fakeService({ node: 1 })
+    const two = await fakeService({ node: 2 })
+    const ids = await connect({ urls: [one.url, two.url], count: 10, maxCount: 10 })
+    const [used, other] = ids.decode(ids.next()).node === 1 ? [one, two] : [two, one]
+    used.script = (_, response) => refuse(response, 500, 'broken')
+    await ids.fillAsync(new BigUint64Array(30))
+    expect(other.asked.length).toBeGreaterThan(0)
+    used.script = (_, __, give) => give()
+    other.script = (_, response) => refuse(response, 500, 'broken')
+    const asked = used.asked.length
+    await ids.fillAsync(new BigUint64Array(30))
+    expect(used.asked.length).toBeGreaterThan(asked)
+    ids.close()
+  })
+})
+
+describe('close()', () => {
+  test('ends requests and calls that wait', async () => {
+    const service = await fakeService()
+    const ids = await connect({ url: service.url, count: 10 })
+    const closed = new Promise((resolve) => {
+      service.script = (_, response) => once(response, 'close').then(resolve)
+    })
+    ids.take(10)
+    const waiting = [ids.nextAsync(), ids.fillAsync(new BigUint64Array(2))]
+    await until(() => service.asked.length === 2)
+    ids.close()
+    ids.close()
+    for (const call of waiting) await expect(call).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await closed
+    for (const call of [ids.next, ids.nextString, () => ids.take(1), () => ids.fill(new BigUint64Array(1))]) {
+      expect(call).toThrow(expect.objectContaining({ code: 'ERR_CLOSED' }))
+    }
+    await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    expect(ids.stats()).toMatchObject({ issued: 10, left: 0 })
+  })
+
+  test('is not needed by a signal that ends connect()', async () => {
+    const service = await fakeService({ script: () => {} })
+    const controller = new AbortController()
+    const reason = new Error('mine')
+    const connecting = connect({ url: service.url, signal: controller.signal })
+    await until(() => service.asked.length === 1)
+    controller.abort(reason)
+    await expect(connecting).rejects.toBe(reason)
+    await expect(connect({ url: service.url, signal: controller.signal })).rejects.toBe(reason)
+    expect(service.asked).toHaveLength(1)
+  })
+})
+
+test('a call waits for maxWaitMs at the most, and says why', async () => {
+  const service = await fakeService({ script: () => {} })
+  const connecting = connect({ url: service.url, maxWaitMs: 250, timeoutMs: 100, retries: 100 })
+  await expect(connecting).rejects.toMatchObject({
+    code: 'ERR_SERVICE_UNAVAILABLE',
+    message: expect.stringMatching(/^no ids came within 250 ms: http.* did not answer within 100 ms$/),
+  })
+})

@@ -1,0 +1,55 @@
+import { connect } from 'graupel/client'
+import { expect, test } from 'vitest'
+import { seededRandom } from '../support/random.ts'
+import { type FakeService, fakeService, refuse, type Script } from './service.ts'
+
+/** One of the faults, or none, by chance. */
+function faulty(random: () => number): Script {
+  // To another client than the one that had it, a client cannot know that an answer is repeated.
+  const kept = new Map<string | undefined, Buffer>()
+  return ({ headers: { authorization } }, response, give) => {
+    const faults: (() => unknown)[] = [
+      () => refuse(response, 503, 'no lease'),
+      () => response.destroy(),
+      () => give({ cutAt: 8 * Math.floor(random() * 10) }),
+      () => give({ body: (bytes) => bytes.subarray(8) }),
+      () => give({ headers: { 'graupel-layout': 'leaf' } }),
+      () => give({ headers: { age: '3' } }),
+      // An answer of before.
+      () => give({ body: (bytes) => kept.get(authorization) ?? bytes }),
+      () => setTimeout(() => response.destroyed || give(), 60),
+    ]
+    if (random() < 0.4) return (faults[Math.floor(random() * faults.length)] as () => unknown)()
+    return give({
+      body: (bytes) => {
+        kept.set(authorization, Buffer.from(bytes))
+        return bytes
+      },
+    })
+  }
+}
+
+test('whatever three servers do, no id comes twice to two clients, and none that was not given', async () => {
+  const random = seededRandom('faults of the service')
+  const services: FakeService[] = []
+  for (const node of [1, 2, 3]) services.push(await fakeService({ node, script: faulty(random) }))
+  const urls = services.map(({ url }) => url)
+  const options = { urls, count: 5, maxCount: 20, timeoutMs: 50, retries: 20 }
+  const clients = await Promise.all(['a', 'b'].map((token) => connect({ ...options, token })))
+  const made: bigint[] = []
+  await Promise.all(
+    clients.map(async (ids) => {
+      for (let i = 0; i < 60; i++) {
+        const array = new BigUint64Array(Math.floor(random() * 12))
+        await ids.fillAsync(array)
+        made.push(...array, await ids.nextAsync())
+      }
+    }),
+  )
+  const given = new Set(services.flatMap((service) => [...service.given]))
+  for (const id of made) expect(given).toContain(id)
+  expect(new Set(made).size).toBe(made.length)
+  const failures = clients.reduce((sum, ids) => sum + ids.stats().failures, 0)
+  expect(failures).toBeGreaterThan(0)
+  for (const ids of clients) ids.close()
+})
