@@ -1,13 +1,37 @@
 #!/usr/bin/env node
-import { lineOf } from './failure.js'
+import cluster from 'node:cluster'
+import { readFileSync } from 'node:fs'
+import { announcement } from './announcement.js'
+import { runPrimary, runWorker } from './cluster.js'
+import { endBySignals } from './ending.js'
+import { exitCodeOf, lineOf } from './failure.js'
+import { checkNumbers } from './options/numbers.js'
 import { helpText, readCommand } from './options/read.js'
 import { run } from './run.js'
 
-try {
+/** Returns once there is nothing left to do. @throws StartError; what the library throws */
+async function main(): Promise<number> {
   const command = readCommand(process.argv.slice(2), process.env)
-  if (command.kind === 'help') process.stdout.write(helpText())
-  else if (command.kind === 'run') await run(command.options)
+  if (command.kind !== 'run') {
+    process.stdout.write(command.kind === 'help' ? helpText() : `${version()}\n`)
+    return 0
+  }
+  const { options } = command
+  if (cluster.isWorker) return runWorker(options)
+  await checkNumbers(options)
+  if (options.workers > 1) return runPrimary(options)
+  await run(options, endBySignals(), (started) => process.stdout.write(announcement([started])))
+  return 0
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+}
+
+try {
+  // At once, because a client of a database may keep connections that nobody needs any more.
+  process.exit(await main())
 } catch (error) {
   process.stderr.write(`graupel-server: ${lineOf(error)}\n`)
-  process.exitCode = 1
+  process.exit(exitCodeOf(error))
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Layout } from 'graupel'
 import { nodeFromEnvironment } from 'graupel'
 import { type Counter, createCounter, createSegmentGenerator, type SegmentGenerator } from 'graupel/segments'
@@ -18,20 +19,23 @@ export class Service {
   /** When the service was told to end: it is not ready from then on. */
   isStopping = false
 
-  /** @param store - The one that is open, or around it. */
-  constructor(options: Options, opened: OpenedStore, store: Store = opened.store) {
+  /**
+   * @param store - The one that is open, or around it.
+   * @param worker - Which of the workers it is for.
+   */
+  constructor(options: Options, opened: OpenedStore, store: Store = opened.store, worker = 0) {
     this.opened = opened
-    const lease = leaseOf(options, store)
+    const lease = leaseOf(options, store, worker)
     this.ids = new Map(options.layouts.map((layout: Layout) => [layout.name, new IdSource(layout, lease)]))
-    const { maxNames, segments, counters, leafAlloc } = options
+    const { maxNames, segments, counters, leafAlloc, leafTable } = options
+    const leaf = leafAlloc === true ? opened.leafAlloc(leafTable) : undefined
     this.segments = new Named({
       kind: 'segment',
       names: segments && new Set(Object.keys(segments)),
       maxNames,
       make: (name, signal) => {
         const own = { ...segments?.[name], name, signal }
-        if (leafAlloc === undefined) return createSegmentGenerator({ ...own, store })
-        return leafSegments({ ...own, store: opened.leafAlloc(leafAlloc) })
+        return leaf === undefined ? createSegmentGenerator({ ...own, store }) : leafSegments({ ...own, store: leaf })
       },
     })
     this.counters = new Named({
@@ -45,6 +49,11 @@ export class Service {
   /** Acquires a node for each layout. @throws what `acquireLease` throws */
   async open(): Promise<void> {
     await Promise.all([...this.ids.values()].map((source) => source.open()))
+  }
+
+  /** The nodes that it has, by the names of their layouts. */
+  nodes(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.ids].map(([layout, source]) => [layout, source.node as number]))
   }
 
   /** Why it is not ready; empty where it is. */
@@ -62,12 +71,14 @@ export class Service {
   }
 }
 
-function leaseOf(options: Options, store: Store): LeaseChoice {
-  const { namespace, node, nodes, statefulSet, windowMs, maxClockSkewMs, acquireTimeoutMs } = options
+function leaseOf(options: Options, store: Store, worker: number): LeaseChoice {
+  const { port, namespace, node, nodes, statefulSet, windowMs, maxClockSkewMs, acquireTimeoutMs } = options
   const fixed = statefulSet === undefined ? node : nodeFromEnvironment({ statefulSet })
   return {
     store,
     windowMs,
+    // Without the process id, so that the service finds its node again after a restart.
+    owner: `${hostname()}:${port}${worker === 0 ? '' : `/${worker}`}`,
     ...(namespace !== undefined && { namespace }),
     ...(fixed !== undefined && { node: fixed }),
     ...(nodes !== undefined && { nodes }),

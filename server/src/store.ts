@@ -1,32 +1,60 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type OpenedStore, openStore } from 'graupel/stores/url'
-import { StartError } from './failure.js'
+import { exitCodeOf, StartError } from './failure.js'
 import type { Options } from './options/table.js'
 
 /** Opens the store of the options, or the embedded database. @throws StartError; what `openStore` throws */
 export async function storeOf(options: Options): Promise<OpenedStore> {
-  const { store, prefix, table, durable } = options
-  return openStore(store ?? `sqlite:${databaseIn(options.data)}`, {
-    clientsOf: import.meta.url,
-    ...(prefix !== undefined && { prefix }),
-    ...(table !== undefined && { table }),
-    ...(durable !== undefined && { durable }),
-  })
+  const { store, prefix, table, durable, data } = options
+  const how = { clientsOf: import.meta.url, ...(table !== undefined && { table }) }
+  if (store !== undefined) {
+    return openStore(store, {
+      ...how,
+      ...(prefix !== undefined && { prefix }),
+      ...(durable !== undefined && { durable }),
+    })
+  }
+  const file = databaseIn(data)
+  try {
+    return await openStore(`sqlite:${file}`, how)
+  } catch (error) {
+    if (exitCodeOf(error) === 2) throw error
+    throw new StartError(
+      'ERR_DATA_UNAVAILABLE',
+      `${(error as Error).message}; restore the file from a backup, or give another folder by --data, where nodes and numbers begin anew`,
+      error,
+    )
+  }
 }
 
-/** @throws StartError where the folder cannot be written. */
+/** @throws StartError where it cannot be written. */
 function databaseIn(folder: string): string {
+  const file = join(folder, 'graupel.db')
   try {
-    // The numbers in it must not be turned back by others.
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // The numbers in it must not be turned back by others. What SQLite writes beside it gets the mode of the file.
+    makeFolder(folder)
     accessSync(folder, constants.W_OK | constants.X_OK)
+    closeSync(openSync(file, 'a', 0o600))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new StartError(
-      'ERR_OPTION_INVALID',
-      `data is ${folder}, which cannot be written (${code}); give a folder of your own by --data`,
+      'ERR_DATA_UNAVAILABLE',
+      `${file} cannot be written (${code}); give a folder that this user may write by --data`,
+      error,
     )
   }
-  return join(folder, 'graupel.db')
+  return file
+}
+
+/** Not by the option `recursive`, which goes on for ever in a folder such as /proc that answers ENOENT (Node 20). */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, 0o700)
+  } catch (error) {
+    // Another service that starts in the same moment may have made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }

@@ -82,7 +82,7 @@ function readFlags(words: readonly string[]): Source {
         `${token.rawName} has no value; write ${token.rawName} ${standsFor(name)}`,
       )
     }
-    source.set(name, value ?? '')
+    source.set(name, value ?? true)
   }
   return source
 }

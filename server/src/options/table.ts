@@ -37,7 +37,7 @@ const text: Read<string> = (name, value) => {
 
 const flag: Read<boolean> = (name, value) => {
   if (typeof value === 'boolean') return value
-  if (value === '' || value === 'true') return true
+  if (value === 'true') return true
   if (value === 'false') return false
   throw invalid(name, value, 'true or false')
 }
@@ -50,17 +50,29 @@ const choice =
     throw invalid(name, value, `one of ${choices.join(', ')}`)
   }
 
-/** Names with commas between them, or an object with the options of each. */
+/**
+ * Names with commas between them, or an object with the options of each.
+ *
+ * @param bigints - Options that may be digits in a text, because a number of JSON does not hold them.
+ */
 const named =
-  <T>(): Read<NameOptions<T>> =>
+  <T>(bigints: readonly string[] = []): Read<NameOptions<T>> =>
   (name, value) => {
-    if (isObject(value)) {
-      for (const [key, options] of Object.entries(value)) {
-        if (!isObject(options)) throw invalid(`${name}.${key}`, options, 'an object of its options, such as {}')
-      }
-      return value as NameOptions<T>
+    if (!isObject(value)) {
+      const names = list(name, value).map((one) => text(name, one))
+      if (new Set(names).size < names.length) throw invalid(name, value, 'each name once')
+      return Object.fromEntries(names.map((one) => [one, {}]))
     }
-    return Object.fromEntries(list(name, value).map((one) => [text(name, one), {}]))
+    const all = Object.entries(value).map(([key, options]) => {
+      if (!isObject(options)) throw invalid(`${name}.${key}`, options, 'an object of its options, such as {}')
+      const isBig = (option: string, one: unknown) => bigints.includes(option) && /^\d{1,20}$/.test(`${one}`)
+      const read = Object.entries(options).map(([option, one]) => [
+        option,
+        typeof one === 'string' && isBig(option, one) ? BigInt(one) : one,
+      ])
+      return [key, Object.fromEntries(read)]
+    })
+    return Object.fromEntries(all)
   }
 
 function list(name: string, value: unknown): readonly unknown[] {
@@ -141,14 +153,19 @@ export const table = {
   windowMs: { value: 'MS', help: 'how long ids are made without the store (6000)', read: whole(100, hourMs) },
   maxClockSkewMs: { value: 'MS', help: "how far this clock may be from the store's (1000)", read: whole(0, hourMs) },
   acquireTimeoutMs: { value: 'MS', help: 'how long to wait for a free node (30000)', read: whole(0, dayMs) },
-  segments: { value: 'NAMES', help: 'the only segments there are (any name)', read: named<SegmentOptions>() },
+  segments: {
+    value: 'NAMES',
+    help: 'the only segments there are (any name)',
+    read: named<SegmentOptions>(['start', 'max', 'failoverGap']),
+  },
   counters: { value: 'NAMES', help: 'the only counters there are (any name)', read: named<CounterOptions>() },
   maxNames: {
     value: 'N',
     help: 'how many names of segments, and of counters, may be open (1000)',
     read: whole(1, 1_000_000),
   },
-  leafAlloc: { value: 'TABLE', help: "take segments from this table of Leaf's, in the mysql: store", read: text },
+  leafAlloc: { help: "take segments from Leaf's table, in the mysql: store", read: flag },
+  leafTable: { value: 'NAME', help: 'the name of that table (leaf_alloc)', read: text },
   maxCount: { value: 'N', help: 'how many ids one request may have (65536)', read: whole(1, 1_048_576) },
   workers: { value: 'N', help: 'processes, each with a node of its own (1)', read: whole(1, 256) },
   tokenFile: { value: 'FILE', help: 'a file of bearer tokens, one a line; read again when it changes', read: text },
@@ -197,7 +214,7 @@ export type Options = Given & { readonly [N in keyof typeof defaults]: NonNullab
 /** @param given - Each checked by itself. @throws StartError for options that do not go together */
 export function complete(given: Given): Options {
   const options = { ...defaults, ...given } as Options
-  const { store, node, nodes, statefulSet, workers, leafAlloc, tlsCert, tlsKey } = options
+  const { store, node, nodes, statefulSet, workers, leafAlloc, leafTable, tlsCert, tlsKey } = options
   const together = (isWrong: boolean, rule: string) => {
     if (isWrong) throw new StartError('ERR_OPTION_INVALID', rule)
   }
@@ -215,9 +232,10 @@ export function complete(given: Given): Options {
     `there is one node for ${workers} workers, and each needs its own; give nodes, or leave workers out`,
   )
   together(
-    leafAlloc !== undefined && !/^(mysql|mariadb):/i.test(store ?? ''),
+    leafAlloc === true && !/^(mysql|mariadb):/i.test(store ?? ''),
     "leafAlloc is for a mysql: store; give the URL of Leaf's database",
   )
+  together(leafTable !== undefined && leafAlloc !== true, 'leafTable is for leafAlloc; give leafAlloc, or leave it out')
   together((tlsCert === undefined) !== (tlsKey === undefined), 'tlsCert and tlsKey go together; give both')
   together(
     !isLoopback(options.host) && options.tokenFile === undefined && !options.allowAnonymous,

@@ -30,6 +30,7 @@ export class IdSource {
   #error: unknown
   /** Of the leases that are over. */
   #former: Totals = noTotals
+  #acquiring: Promise<void> | undefined
 
   constructor(layout: Layout, choice: LeaseChoice) {
     this.layout = layout
@@ -85,6 +86,8 @@ export class IdSource {
   /** Gives the node back. */
   async close(): Promise<void> {
     this.#end.abort()
+    // One that comes in this moment is given back, too.
+    await this.#acquiring?.catch(() => {})
     this.#generator?.close()
     await this.#lease?.release()
   }
@@ -97,7 +100,12 @@ export class IdSource {
     })
   }
 
-  async #acquire(): Promise<void> {
+  #acquire(): Promise<void> {
+    this.#acquiring = this.#acquireNode()
+    return this.#acquiring
+  }
+
+  async #acquireNode(): Promise<void> {
     const lease = await acquireLease({ ...this.#choice, layout: this.layout, signal: this.#end.signal })
     this.#generator = createGenerator({ lease }) as IdGenerator
     this.#lease = lease

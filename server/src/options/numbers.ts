@@ -1,0 +1,48 @@
+import { createCounter, createSegmentGenerator, type LeafAllocStore } from 'graupel/segments'
+import { memoryStore } from 'graupel/stores'
+import { StartError } from '../failure.js'
+import type { Options } from './table.js'
+
+/** What the service itself decides. */
+const own = ['store', 'name', 'signal', 'handle']
+
+/**
+ * Checks the names and the options of segments and counters, by making each in memory: a mistake is known at the start, before a store
+ * is asked, and not at the first request.
+ *
+ * @throws StartError
+ */
+export async function checkNumbers({ segments = {}, counters = {}, leafAlloc }: Options): Promise<void> {
+  const store = leafAlloc === true ? memoryLeaf() : memoryStore()
+  for (const [name, options] of Object.entries(segments)) {
+    await check('segments', name, options, () => createSegmentGenerator({ ...options, store, name }))
+  }
+  for (const [name, options] of Object.entries(counters)) {
+    await check('counters', name, options, () => createCounter({ ...options, store: memoryStore(), name }))
+  }
+}
+
+async function check(
+  kind: string,
+  name: string,
+  options: object,
+  make: () => Promise<{ close(): void }>,
+): Promise<void> {
+  const place = `${kind}.${name.length > 40 ? `${name.slice(0, 40)}…` : name}`
+  const taken = own.find((key) => Object.hasOwn(options, key))
+  if (taken !== undefined) {
+    throw new StartError('ERR_OPTION_INVALID', `${place} has ${taken}, which the service sets itself; leave it out`)
+  }
+  try {
+    const made = await make()
+    made.close()
+  } catch (error) {
+    const { code = 'ERR_OPTION_INVALID', message } = error as Error & { code?: string }
+    throw new StartError(code, `${place}: ${message}`, error)
+  }
+}
+
+/** As Leaf's table, of which the options are checked in another way than for a store. */
+function memoryLeaf(): LeafAllocStore {
+  return { name: 'leaf_alloc', takeSegment: async (_tag, count = 1) => ({ first: 1n, count }) }
+}
