@@ -7,6 +7,7 @@ import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installOnce, repository } from '../package/consumer.ts'
+import { serve } from '../server/support/process.ts'
 import { load } from '../stores/kinds/kind.ts'
 import { until } from '../support/until.ts'
 
@@ -22,7 +23,8 @@ beforeAll(() => {
   for (const name of readdirSync(installed)) {
     if (!name.startsWith('.')) symlinkSync(join(installed, name), join(folder, 'node_modules', name))
   }
-  for (const name of ['express.mjs', 'fastify.mjs']) copyFileSync(join(examples, name), join(folder, name))
+  for (const name of ['express.mjs', 'fastify.mjs', 'client.mjs'])
+    copyFileSync(join(examples, name), join(folder, name))
   compileNest(join(folder, 'nest'))
 }, 600_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -62,10 +64,16 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-async function start(program: string, name: string): Promise<App> {
+async function start(program: string, name: string, variables: Record<string, string> = {}): Promise<App> {
   const child = spawn(process.execPath, [program], {
     cwd: folder,
-    env: { ...process.env, PORT: '0', STORE_URL: `sqlite:${name}.db`, DATABASE_FILE: `${name}-orders.db` },
+    env: {
+      ...process.env,
+      PORT: '0',
+      STORE_URL: `sqlite:${name}.db`,
+      DATABASE_FILE: `${name}-orders.db`,
+      ...variables,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)
@@ -167,5 +175,29 @@ describe.each([
     await until(async () => (await order(app, 'tea')).status === 201)
     app.child.kill('SIGTERM')
     expect(await app.ended).toBe(code)
+  })
+})
+
+describe('the app with the client', () => {
+  it('has ids of the service, answers 503 while that is away, and goes on by itself', async () => {
+    const data = join(folder, 'service')
+    const first = await serve(['--data', data])
+    const app = await start('client.mjs', 'client', { SERVICE_URL: first.url })
+    const lists = await Promise.all(Array.from({ length: 8 }, () => orders(app, 25)))
+    for (const list of lists) expect(isAscending(list)).toBe(true)
+    expect(new Set(lists.flat()).size).toBe(200)
+
+    first.child.kill('SIGKILL')
+    await first.ended
+    let answer: Response | undefined
+    await until(async () => {
+      answer = await order(app, 'tea')
+      return answer.status !== 201
+    })
+    expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
+    await serve(['--data', data, '--port', new URL(first.url).port])
+    await until(async () => (await order(app, 'tea')).status === 201)
+    app.child.kill('SIGTERM')
+    expect(await app.ended).toBe(0)
   })
 })
