@@ -15,7 +15,12 @@ function tableBelow(file: string, head: string): string[][] {
     .trim()
     .split('\n')
     .slice(1)
-    .map((row) => row.slice(2, -2).split(' | '))
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
 }
 
 it('docs/service-operations.md has the options of --help', () => {
