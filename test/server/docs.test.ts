@@ -1,7 +1,8 @@
 import { layouts } from 'graupel'
 import { expect, it } from 'vitest'
-import { statuses } from '../../server/dist/http/problems.js'
-import { helpText } from '../../server/dist/options/read.js'
+import { statuses } from '../../server/src/http/problems.ts'
+import { helpText } from '../../server/src/options/read.ts'
+import { defaultData } from '../../server/src/options/table.ts'
 import { read } from '../support/documents.ts'
 import { serve } from './support/process.ts'
 
@@ -24,9 +25,11 @@ function tableBelow(file: string, head: string): string[][] {
 }
 
 it('docs/service-operations.md has the options of --help', () => {
-  const { HOME: home = '' } = process.env
   const options = helpText().matchAll(/^ {2}(-\S.*?) {2,}(\S.*)$/gm)
-  const rows = [...options].map(([, flag, help]) => [`\`${flag}\``, help?.replace(home, '~')])
+  const rows = [...options].map(([, flag, help]) => [
+    `\`${flag}\``,
+    help?.replace(defaultData, '~/.local/state/graupel-server'),
+  ])
   expect(rows.length).toBeGreaterThan(20)
   expect(tableBelow('docs/service-operations.md', '| option | what it is (its default) |')).toEqual(rows)
 })
