@@ -37,7 +37,8 @@ function serviceFor(file: string): Promise<Serving> {
   if (config === undefined) return serve(['--data', data])
   const place = join(data, 'config.json')
   writeFileSync(place, config.code)
-  return serve(['--data', data, '--config', place])
+  // Leaf's answers have times of the zone that the service is in.
+  return serve(['--data', data, '--config', place], { TZ: 'UTC' })
 }
 
 /** The text without what is another one each time: ids, and the year of a count. */
