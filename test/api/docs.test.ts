@@ -1,7 +1,6 @@
 import { execSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import * as graupel from 'graupel'
 import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
@@ -9,10 +8,10 @@ import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Block, blocksOf, read, repository, serviceDocuments } from '../support/documents.js'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
 
-const folder = fileURLToPath(new URL('../..', import.meta.url))
-const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+const folder = repository
 const documents = [
   'README.md',
   'examples/README.md',
@@ -21,24 +20,7 @@ const documents = [
     .map((f) => `docs/${f}`),
 ]
 
-interface Block {
-  file: string
-  line: number
-  language: string
-  code: string
-}
-
-function blocksOf(file: string): Block[] {
-  const text = read(file)
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
-    file,
-    line: text.slice(0, match.index).split('\n').length,
-    language: match[1] as string,
-    code: match[2] as string,
-  }))
-}
-
-const blocks = documents.flatMap(blocksOf)
+const blocks = documents.filter((file) => !serviceDocuments.includes(file)).flatMap(blocksOf)
 
 let temporary: string
 beforeAll(() => {

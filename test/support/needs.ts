@@ -43,6 +43,10 @@ const tools = {
       ? undefined
       : 'prometheus (Debian package prometheus)',
   systemd: () => (runs(['systemd-analyze', '--version']) ? undefined : 'systemd-analyze (Debian package systemd)'),
+  curl: () => (runs(['curl', '--version']) ? undefined : 'curl (Debian package curl)'),
+  python: () => (runs(['python3', '--version']) ? undefined : 'python3 (Debian package python3)'),
+  javac: () => (runs(['javac', '--version']) ? undefined : 'javac (Debian package default-jdk-headless)'),
+  go: () => (runs(['go', 'version']) ? undefined : 'go (Debian package golang-go)'),
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
 }
 export type Tool = keyof typeof tools

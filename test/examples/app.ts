@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect } from 'vitest'
+import { repository } from '../package/consumer.ts'
+import { until } from '../support/until.ts'
+
+// The apps of examples/ as processes that are asked over HTTP.
+
+export const examples = join(repository, 'examples')
+
+/** A folder with these examples, inside the package, where graupel, fastify and libsql are found. */
+export function folderWith(...names: string[]): string {
+  const folder = mkdtempSync(join(repository, 'dist', 'examples-'))
+  for (const name of names) copyFileSync(join(examples, name), join(folder, name))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface App {
+  readonly child: ChildProcess
+  readonly url: string
+  /** The exit code, or the signal. */
+  readonly ended: Promise<number | string>
+}
+
+const started: ChildProcess[] = []
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL')
+})
+
+/** Starts a program on a free port, and waits until it says which. */
+export async function start(folder: string, program: string, variables: Record<string, string>): Promise<App> {
+  const child = spawn(process.execPath, [program], {
+    cwd: folder,
+    env: { ...process.env, PORT: '0', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  let told = ''
+  child.stdout.on('data', (data) => (told += data))
+  child.stderr.on('data', (data) => (told += data))
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  const port = () => /http:\/\/\S+:(\d+)\b/.exec(told)?.[1]
+  await until(() => port() !== undefined || child.exitCode !== null)
+  if (port() === undefined) throw new Error(`${program} has ended: ${told}`)
+  return { child, url: `http://127.0.0.1:${port()}`, ended }
+}
+
+export function order({ url }: App, item: string | undefined): Promise<Response> {
+  return fetch(`${url}/orders`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ item }),
+  })
+}
+
+/** The ids of orders that are placed one after the other, which have to ascend. */
+export async function orders(app: App, count: number): Promise<bigint[]> {
+  const ids: bigint[] = []
+  for (let item = 0; item < count; item++) {
+    const answer = await order(app, `item ${item}`)
+    const { id } = (await answer.json()) as { id: string }
+    expect([answer.status, typeof id]).toEqual([201, 'string'])
+    ids.push(BigInt(id))
+  }
+  expect(ids.every((id, index) => index === 0 || id > (ids[index - 1] as bigint))).toBe(true)
+  return ids
+}
+
+/** Places orders until one is refused, which has to be with 503 and a time to wait. */
+export async function isRefused(app: App, code: string): Promise<void> {
+  let refusal: Response | undefined
+  await until(async () => {
+    const answers = await Promise.all(Array.from({ length: 16 }, () => order(app, 'tea')))
+    refusal = answers.find(({ status }) => status !== 201)
+    await Promise.all(answers.map((answer) => answer === refusal || answer.arrayBuffer()))
+    return refusal !== undefined
+  })
+  expect([refusal?.status, refusal?.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
+  expect(await refusal?.json()).toEqual({ message: 'try again later', code })
+}

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { decode, layouts } from 'graupel'
+import { afterAll, expect, it } from 'vitest'
+import { type Block, blocksOf, serviceDocuments } from '../support/documents.ts'
+import { describeWith, type Tool } from '../support/needs.ts'
+import { folder, type Serving, serve } from './support/process.ts'
+
+// The code in the documents of the service, against a service; docs.test.ts compares their tables.
+
+const documented = 'http://127.0.0.1:4728'
+const blocks = serviceDocuments.flatMap(blocksOf)
+const named = (language: string) => blocks.filter((block) => block.language === language)
+
+interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function runs(command: string, words: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(command, words, { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+}
+
+/** A service that has nothing, with the options of the document where it shows a file of them. */
+function serviceFor(file: string): Promise<Serving> {
+  const data = mkdtempSync(join(folder, 'data-'))
+  const [config] = named('json').filter((block) => block.file === file)
+  if (config === undefined) return serve(['--data', data])
+  const place = join(data, 'config.json')
+  writeFileSync(place, config.code)
+  // Leaf's answers have times of the zone that the service is in.
+  return serve(['--data', data, '--config', place], { TZ: 'UTC' })
+}
+
+/** The text without what is another one each time: ids, and the year of a count. */
+function lasting(text: string): string {
+  return text
+    .replace(/\b\d{15,}\b/g, 'ID')
+    .replace(/"[1-9A-HJ-NP-Za-km-z]{11}"/g, '"ID"')
+    .replace(/-20\d\d-/g, '-YEAR-')
+}
+
+/** Each command of a block with what is shown below it. */
+function commandsOf({ code }: Block): { command: string; shown: string[] }[] {
+  return code
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = '', ...shown] = part.trimEnd().split('\n')
+      return { command, shown }
+    })
+}
+
+describeWith(['curl'], 'the commands', () => {
+  it.each(serviceDocuments)('of %s answer as they are shown, in their order', async (file) => {
+    const { url } = await serviceFor(file)
+    const commands = named('console')
+      .filter((block) => block.file === file)
+      .flatMap(commandsOf)
+      .filter(({ command }) => command.includes('curl '))
+    expect(commands.length).toBeGreaterThan(2)
+    for (const { command, shown } of commands) {
+      const { stdout, stderr } = await runs('bash', ['-c', command.replaceAll(documented, url)])
+      const lines = stdout.trimEnd().split(/\r?\n/).slice(0, shown.length)
+      expect([command, ...lines.map(lasting)], stderr).toEqual([command, ...shown.map(lasting)])
+    }
+  })
+
+  it('that start the service show what it prints', async () => {
+    const [first] = named('console').flatMap(commandsOf)
+    expect(first?.command).toBe('npx graupel-server')
+    const { stdout, url } = await serve([], { XDG_STATE_HOME: join(folder, 'ann') })
+    const own = (text: string) => text.replace(/node \d+/, 'node N').trimEnd()
+    const shown = (first?.shown.join('\n') ?? '')
+      .replaceAll(documented, url)
+      .replace('/home/ann/.local/state', join(folder, 'ann'))
+    expect(own(stdout())).toBe(own(shown))
+  })
+})
+
+/** How the programs are run that a document shows, by the language of their block. */
+const languages: Record<string, { tool: Tool; file: string; command: string; words?: string[] }> = {
+  python: { tool: 'python', file: 'ids.py', command: 'python3' },
+  java: { tool: 'javac', file: 'Ids.java', command: 'java' },
+  go: { tool: 'go', file: 'ids.go', command: 'go', words: ['run'] },
+}
+
+/** Runs a program of a document against the server at a URL. */
+function runProgram({ language, code }: Block, url: string): Promise<Outcome> {
+  const { file, command, words = [] } = languages[language] as (typeof languages)[string]
+  const place = mkdtempSync(join(folder, `${language}-`))
+  writeFileSync(join(place, file), code.replace(documented, url))
+  return runs(command, [...words, join(place, file)], { GOCACHE: cache })
+}
+
+const cache = join(folder, 'go-cache')
+mkdirSync(cache)
+
+/** A server that sends a byte less than it was asked for. */
+async function shortServer() {
+  const server = createServer(({ url = '', headers: { accept } }, response) => {
+    const count = Number(new URL(url, documented).searchParams.get('count'))
+    if (accept === 'application/octet-stream') return response.end(Buffer.alloc(8 * count - 1))
+    response.end(JSON.stringify({ ids: Array.from({ length: count }, (_, index) => `${index}`) }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+for (const [language, { tool }] of Object.entries(languages)) {
+  describeWith([tool], `the program in ${language}`, () => {
+    const [program] = named(language)
+
+    it('gets ids as JSON and as bytes, all ascending', async () => {
+      const { url } = await serviceFor('docs/service.md')
+      const { stdout, stderr } = await runProgram(program as Block, url)
+      expect(stderr).toBe('')
+      const ids = stdout.trim().split('\n').map(BigInt)
+      expect(ids.length).toBe(1003)
+      expect(ids.every((id, index) => index === 0 || id > (ids[index - 1] as bigint))).toBe(true)
+      const ages = ids.map((id) => Math.abs(Date.now() - decode(id, layouts.twitter).timestampMs))
+      expect(Math.max(...ages)).toBeLessThan(600_000)
+    })
+
+    it('fails where a byte is missing', async () => {
+      const { code, stderr, stdout } = await runProgram(program as Block, await shortServer())
+      expect(stdout).toBe('')
+      expect(stderr).toContain('7999 bytes came, in place of 8000')
+      expect(code).toBe(1)
+    })
+  })
+}
+
+it('every block of code is run', () => {
+  const kinds = ['console', 'json', ...Object.keys(languages)]
+  expect(blocks.filter(({ language }) => !kinds.includes(language))).toEqual([])
+  for (const language of ['json', ...Object.keys(languages)]) expect(named(language).length).toBe(1)
+})

@@ -1,0 +1,67 @@
+import { layouts } from 'graupel'
+import { expect, it } from 'vitest'
+import { statuses } from '../../server/src/http/problems.ts'
+import { helpText } from '../../server/src/options/read.ts'
+import { defaultData } from '../../server/src/options/table.ts'
+import { read } from '../support/documents.ts'
+import { serve } from './support/process.ts'
+
+// Tables in the documents of the service, against what they are of. docs.long.test.ts runs the code in them.
+
+/** The rows of the table with this head, as their cells. */
+function tableBelow(file: string, head: string): string[][] {
+  const [, text] = read(file).split(`\n${head}\n`)
+  const [rows = ''] = (text ?? '').split('\n\n')
+  return rows
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+}
+
+it('docs/service-operations.md has the options of --help', () => {
+  const options = helpText().matchAll(/^ {2}(-\S.*?) {2,}(\S.*)$/gm)
+  const rows = [...options].map(([, flag, help]) => [
+    `\`${flag}\``,
+    help?.replace(defaultData, '~/.local/state/graupel-server'),
+  ])
+  expect(rows.length).toBeGreaterThan(20)
+  expect(tableBelow('docs/service-operations.md', '| option | what it is (its default) |')).toEqual(rows)
+})
+
+it('docs/service.md has the codes of refusals with their statuses', () => {
+  const told = tableBelow('docs/service.md', '| status | codes | what to do |').flatMap(([status, codes = '']) =>
+    [...codes.matchAll(/\w+/g)].map(([code]) => [code, Number(status)]),
+  )
+  expect(Object.fromEntries(told)).toEqual(statuses)
+})
+
+it('docs/service.md has the routes and parameters of the OpenAPI document', async () => {
+  const { url } = await serve()
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, { get: { parameters?: { name: string; in: string }[] } }>
+  }
+  const rows = Object.entries(paths).map(([path, { get }]) => {
+    const names = (get.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => `\`${name}\``)
+    return [`\`${path}\``, names.toSorted().join(', ')]
+  })
+  const told = tableBelow('docs/service.md', '| route | parameters | answer |').map(([path, names]) => [path, names])
+  expect(told.toSorted()).toEqual(rows.toSorted())
+})
+
+it('docs/service-operations.md has the ids a second of the layouts that are in use', () => {
+  const usable = Object.values(layouts).filter(({ expiresAt }) => expiresAt.getTime() > Date.now())
+  const format = (value: number) => value.toLocaleString('en').replaceAll(',', ' ')
+  const rows = tableBelow('docs/service-operations.md', '| layout | ids a second of a node | nodes |')
+  const told = rows.flatMap(([names = '', ids, nodes]) =>
+    [...names.matchAll(/\w+/g)].map(([name]) => [name, ids, nodes]),
+  )
+  expect(told.toSorted()).toEqual(
+    usable.map(({ name, idsPerSecond, nodes }) => [name, format(idsPerSecond), format(nodes)]).toSorted(),
+  )
+})

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+export const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+
+/** A block of code in a document. */
+export interface Block {
+  file: string
+  line: number
+  language: string
+  code: string
+}
+
+export function blocksOf(file: string): Block[] {
+  const text = read(file)
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    file,
+    line: text.slice(0, match.index).split('\n').length,
+    language: match[1] as string,
+    code: match[2] as string,
+  }))
+}
+
+/** The documents of the service: test/server/docs.long.test.ts runs what is in them. */
+export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md']
