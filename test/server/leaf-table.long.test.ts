@@ -116,14 +116,14 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
       await until(() => numbers.every((own, i) => own.length >= (counts[i] as number)))
     }
     leaf.begin()
-    await haveMore(200)
-    await until(() => leaf.numbers.length >= 200)
+    await haveMore(100)
+    await until(() => leaf.numbers.length >= 100)
     // Leaf itself is stopped, as it is when its clients have moved; and the database is away for a while.
     await leaf.end()
     await server.signal('SIGKILL')
     await until(() => refused > 0)
     await server.restart()
-    await haveMore(200)
+    await haveMore(100)
     isEnding = true
     await Promise.all(asking)
     for (const own of numbers) expect(own).toEqual(own.toSorted((a, b) => a - b))

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
 import type { Store } from 'graupel/stores'
 import { type OpenedStore, openStore } from 'graupel/stores/url'
 import { afterEach } from 'vitest'
@@ -12,7 +11,7 @@ import { folder } from './process.ts'
 
 export interface Started {
   readonly url: string
-  readonly app: FastifyInstance
+  readonly app: Awaited<ReturnType<typeof makeApp>>
   readonly service: Service
   readonly opened: OpenedStore
 }
