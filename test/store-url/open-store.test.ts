@@ -73,7 +73,7 @@ describe('openStore', () => {
     await close()
   })
 
-  test.each<[string, unknown, object, object]>([
+  test.each<[string, unknown, object, { readonly message: RegExp; readonly code: string; readonly name?: string }]>([
     [
       'a URL that is no text',
       5,
@@ -111,7 +111,7 @@ describe('openStore', () => {
       {},
       { code: 'ERR_STORE_UNAVAILABLE', message: /^etcd:\/\/\*\*\*@127\.0\.0\.1:1 cannot be opened: / },
     ],
-  ])('refuses %s', async (_, url, options, { message, ...rest }: Record<string, unknown>) => {
+  ])('refuses %s', async (_, url, options, { message, ...rest }) => {
     const error = await openStore(url as string, { clientsOf, ...options }).catch((error) => error)
     expect(error).toMatchObject(rest)
     expect(error.message).toMatch(message)
