@@ -4,6 +4,7 @@ import { type Ending, type EndSignal, endBySignals, exitBy } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
 import { makeLogger } from './http/log.js'
 import { joinWorkers } from './metrics/workers.js'
+import type { Command } from './options/read.js'
 import type { Options } from './options/table.js'
 import { longestEndMs, run } from './run.js'
 
@@ -24,12 +25,14 @@ const longLifeMs = 60_000
 /** For a worker to end, beyond what its options allow. */
 const slackMs = 2000
 
-/** Runs a worker. Its exit code. */
-export async function runWorker(options: Options): Promise<number> {
+/** Runs a worker. Its exit code. @param read - Reads the options, of which the file may have changed since the primary started. */
+export async function runWorker(read: () => Command): Promise<number> {
   const ending = endOfWorker()
   try {
+    const command = read()
+    if (command.kind !== 'run') return 0
     const onReady = (started: Started) => process.send?.({ type: 'graupel:ready', started } satisfies Message)
-    await run(options, ending, onReady, Number(process.env[placeVariable]))
+    await run(command.options, ending, onReady, Number(process.env[placeVariable]))
     return 0
   } catch (error) {
     const exitCode = exitCodeOf(error)

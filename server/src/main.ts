@@ -6,22 +6,26 @@ import { runPrimary, runWorker } from './cluster.js'
 import { endBySignals } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
 import { checkNumbers } from './options/numbers.js'
-import { helpText, readCommand } from './options/read.js'
+import { type Command, helpText, readCommand } from './options/read.js'
 import { run } from './run.js'
 
 /** Returns once there is nothing left to do. @throws StartError; what the library throws */
 async function main(): Promise<number> {
-  const command = readCommand(process.argv.slice(2), process.env)
+  if (cluster.isWorker) return runWorker(readWords)
+  const command = readWords()
   if (command.kind !== 'run') {
     process.stdout.write(command.kind === 'help' ? helpText() : `${version()}\n`)
     return 0
   }
   const { options } = command
-  if (cluster.isWorker) return runWorker(options)
   await checkNumbers(options)
   if (options.workers > 1) return runPrimary(options)
   await run(options, endBySignals(), (started) => process.stdout.write(announcement([started])))
   return 0
+}
+
+function readWords(): Command {
+  return readCommand(process.argv.slice(2), process.env)
 }
 
 function version(): string {

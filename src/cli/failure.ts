@@ -33,6 +33,7 @@ function inFlags(message: string): string {
     .replace(/\b(state|engine) is (?=')/g, '--$1 is ')
     .replace(new RegExp(`\\b(${flagged.join('|')})\\b`, 'g'), (name) => `--${kebab(name)}`)
     .replace(/^(namespace|state|engine|prefix|table|store)\b/, '--$1')
+    .replace(/; pass (prefix|table), or leave it out$/, '; give --$1, or leave it out')
 }
 
 function kebab(name: string): string {

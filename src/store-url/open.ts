@@ -61,17 +61,18 @@ const optionNames: readonly string[] = [
 /** A store that {@link openStore} has opened. */
 export interface OpenedStore {
   readonly store: Store
-  /** Its URL without credentials, for messages. */
+  /** Its URL without credentials and parameters, for messages. */
   readonly shown: string
   /** A message without the credentials of the URL, which clients of databases may quote. */
   hide(message: string): string
   /**
-   * Leaf's table in the same database. @param table - Its name. @default 'leaf_alloc'
+   * Leaf's table in the same database, for `createSegmentGenerator`.
    *
+   * @param table - Its name. @default 'leaf_alloc'
    * @throws RangeError `ERR_OPTION_INVALID` where the database is not MySQL or MariaDB.
    */
   leafAlloc(table?: string): LeafAllocStore
-  /** Closes the client, within a second. */
+  /** Closes the client, within a second; it does not reject. Release what was leased by the store before. */
   close(): Promise<void>
 }
 
@@ -93,8 +94,11 @@ export const timing: Timing = {
  * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client that is installed:
  * `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide; `postgres:` with pg or postgres; `mysql:` and `mariadb:` with mysql2
  * or mariadb; `zookeeper:` with node-zookeeper-client; `sqlite:` with libsql, better-sqlite3 or node:sqlite; `etcd:`, `consul:` and
- * `kubernetes:` with fetch alone. A client is looked for in the current folder first. For Node alone.
+ * `kubernetes:` with fetch alone. A client is looked for in the current folder first, and is loaded by this call. For Node alone.
  *
+ * It connects once, within 5 s, and makes the table of a SQL database where there is none. Later the client connects again by itself.
+ *
+ * @param url - The store, such as `redis://:password@host:6379`; docs/leases.md has the form of each.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError `ERR_STORE_UNAVAILABLE` where no client is
  * installed, or the store does not answer. No message has the credentials of the URL.
  * @example

@@ -7,6 +7,7 @@ import * as mask from 'graupel/mask'
 import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
+import * as storeUrl from 'graupel/stores/url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Block, blocksOf, read, repository, serviceDocuments } from '../support/documents.js'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
@@ -33,7 +34,8 @@ let count = 0
 function runExample(code: string): string {
   const file = join(temporary, `${count++}.mjs`)
   writeFileSync(file, program(code))
-  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: folder })
+  // There, because some make a file.
+  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: temporary })
   return status === 0 ? '' : `${stderr}\n${program(code)}`
 }
 
@@ -84,6 +86,7 @@ describe('the docstrings', () => {
     'graupel/segments': segments,
     'graupel/stores': stores,
     'graupel/stores/testing': testing,
+    'graupel/stores/url': storeUrl,
   }
   const imports = Object.entries(entries)
     .map(([entry, names]) => `import { ${Object.keys(names).join(', ')} } from '${entry}'`)

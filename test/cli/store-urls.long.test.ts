@@ -1,9 +1,22 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StoreUrl } from '../../dist/store-url/url.js'
+import { repository } from '../package/consumer.ts'
 import { graupel } from '../support/cli.js'
 import { graupelIn, projectWith } from './fleet.ts'
+
+/** The command line of a package that is installed without any client. */
+function programAlone(): string {
+  alone ??= projectWith()
+  const place = join(alone, 'node_modules/graupel')
+  if (!existsSync(place)) {
+    for (const name of ['package.json', 'dist']) cpSync(join(repository, name), join(place, name), { recursive: true })
+  }
+  return join(place, 'dist/cli/main.js')
+}
+let alone: string | undefined
 
 /** What `graupel` says where it fails, which is one line. */
 function failureOf(words: readonly string[], variables: Record<string, string> = {}): string {
@@ -95,9 +108,11 @@ describe('--store', () => {
     ['postgres://u:secret@h/db', 'npm install pg (postgres will do, too)'],
     ['postgresql://h/db', 'npm install pg'],
     ['zookeeper://u:secret@h', 'npm install node-zookeeper-client'],
-  ])('%s without a client says how to install one', async (url, command) => {
+  ])('%s without a client says how to install one', (url, command) => {
     const folder = projectWith()
-    const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url])
+    // Not by the program of the repository, where the clients of the service are.
+    const words = [programAlone(), 'lease', 'list', '--store', url]
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: no client for [^\n]* \(ERR_STORE_UNAVAILABLE\)\n$/)
     expect(stderr).toContain(`can be loaded from ${folder}; run: ${command}`)

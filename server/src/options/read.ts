@@ -59,13 +59,6 @@ function readFlags(words: readonly string[]): Source {
     strict: false,
     tokens: true,
   })
-  const [word] = positionals
-  if (word !== undefined) {
-    throw new StartError(
-      'ERR_OPTION_INVALID',
-      `graupel-server takes flags alone, and no '${word}'; see graupel-server --help`,
-    )
-  }
   const source = new Source((name) => `--${flagOf(name)}`)
   for (const token of tokens) {
     if (token.kind !== 'option') continue
@@ -83,6 +76,14 @@ function readFlags(words: readonly string[]): Source {
       )
     }
     source.set(name, value ?? true)
+  }
+  // After the flags, because it may follow one that does not exist.
+  const [word] = positionals
+  if (word !== undefined) {
+    throw new StartError(
+      'ERR_OPTION_INVALID',
+      `graupel-server takes flags alone, and no '${word}'; see graupel-server --help`,
+    )
   }
   return source
 }

@@ -1,0 +1,232 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { layouts } from 'graupel'
+import { describe, expect, test } from 'vitest'
+import { exitCodeOf, lineOf } from '../../server/src/failure.ts'
+import { checkNumbers } from '../../server/src/options/numbers.ts'
+import { readCommand } from '../../server/src/options/read.ts'
+import type { Options } from '../../server/src/options/table.ts'
+import { folder, run } from './support/process.ts'
+
+function optionsOf(flags: readonly string[], variables: Record<string, string> = {}): Options {
+  const command = readCommand(flags, variables)
+  if (command.kind !== 'run') throw new Error(`it is ${command.kind}`)
+  return command.options
+}
+
+/** The line that these options are refused with. */
+function refusalOf(flags: readonly string[], variables: Record<string, string> = {}): string {
+  try {
+    readCommand(flags, variables)
+  } catch (error) {
+    expect(exitCodeOf(error)).toBe(2)
+    return lineOf(error)
+  }
+  throw new Error(`these were accepted: ${flags.join(' ')}`)
+}
+
+let files = 0
+function fileOf(content: unknown): string {
+  const file = join(folder, `config ${files++}.json`)
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  return file
+}
+
+describe('an option', () => {
+  test('has a default where nothing is given', () => {
+    expect(optionsOf([])).toMatchObject({ host: '127.0.0.1', port: 4728, workers: 1, layouts: [layouts.twitter] })
+  })
+
+  test('comes from a flag before a variable, and from a variable before the file', () => {
+    const config = fileOf({ port: 1, maxCount: 2, drainMs: 3 })
+    const variables = { GRAUPEL_OPTION_PORT: '4', GRAUPEL_OPTION_MAX_COUNT: '5', GRAUPEL_OPTION_CONFIG: config }
+    expect(optionsOf(['--port', '6'], variables)).toMatchObject({ port: 6, maxCount: 5, drainMs: 3 })
+  })
+
+  test('of the environment is not one of a Kubernetes Service, which has a variable for each of its ports', () => {
+    const variables = { GRAUPEL_SERVER_PORT: 'tcp://10.0.0.1:80', GRAUPEL_PORT: 'tcp://10.0.0.1:80' }
+    expect(optionsOf([], variables).port).toBe(4728)
+  })
+
+  test('that is a switch can be given without a value, and be taken back', () => {
+    const store = ['--store', 'redis://127.0.0.1']
+    expect(optionsOf([...store, '--durable']).durable).toBe(true)
+    expect(optionsOf([...store, '--durable=false'], { GRAUPEL_OPTION_DURABLE: 'true' }).durable).toBe(false)
+    expect(optionsOf(['--config', fileOf({ allowAnonymous: true })]).allowAnonymous).toBe(true)
+  })
+
+  test('can be a node, some fields of one, or a range of them', () => {
+    expect(optionsOf(['--node', '7']).node).toBe(7)
+    expect(optionsOf(['--node', 'datacenter=1,worker=2']).node).toEqual({ datacenter: 1, worker: 2 })
+    expect(optionsOf(['--nodes', '0-255']).nodes).toEqual([0, 255])
+    expect(optionsOf(['--config', fileOf({ node: { datacenter: 1 }, nodes: [3, 9] })])).toMatchObject({
+      node: { datacenter: 1 },
+      nodes: [3, 9],
+    })
+  })
+
+  test('can be layouts by their names, and in the file also as they are defined', () => {
+    expect(optionsOf(['--layouts', 'sonyflake,twitter']).layouts.map(({ name }) => name)).toEqual([
+      'sonyflake',
+      'twitter',
+    ])
+    const fields = [
+      ['timestamp', 41],
+      ['node', 12],
+      ['sequence', 10],
+    ]
+    const own = { name: 'own', epochMs: 1_600_000_000_000, tickMs: 1, fields }
+    expect(optionsOf(['--config', fileOf({ layouts: ['twitter', own] })]).layouts[1]).toMatchObject({ name: 'own' })
+  })
+
+  test('of a segment may be a number that JSON does not hold, as digits', () => {
+    const { segments } = optionsOf([
+      '--config',
+      fileOf({ segments: { orders: { max: '9223372036854775807', step: 5 } } }),
+    ])
+    expect(segments).toEqual({ orders: { max: 2n ** 63n - 1n, step: 5 } })
+  })
+})
+
+describe('refused is', () => {
+  const store = ['--store', 'redis://127.0.0.1']
+  test.each<[string, string[], RegExp]>([
+    ['an unknown flag', ['--prot', '1'], /^there is no flag --prot; see graupel-server --help \(ERR_OPTION_UNKNOWN\)$/],
+    ['a word', ['start'], /^graupel-server takes flags alone, and no 'start'/],
+    ['a flag that is given twice', ['--port', '1', '--port', '2'], /^--port was given twice/],
+    ['a flag without its value', ['--store', '--durable'], /^--store has no value; write --store URL/],
+    ['a flag at the end without its value', ['--port'], /^--port has no value; write --port PORT/],
+    ['a port that is too large', ['--port', '65536'], /^--port is "65536"; give a whole number from 0 to 65535/],
+    ['a number in another form', ['--port', '0x10'], /^--port is "0x10"/],
+    ['a number with a fraction', ['--max-count', '1.5'], /^--max-count is "1.5"/],
+    ['a number that is negative', ['--drain-ms=-1'], /^--drain-ms is "-1"/],
+    ['an empty text', ['--host', ''], /^--host is ""; give a text that is not empty/],
+    ['another word for a switch', ['--allow-anonymous=yes'], /^--allow-anonymous is "yes"; give true or false/],
+    [
+      'an unknown log level',
+      ['--log-level', 'loud'],
+      /^--log-level is "loud"; give one of debug, info, warn, error, silent/,
+    ],
+    ['an unknown layout', ['--layouts', 'twiter'], /^--layouts is "twiter"; give one of twitter, /],
+    ['a layout twice', ['--layouts', 'twitter,twitter'], /give each layout once/],
+    ['no name', ['--segments', 'a,,b'], /^--segments is ""; give a text that is not empty/],
+    ['a name twice', ['--counters', 'a,b,a'], /^--counters is "a,b,a"; give each name once/],
+    ['half a range', ['--nodes', '5'], /^--nodes is "5"; give the first and the last node, such as 0-255/],
+    ['a node that is none', ['--node', 'datacenter=x'], /^--node is "datacenter=x"/],
+    ['no workers', ['--workers', '0'], /^--workers is "0"/],
+    ['a database beside a store', ['--data', 'x', ...store], /leave one out/],
+    ['a prefix of the embedded database', ['--prefix', 'x'], /^prefix is for store/],
+    ['durability of the embedded database', ['--durable'], /^durable is for store/],
+    ['one node for several workers', ['--node', '7', '--workers', '2'], /^there is one node for 2 workers/],
+    ['a node beside a StatefulSet', ['--node', '7', '--stateful-set', 'x'], /leave one out/],
+    ['a range beside a StatefulSet', ['--nodes', '0-7', '--stateful-set', 'x'], /leave one out/],
+    ["Leaf's table in another store", ['--leaf-alloc', ...store], /^leafAlloc is for a mysql: store/],
+    [
+      "the name of Leaf's table alone",
+      ['--leaf-table', 'x', '--store', 'mysql://127.0.0.1/x'],
+      /^leafTable is for leafAlloc/,
+    ],
+    ['a certificate without its key', ['--tls-cert', 'x'], /^tlsCert and tlsKey go together/],
+    [
+      'an address that others can reach',
+      ['--host', '0.0.0.0'],
+      /^host is "0.0.0.0", which others can reach; give tokenFile/,
+    ],
+    ['a token that is not asked for', ['--token-file', 'x', '--allow-anonymous'], /leave one out/],
+    [
+      'a file that is not there',
+      ['--config', '/nowhere/graupel.json'],
+      /^the configuration file cannot be read: ENOENT/,
+    ],
+  ])('%s', (_, flags, line) => {
+    expect(refusalOf(flags)).toMatch(line)
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    ['a file that is no JSON', '{ port: 1 }', /^the configuration file cannot be read: .*; give a file of JSON/],
+    ['a file without an object', [], /has no object; write \{ "port": 4728 \}/],
+    [
+      'an unknown key',
+      { prot: 1 },
+      /has "prot", which is no option; see graupel-server --help \(ERR_OPTION_UNKNOWN\)$/,
+    ],
+    ['a key of every object', { constructor: 1 }, /has "constructor", which is no option/],
+    ['another type', { port: true }, /^port in .* is true; give a whole number/],
+    ['a list without elements', { layouts: [] }, /^layouts in .* is \[\]/],
+    [
+      'a layout that breaks a rule',
+      { layouts: [{ name: 'x' }] },
+      /^layouts in .*: the epoch is undefined; .*\(ERR_EPOCH_INVALID\)$/,
+    ],
+    [
+      'options of a name that are no object',
+      { segments: { orders: 5 } },
+      /^segments in .*\.orders is 5; give an object/,
+    ],
+  ])('in the file: %s', (_, content, line) => {
+    expect(refusalOf(['--config', fileOf(content)])).toMatch(line)
+  })
+
+  test('an unknown variable that begins as those of options do', () => {
+    expect(refusalOf([], { GRAUPEL_OPTION_PROT: '1' })).toMatch(/^there is no variable GRAUPEL_OPTION_PROT/)
+    expect(refusalOf([], { GRAUPEL_OPTION_PORT: '' })).toMatch(/^GRAUPEL_OPTION_PORT is ""; give a whole number/)
+    expect(refusalOf([], { GRAUPEL_OPTION_ALLOW_ANONYMOUS: '' })).toMatch(/is ""; give true or false/)
+  })
+})
+
+describe('before a store is asked, refused is', () => {
+  const leaf = { leafAlloc: true, store: 'mysql://127.0.0.1/leaf' }
+  test.each<[string, object, RegExp]>([
+    ['an option that segments do not have', { segments: { orders: { stpe: 5 } } }, /^segments\.orders: .*stpe/],
+    ['a value that it cannot have', { segments: { orders: { step: 0 } } }, /^segments\.orders: step is 0; /],
+    ['a name that is too long', { segments: ['x'.repeat(129)] }, /^segments\.x{40}…: /],
+    [
+      'what the service sets',
+      { segments: { orders: { store: {} } } },
+      /^segments\.orders has store, which the service sets itself/,
+    ],
+    ['a handle', { segments: { orders: { handle: {} } } }, /^segments\.orders has handle/],
+    [
+      "a start of Leaf's table",
+      { ...leaf, segments: { orders: { start: 5 } } },
+      /^segments\.orders: start is 5, and the numbers/,
+    ],
+    [
+      'a pattern that cannot be read',
+      { counters: { invoices: { pattern: 'IN-{cuont}' } } },
+      /^counters\.invoices: .*ERR_PATTERN_INVALID/,
+    ],
+    ['an option that counters do not have', { counters: { invoices: { step: 5 } } }, /^counters\.invoices: .*step/],
+  ])('%s', async (_, content, line) => {
+    const error = await checkNumbers(optionsOf(['--config', fileOf(content)])).catch((error) => error)
+    expect(lineOf(error)).toMatch(line)
+    expect(exitCodeOf(error)).toBe(2)
+  })
+
+  test('nothing where all is right', async () => {
+    const counters = { invoices: { pattern: 'IN-{yyyy}-{count:6}', reset: 'year' } }
+    await checkNumbers(optionsOf(['--config', fileOf({ segments: { orders: { start: 5, step: 10 } }, counters })]))
+    await checkNumbers(optionsOf(['--config', fileOf({ ...leaf, segments: { orders: { step: 10 } } })]))
+  })
+})
+
+describe('the command', () => {
+  test.each([
+    ['an option', ['--port', 'x'], 2, /^graupel-server: --port is "x"; give .*\n$/],
+    ['a segment', ['--segments', 'x'.repeat(129)], 2, /^graupel-server: segments\.x+…: .*\n$/],
+  ])('ends with one line and the exit code where %s is wrong', async (_, flags, code, line) => {
+    const { ended, stderr, stdout } = run(flags)
+    expect(await ended).toBe(code)
+    expect(stderr()).toMatch(line)
+    expect(stdout()).toBe('')
+  })
+
+  test('shows its version and its help', async () => {
+    const version = run(['--version'])
+    const help = run(['-h'])
+    expect(await version.ended).toBe(0)
+    expect(version.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(await help.ended).toBe(0)
+    expect(help.stdout()).toMatch(/^Usage: graupel-server \[flags\]\n.* --max-count N +how many ids/s)
+  })
+})

@@ -1,0 +1,141 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { freePort } from '../stores/servers.ts'
+import { until } from '../support/until.ts'
+import { folder, run, serve } from './support/process.ts'
+
+let folders = 0
+const dataFolder = () => join(folder, `data ${folders++}`)
+
+async function textOf(url: string): Promise<string> {
+  return (await fetch(url)).text()
+}
+
+/** The node of the first line. */
+function nodeOf(stdout: string): string {
+  return /, nodes? ([\d, ]+) \(/.exec(stdout)?.[1] ?? ''
+}
+
+async function stop({ child, ended }: Awaited<ReturnType<typeof serve>>): Promise<void> {
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+}
+
+test('after SIGKILL it starts at once, on another node', async () => {
+  const flags = ['--data', dataFolder(), '--acquire-timeout-ms', '0']
+  const first = await serve(flags)
+  await textOf(`${first.url}/v1/counters/invoices`)
+  first.child.kill('SIGKILL')
+  await first.ended
+  const second = await serve(flags)
+  expect(nodeOf(second.stdout())).not.toBe(nodeOf(first.stdout()))
+  expect(await textOf(`${second.url}/v1/counters/invoices`)).toBe('{"counts":["2"]}')
+})
+
+describe('it ends with one line and the exit code 1 where', () => {
+  const failed = async (flags: string[]): Promise<string> => {
+    const { ended, stdout, stderr } = run(['--log-level', 'silent', ...flags])
+    expect(await ended).toBe(1)
+    expect(stdout()).toBe('')
+    expect(stderr()).toMatch(/^graupel-server: [^\n]+\n$/)
+    return stderr()
+  }
+
+  test('the port is taken', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const line = await failed(['--data', dataFolder(), '--port', `${port}`])
+    other.close()
+    expect(line).toContain(
+      `cannot listen on 127.0.0.1:${port}, which another program has; give another --port, or 0 for any that is free (ERR_ADDRESS_UNAVAILABLE)`,
+    )
+  })
+
+  test('the address is none of this host', async () => {
+    const line = await failed(['--data', dataFolder(), '--host', '192.0.2.1', '--allow-anonymous', '--port', '0'])
+    expect(line).toContain('cannot listen on 192.0.2.1:0, which is no address of this host; give another --host')
+  })
+
+  test.each([
+    [
+      'is a file',
+      (data: string) => writeFileSync(data, ''),
+      /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder/,
+    ],
+    ['cannot be made', () => {}, /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder/, '/proc/graupel'],
+    [
+      'has a database that is damaged',
+      (data: string) => {
+        mkdirSync(data)
+        writeFileSync(join(data, 'graupel.db'), 'no database'.repeat(100))
+      },
+      /file is not a database; restore the file from a backup, or give another folder by --data/,
+    ],
+  ])('the data folder %s', async (_, make, line, place = dataFolder()) => {
+    make(place)
+    expect(await failed(['--data', place, '--port', '0'])).toMatch(line)
+  })
+
+  test('the store does not answer, without the password of its URL', async () => {
+    const line = await failed(['--store', 'redis://:s3cret@127.0.0.1:1'])
+    expect(line).toMatch(
+      /redis:\/\/\*\*\*@127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED.* \(ERR_STORE_UNAVAILABLE\)$/m,
+    )
+    expect(line).not.toContain('s3cret')
+  })
+
+  test('every node is taken', async () => {
+    const flags = ['--data', dataFolder(), '--nodes', '5-5', '--acquire-timeout-ms', '0', '--port', '0']
+    await serve(flags.slice(0, -2))
+    expect(await failed(flags)).toMatch(/every node that this lease may have is held: .* \(ERR_NODES_EXHAUSTED\)$/m)
+  })
+})
+
+test.each([
+  ['a node that the layout does not have', ['--node', '1024'], /1024/],
+  ['a store that there is not', ['--store', 'mongodb://127.0.0.1'], /store begins with mongodb:/],
+  [
+    "a prefix that the store's keys do not have",
+    ['--prefix', 'x', '--store', 'postgres://127.0.0.1'],
+    /prefix is not for/,
+  ],
+])('it ends with the exit code 2 for %s', async (_, flags, line) => {
+  const { ended, stderr } = run(['--log-level', 'silent', '--port', '0', ...flags])
+  expect(await ended).toBe(2)
+  expect(stderr()).toMatch(/^graupel-server: [^\n]+\n$/)
+  expect(stderr()).toMatch(line)
+})
+
+test('while it waits for a node it is alive, is not ready, and makes no id', async () => {
+  const flags = ['--data', dataFolder(), '--nodes', '5-5']
+  const holder = await serve(flags)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const waiting = run([...flags, '--port', `${port}`])
+  await until(() =>
+    fetch(`${url}/livez`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  const ready = await fetch(`${url}/readyz`)
+  expect(ready.status).toBe(503)
+  expect(await ready.text()).toContain("no node of layout 'twitter' is leased")
+  const ids = await fetch(`${url}/v1/ids`)
+  expect(ids.status).toBe(503)
+  expect(Number(ids.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(waiting.stdout()).toBe('')
+  await stop(holder)
+  await until(() => waiting.stdout().includes(', node 5 (twitter)'))
+  expect(await textOf(`${url}/readyz`)).toBe('ok\n')
+})
+
+test('several layouts have a node each', async () => {
+  const { url, stdout } = await serve(['--data', dataFolder(), '--layouts', 'twitter,sonyflake'])
+  expect(stdout()).toMatch(/, node \d+ \(twitter\), node \d+ \(sonyflake\), sqlite:/)
+  expect(await textOf(`${url}/v1/ids?layout=sonyflake`)).toMatch(/^\{"ids":\["\d+"\]\}$/)
+})

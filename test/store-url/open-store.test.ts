@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { createSegmentGenerator } from 'graupel/segments'
+import { openStore } from 'graupel/stores/url'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'graupel-url-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+let files = 0
+const newFile = () => join(folder, `${files++}.db`)
+const clientsOf = import.meta.url
+
+describe('openStore', () => {
+  test('makes the file and the table, and finds what was written', async () => {
+    const url = `sqlite:${newFile()}`
+    const first = await openStore(url, { clientsOf })
+    expect(first.shown).toBe(url)
+    const version = await first.store.write('settings/first', 'one', undefined)
+    await first.close()
+    const second = await openStore(url, { clientsOf, create: false })
+    expect(await second.store.read('settings/first')).toEqual({ key: 'settings/first', value: 'one', version })
+    await second.close()
+    await second.close()
+  })
+
+  test('keeps tables of different names apart', async () => {
+    const url = `sqlite:${newFile()}`
+    const [one, other] = [await openStore(url, { clientsOf }), await openStore(url, { clientsOf, table: 'other' })]
+    await one.store.write('a/b', 'one', undefined)
+    expect(await other.store.read('a/b')).toBeUndefined()
+    await one.close()
+    await other.close()
+  })
+
+  test('makes nothing where it is told not to', async () => {
+    const file = newFile()
+    const opening = openStore(`sqlite:${file}`, { clientsOf, create: false })
+    await expect(opening).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: `sqlite:${file} cannot be opened: there is no such file`,
+    })
+    expect(existsSync(file)).toBe(false)
+    writeFileSync(file, '')
+    await expect(openStore(`sqlite:${file}`, { clientsOf, create: false })).rejects.toThrow(
+      /has no table graupel_store: no process has had a node by it$/,
+    )
+  })
+
+  test('says whether the store is durable, as it is told', async () => {
+    const { store, close } = await openStore(`sqlite:${newFile()}`, { clientsOf, durable: false })
+    expect(store.durable).toBe(false)
+    await close()
+  })
+
+  test("gives Leaf's table of MySQL alone", async () => {
+    const { leafAlloc, close } = await openStore(`sqlite:${newFile()}`, { clientsOf })
+    expect(() => leafAlloc()).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining('pass a mysql: URL') }),
+    )
+    await close()
+  })
+
+  test('serves segments as a store that is passed in does', async () => {
+    const { store, close } = await openStore(`sqlite:${newFile()}`, { clientsOf })
+    const orders = await createSegmentGenerator({ store, name: 'orders' })
+    expect(orders.next()).toBe(1n)
+    orders.close()
+    await close()
+  })
+
+  test.each<[string, unknown, object, { readonly message: RegExp; readonly code: string; readonly name?: string }]>([
+    [
+      'a URL that is no text',
+      5,
+      {},
+      { name: 'TypeError', code: 'ERR_OPTION_INVALID', message: /^store is 5 \(number\)/ },
+    ],
+    [
+      'a text that is no URL',
+      'localhost',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store is no URL; give one such as/ },
+    ],
+    [
+      'an unknown scheme',
+      'mongodb://h',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store begins with mongodb:; the stores are redis:, / },
+    ],
+    [
+      'an unknown option',
+      'sqlite:a',
+      { tabel: 'a' },
+      { name: 'TypeError', code: 'ERR_OPTION_UNKNOWN', message: /tabel/ },
+    ],
+    [
+      'the name of another kind of store',
+      'sqlite:a',
+      { prefix: 'a' },
+      { code: 'ERR_OPTION_INVALID', message: /^prefix is not for sqlite:; / },
+    ],
+    ['a signal that is none', 'sqlite:a', { signal: 5 }, { code: 'ERR_OPTION_INVALID', message: /signal/ }],
+    [
+      'a server that is not there',
+      'etcd://root:s3cret@127.0.0.1:1',
+      {},
+      { code: 'ERR_STORE_UNAVAILABLE', message: /^etcd:\/\/\*\*\*@127\.0\.0\.1:1 cannot be opened: / },
+    ],
+  ])('refuses %s', async (_, url, options, { message, ...rest }) => {
+    const error = await openStore(url as string, { clientsOf, ...options }).catch((error) => error)
+    expect(error).toMatchObject(rest)
+    expect(error.message).toMatch(message)
+    expect(error.message).not.toContain('s3cret')
+  })
+
+  test('rejects with the reason of a signal', async () => {
+    const opening = openStore('etcd://127.0.0.1:1', { clientsOf, signal: AbortSignal.abort(new Error('enough')) })
+    await expect(opening).rejects.toThrow()
+  })
+
+  test('says what to install where no client is', async () => {
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    // In a copy of the entry that no client is near to.
+    const copy = join(empty, 'index.cjs')
+    const program = `
+      const { readFileSync, writeFileSync } = require('node:fs')
+      const text = readFileSync(${JSON.stringify(join(repository, 'dist/store-url/index.cjs'))}, 'utf8')
+      writeFileSync(${JSON.stringify(copy)}, text.replaceAll('"#platform"', ${JSON.stringify(JSON.stringify(join(repository, 'dist/platform/node.cjs')))}))
+      require(${JSON.stringify(copy)}).openStore('mysql://127.0.0.1/x').catch((error) => console.log(error.code, error.message))`
+    const said = execFileSync(process.execPath, ['-e', program], { cwd: empty, encoding: 'utf8' })
+    expect(said).toMatch(
+      /^ERR_STORE_UNAVAILABLE no client for mysql: can be loaded from .*empty; run: npm install mysql2 \(mariadb will do, too\)\n$/,
+    )
+  })
+
+  test('loads no client before it is called, and then the one that it needs', () => {
+    const program = `
+      import { Module } from 'node:module'
+      const loaded = []
+      const load = Module._load
+      Module._load = function (name, ...rest) { loaded.push(name); return load.call(this, name, ...rest) }
+      const { openStore } = await import('graupel/stores/url')
+      const before = loaded.length
+      const { close } = await openStore(${JSON.stringify(`sqlite:${newFile()}`)}, { clientsOf: ${JSON.stringify(pathToFileURL(join(repository, 'package.json')).href)} })
+      await close()
+      console.log(JSON.stringify({ before, packages: loaded.filter((name) => /^(libsql|ioredis|pg|mysql2)$/.test(name)) }))`
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: repository,
+      encoding: 'utf8',
+    })
+    expect(JSON.parse(said)).toEqual({ before: 0, packages: ['libsql'] })
+  })
+})
