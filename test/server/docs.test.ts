@@ -71,3 +71,21 @@ it('docs/service-operations.md has the ids a second of the layouts that are in u
     usable.map(({ name, idsPerSecond, nodes }) => [name, format(idsPerSecond), format(nodes)]).toSorted(),
   )
 })
+
+it('docs/service-deployment.md has the metrics', async () => {
+  const { url } = await serve()
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const names = [...text.matchAll(/^# TYPE (graupel_\w+)/gm)].map(([, name]) => name)
+  const told = tableBelow('docs/service-deployment.md', '| metric | labels | what it says |').flatMap(
+    ([cell = '']) => cell.match(/graupel_\w+/g) ?? [],
+  )
+  expect(told.toSorted()).toEqual(names.toSorted())
+})
+
+it('docs/service-deployment.md has the alerts', () => {
+  const alerts = [...read('server/deploy/prometheus/rules.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
+  const told = tableBelow('docs/service-deployment.md', '| alert | when | what to do |').map(([cell = '']) =>
+    cell.slice(1, -1),
+  )
+  expect(told.toSorted()).toEqual(alerts.toSorted())
+})
