@@ -41,17 +41,23 @@ it('docs/service.md has the codes of refusals with their statuses', () => {
   expect(Object.fromEntries(told)).toEqual(statuses)
 })
 
-it('docs/service.md has the routes and parameters of the OpenAPI document', async () => {
+it('docs/service.md has the routes and parameters of the OpenAPI document, and others that there are', async () => {
   const { url } = await serve()
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, { get: { parameters?: { name: string; in: string }[] } }>
   }
   const rows = Object.entries(paths).map(([path, { get }]) => {
     const names = (get.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => `\`${name}\``)
-    return [`\`${path}\``, names.toSorted().join(', ')]
+    return [path, names.toSorted().join(', ')]
   })
-  const told = tableBelow('docs/service.md', '| route | parameters | answer |').map(([path, names]) => [path, names])
-  expect(told.toSorted()).toEqual(rows.toSorted())
+  const told = tableBelow('docs/service.md', '| route | parameters | answer |').map(([path = '', names]) => [
+    path.slice(1, -1),
+    names,
+  ])
+  expect(told).toEqual(expect.arrayContaining(rows))
+  for (const [path = ''] of told) {
+    if (!Object.hasOwn(paths, path)) expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+  }
 })
 
 it('docs/service-operations.md has the ids a second of the layouts that are in use', () => {
@@ -64,4 +70,22 @@ it('docs/service-operations.md has the ids a second of the layouts that are in u
   expect(told.toSorted()).toEqual(
     usable.map(({ name, idsPerSecond, nodes }) => [name, format(idsPerSecond), format(nodes)]).toSorted(),
   )
+})
+
+it('docs/service-deployment.md has the metrics', async () => {
+  const { url } = await serve()
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const names = [...text.matchAll(/^# TYPE (graupel_\w+)/gm)].map(([, name]) => name)
+  const told = tableBelow('docs/service-deployment.md', '| metric | labels | what it says |').flatMap(
+    ([cell = '']) => cell.match(/graupel_\w+/g) ?? [],
+  )
+  expect(told.toSorted()).toEqual(names.toSorted())
+})
+
+it('docs/service-deployment.md has the alerts', () => {
+  const alerts = [...read('server/deploy/prometheus/rules.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
+  const told = tableBelow('docs/service-deployment.md', '| alert | when | what to do |').map(([cell = '']) =>
+    cell.slice(1, -1),
+  )
+  expect(told.toSorted()).toEqual(alerts.toSorted())
 })

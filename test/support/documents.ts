@@ -25,4 +25,4 @@ export function blocksOf(file: string): Block[] {
 }
 
 /** The documents of the service: test/server/docs.long.test.ts runs what is in them. */
-export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md']
+export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
