@@ -71,6 +71,12 @@ test('each path that the Dockerfile copies is there and is not ignored', () => {
   }
 })
 
+test('no package of the service lies in a folder that the image does not have', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const inServer = Object.keys(packages).filter((path) => path.startsWith('server/node_modules/'))
+  expect(inServer).toEqual([])
+})
+
 test('the service accepts the flags of the image, and listens where the image says', () => {
   const options = optionsOf(wordsOf('CMD'))
   const exposed = instructions.find((one) => one.getKeyword() === 'EXPOSE')?.getArgumentsContent()
