@@ -2,12 +2,14 @@ import { execSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as graupel from 'graupel'
+import * as client from 'graupel/client'
 import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
 import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serve } from '../server/support/process.ts'
 import { type Block, blocksOf, read, repository, serviceDocuments } from '../support/documents.js'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
 
@@ -29,9 +31,13 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(temporary, { recursive: true }))
 
+/** Where the service is by default. Examples have one of their own. */
+const serviceUrl = 'http://127.0.0.1:4728'
+
 let count = 0
-function runExample(code: string): string {
+async function runExample(example: string): Promise<string> {
   const file = join(temporary, `${count++}.mjs`)
+  const code = example.includes(serviceUrl) ? example.replaceAll(serviceUrl, (await serve()).url) : example
   writeFileSync(file, program(code))
   const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: folder })
   return status === 0 ? '' : `${stderr}\n${program(code)}`
@@ -40,8 +46,8 @@ function runExample(code: string): string {
 describe('every code block', () => {
   it.each(blocks.filter(({ language }) => language === 'js'))(
     '$file:$line runs, and comes to what it says',
-    ({ code }) => {
-      expect(runExample(code)).toBe('')
+    async ({ code }) => {
+      expect(await runExample(code)).toBe('')
     },
   )
 
@@ -79,6 +85,7 @@ describe('the docstrings', () => {
   const examples = docstringExamples()
   const entries = {
     graupel,
+    'graupel/client': client,
     'graupel/lease': lease,
     'graupel/mask': mask,
     'graupel/segments': segments,
@@ -96,8 +103,8 @@ describe('the docstrings', () => {
 
   it.each([...examples.keys()].filter((name) => !examplesWithDatabase.includes(name)))(
     'have an example of %s that runs',
-    (name) => {
-      expect(runExample(`${imports}\n${examples.get(name)}`)).toBe('')
+    async (name) => {
+      expect(await runExample(`${imports}\n${examples.get(name)}`)).toBe('')
     },
   )
 })
@@ -203,6 +210,20 @@ describe('docs/numbers.md', () => {
     expect(namesBelow('| property | what it is |')).toEqual(Object.keys(numbers.stats()))
     const [, union = ''] = /interface SegmentsEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/events.ts')) ?? []
     expect(namesBelow('| event | when |')).toEqual(union.match(/\w+/g))
+  })
+})
+
+describe('docs/client.md', () => {
+  it('names every option and the statistics', async () => {
+    expect(await refusal(client.connect)).toMatch(new RegExp(`the options are ${optionsIn('docs/client.md')}$`))
+    const { url } = await serve()
+    const ids = await client.connect({ url })
+    const [, table = ''] = read('docs/client.md').split('| property | what it is |')
+    const told = [...table.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(
+      ([, names = '']) => names.match(/\w+/g) ?? [],
+    )
+    expect(told.toSorted()).toEqual(Object.keys(ids.stats()).toSorted())
+    ids.close()
   })
 })
 

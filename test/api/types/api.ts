@@ -14,6 +14,7 @@ import {
   nodeFromEnvironment,
   parseId,
 } from 'graupel'
+import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
 import { createMask, type Mask } from 'graupel/mask'
 import { createSegmentGenerator, type SegmentGenerator, type SegmentHandle, type SegmentStats } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
@@ -215,3 +216,26 @@ orders.name = 'others'
 // @ts-expect-error fill takes arrays of 64 bits
 orders.fill(new Uint32Array(2))
 export const segmentsUsed = [order, nextOrder, nextOrderAsync, filled, waited, several, counts]
+
+// A client of the service has the calls of a generator, by its layout; numbers have none.
+const remote: IdClient<typeof layouts.twitter.fields> = await connect({ url: 'http://127.0.0.1:4728' })
+const { next: nextRemote }: { next: () => bigint } = remote
+const shard: number = (await connect({ urls: ['https://a', 'https://b'], layout: layouts.instagram })).decode(id).fields
+  .shard
+const small: number = (await connect({ url: 'https://a', layout: layouts.js53 })).nextNumber()
+const anyLayout: IdClient = await connect({ url: 'https://a', layout: chosen })
+const perhaps: number | undefined = anyLayout.nextNumber?.()
+const numbers: NumberClient = await connect({ url: 'https://a', segment: 'orders', fetch, token: async () => 'mine' })
+const counted: [number, ClientStats] = [numbers.nextNumber(), numbers.stats()]
+{
+  using _ = remote
+}
+// @ts-expect-error a twitter id has more than 53 bits
+remote.nextNumber()
+// @ts-expect-error numbers have no layout
+numbers.decode(1n)
+// @ts-expect-error numbers of a segment have no layout
+connect({ url: 'https://a', segment: 'orders', layout: layouts.twitter })
+// @ts-expect-error a client cannot choose the node
+connect({ url: 'https://a', node: 7 })
+export const clientsUsed = [nextRemote, shard, small, perhaps, counted]
