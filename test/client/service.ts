@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 /** A request, as the service reads it. */
-export interface Asked {
+interface Asked {
   readonly count: number
   readonly path: string
   readonly layout: string | null
