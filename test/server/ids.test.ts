@@ -1,9 +1,151 @@
-import { expect, test } from 'vitest'
+import { decode, encodeId, layouts, parseId, type TextEncoding } from 'graupel'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Listening, listen, type ProblemBody } from './support/listening.ts'
 import { serve } from './support/process.ts'
+
+let service: Listening
+beforeAll(async () => {
+  service = await listen({ layouts: [layouts.twitter, layouts.wide, layouts.tsid] })
+})
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${service.url}${path}`, { headers })
+const idsOf = async (answer: Response) => ((await answer.json()) as { ids: string[] }).ids
 
 test('one id is answered where nothing is configured', async () => {
   const { url } = await serve()
   const answer = await fetch(`${url}/v1/ids`)
   const { ids } = (await answer.json()) as { ids: string[] }
   expect(ids).toEqual([expect.stringMatching(/^[0-9]{19}$/)])
+})
+
+test('an answer has as many ids as were asked for, ascending, and no other answer has them', async () => {
+  const counts = [1, 2, 100, 65_536]
+  const answers = await Promise.all(counts.map(async (count) => idsOf(await get(`/v1/ids?count=${count}`))))
+  expect(answers.map((ids) => ids.length)).toEqual(counts)
+  for (const ids of answers)
+    expect(ids).toEqual(
+      [...ids]
+        .map(BigInt)
+        .sort((a, b) => (a < b ? -1 : 1))
+        .map(String),
+    )
+  expect(new Set(answers.flat()).size).toBe(65_639)
+})
+
+test.each(['decimal', 'hex', 'base32', 'base58', 'base62'] as const)('ids are written in %s', async (format) => {
+  const ids = await idsOf(await get(`/v1/ids?count=3&format=${format}`))
+  const [one] = await idsOf(await get(`/v1/ids?format=${format}`))
+  for (const id of [...ids, one as string]) {
+    expect(encodeId(parseId(id, format satisfies TextEncoding), format)).toBe(id)
+    expect(decode(parseId(id, format), layouts.twitter).timestampMs).toBeGreaterThan(Date.now() - 60_000)
+  }
+})
+
+describe.each([1, 3, 20_000])('%i ids', (count) => {
+  const kinds = [
+    ['json', 'application/json', 'application/json; charset=utf-8'],
+    ['text', 'text/plain', 'text/plain; charset=utf-8'],
+    ['bytes', 'application/octet-stream', 'application/octet-stream'],
+  ] as const
+  test.each(kinds)('are sent as %s by Accept and by format, with their length', async (format, accept, type) => {
+    const answers = await Promise.all([
+      get(`/v1/ids?count=${count}`, { accept }),
+      get(`/v1/ids?count=${count}&format=${format}`, { accept: 'image/png' }),
+    ])
+    for (const answer of answers) {
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe(type)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.get('graupel-layout')).toBe('twitter')
+      expect(answer.headers.get('graupel-byte-order')).toBe(format === 'bytes' ? 'little-endian' : null)
+      expect(answer.headers.get('transfer-encoding')).toBeNull()
+      const body = Buffer.from(await answer.arrayBuffer())
+      expect(answer.headers.get('content-length')).toBe(`${body.length}`)
+      const ids = readIds(format, body)
+      expect(ids).toHaveLength(count)
+      for (const id of ids) expect(decode(id, layouts.twitter).timestampMs).toBeGreaterThan(Date.now() - 60_000)
+    }
+  })
+})
+
+function readIds(format: 'json' | 'text' | 'bytes', body: Buffer): bigint[] {
+  if (format === 'json') return (JSON.parse(`${body}`) as { ids: string[] }).ids.map(BigInt)
+  if (format === 'bytes') return Array.from({ length: body.length / 8 }, (_, i) => body.readBigUInt64LE(i * 8))
+  expect(`${body}`).toMatch(/\n$/)
+  return `${body}`.trimEnd().split('\n').map(BigInt)
+}
+
+test.each([
+  ['text/plain;q=0.5, application/octet-stream;q=0.9', 'application/octet-stream'],
+  ['text/*', 'text/plain; charset=utf-8'],
+  ['application/*;q=0.1, text/plain', 'text/plain; charset=utf-8'],
+  ['application/json;q=0, */*', 'text/plain; charset=utf-8'],
+  ['text/html, */*;q=0.8', 'application/json; charset=utf-8'],
+  ['*/*', 'application/json; charset=utf-8'],
+])('Accept: %s gets %s', async (accept, type) => {
+  const answer = await get('/v1/ids', { accept })
+  expect(answer.headers.get('content-type')).toBe(type)
+})
+
+test('a layout is chosen by its name, and the answer says which it was', async () => {
+  const answer = await get('/v1/ids?count=2&layout=wide')
+  expect(answer.headers.get('graupel-layout')).toBe('wide')
+  const [first, second] = (await idsOf(answer)).map((id) => decode(id, layouts.wide))
+  expect(first?.timestampMs).toBeGreaterThan(Date.now() - 60_000)
+  expect(second?.node).toBe(first?.node)
+})
+
+test('HEAD says what GET would', async () => {
+  const answer = await fetch(`${service.url}/v1/ids?count=3&format=bytes`, { method: 'HEAD' })
+  expect([answer.status, answer.headers.get('content-length'), answer.headers.get('graupel-layout')]).toEqual([
+    200,
+    '24',
+    'twitter',
+  ])
+})
+
+test.each([
+  ['count=0', 'ERR_OPTION_INVALID', 'count is "0"; give a whole number from 1 to 65536'],
+  ['count=-1', 'ERR_OPTION_INVALID', 'count is "-1"; give a whole number from 1 to 65536'],
+  ['count=1000000000', 'ERR_OPTION_INVALID', 'count is "1000000000"; give a whole number from 1 to 65536'],
+  ['count=65537', 'ERR_OPTION_INVALID', 'count is "65537"; give a whole number from 1 to 65536'],
+  ['count=1e3', 'ERR_OPTION_INVALID', 'count is "1e3"; give a whole number from 1 to 65536'],
+  ['count=', 'ERR_OPTION_INVALID', 'count is ""; give a whole number from 1 to 65536'],
+  ['count=%zz', 'ERR_OPTION_INVALID', 'count is "%zz"; give a whole number from 1 to 65536'],
+  ['count=many', 'ERR_OPTION_INVALID', 'count is "many"; give a whole number from 1 to 65536'],
+  ['count=1&count=1', 'ERR_OPTION_INVALID', 'count is given 2 times; give it once'],
+  ['format=xml', 'ERR_OPTION_INVALID', /^format is "xml"; give one of decimal, hex/],
+  ['layout=discord', 'ERR_OPTION_INVALID', 'layout is "discord"; give one of twitter, wide, tsid'],
+  ['Count=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "Count"; there are count, format, layout'],
+  ['__proto__=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "__proto__"; there are count, format, layout'],
+  ['constructor=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "constructor"; there are count, format, layout'],
+])('?%s is refused', async (query, code, detail) => {
+  const answer = await get(`/v1/ids?${query}`)
+  const problem = (await answer.json()) as ProblemBody
+  expect(answer.status).toBe(400)
+  expect(problem.code).toBe(code)
+  if (typeof detail === 'string') expect(problem.detail).toBe(detail)
+  else expect(problem.detail).toMatch(detail)
+})
+
+test('an encoding of text is refused where bytes are asked for', async () => {
+  const answer = await get('/v1/ids?format=hex', { accept: 'application/octet-stream' })
+  expect(answer.status).toBe(400)
+  expect(((await answer.json()) as ProblemBody).detail).toMatch(/^format is "hex", and Accept asks for bytes/)
+})
+
+test('an Accept that allows nothing is refused with what there is', async () => {
+  const answer = await get('/v1/ids', { accept: 'image/png' })
+  expect(answer.status).toBe(406)
+  expect(((await answer.json()) as ProblemBody).detail).toBe(
+    'the answer is application/json, text/plain, application/octet-stream, and Accept allows none of them',
+  )
+})
+
+test('ids are refused with Retry-After where there is no node yet', async () => {
+  const { app } = await listen({}, { isOpen: false })
+  const answer = await app.inject('/v1/ids')
+  expect(answer.statusCode).toBe(503)
+  expect(answer.headers['retry-after']).toBe('1')
+  expect(answer.json()).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
 })

@@ -9,7 +9,7 @@ const open = new Set(['/livez', '/readyz'])
 /** Who may ask. @param tokens - `undefined` where none are needed. */
 export function accessCheck({ host, allowAnonymous }: Options, tokens: { readonly value: Tokens } | undefined): Check {
   if (tokens !== undefined) {
-    return ({ raw: { url = '', headers } }) => {
+    return ({ url = '', headers }) => {
       if (tokens.value.allow(headers.authorization) || open.has(pathOf(url))) return
       const [rule, error] =
         headers.authorization === undefined
@@ -21,7 +21,7 @@ export function accessCheck({ host, allowAnonymous }: Options, tokens: { readonl
     }
   }
   const isLocal = isLoopback(host) && !allowAnonymous
-  return ({ raw: { url = '', headers } }) => {
+  return ({ url = '', headers }) => {
     if (open.has(pathOf(url))) return
     // A page of another site must not use up numbers of a counter.
     const site = headers['sec-fetch-site']

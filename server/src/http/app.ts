@@ -21,6 +21,7 @@ import { addSegmentRoutes } from '../routes/segments.js'
 import type { Service } from '../service.js'
 import { accessCheck } from './access.js'
 import { refuseConnect, refuseConnection } from './connection-errors.js'
+import { directly } from './direct.js'
 import { hasBody, makeGate, Paths, unknownRoute } from './gate.js'
 import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './log.js'
 import { refusalOf } from './problems.js'
@@ -62,7 +63,7 @@ export async function makeApp(
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status, code, headers, body } = refusalOf(error)
     refusals.add(request, status, code, error)
-    if (hasBody(request)) reply.header('connection', 'close')
+    if (hasBody(request.raw)) reply.header('connection', 'close')
     return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
   }
   const app = fastify({
@@ -98,11 +99,12 @@ export async function makeApp(
     if (method === 'GET') paths.add(url)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    gate(request)
+    gate(request.raw)
     if (givenIdOf(request.raw) !== undefined) reply.header('x-request-id', request.id)
     done()
   })
-  if (logger.isLevelEnabled('debug')) {
+  const isVerbose = logger.isLevelEnabled('debug')
+  if (isVerbose) {
     app.addHook('onResponse', (request, reply, done) => {
       const { method, url } = request.raw
       logger.debug({ reqId: request.id, method, url, status: reply.statusCode, ms: reply.elapsedTime }, 'a request')
@@ -117,10 +119,17 @@ export async function makeApp(
   addFrontRoute(app)
   addHealthRoutes(app, service)
   addMetricsRoutes(app, service, options, metrics)
-  addIdRoutes(app, service, options)
+  const one = addIdRoutes(app, service, options)
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options)
   addCounterRoutes(app, service)
   addLeafRoutes(app, service)
+
+  const onAnswer = (ms: number) => metrics.requests.add(one.url, 200, ms)
+  server.removeListener('request', app.routing)
+  server.on(
+    'request',
+    directly({ ...one, onAnswer }, gate, () => !isVerbose && !service.isStopping, app.routing),
+  )
   return app
 }

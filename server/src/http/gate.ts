@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import { Problem } from './problems.js'
 
 const maxUrlLength = 2048
@@ -7,7 +7,7 @@ const maxUrlLength = 2048
 const dots = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 
 /** Whether it may be answered. @throws Problem */
-export type Check = (request: FastifyRequest) => void
+export type Check = (request: IncomingMessage) => void
 
 /** The routes there are, by which an unknown path is told from a wrong method. */
 export class Paths {
@@ -28,7 +28,7 @@ export class Paths {
 /** What is checked before anything of a request is read but its head. @param access - Who may ask. */
 export function makeGate(access: Check, paths: Paths): Check {
   return (request) => {
-    const { method, url = '', headers, httpVersionMinor } = request.raw
+    const { method, url = '', headers, httpVersionMinor } = request
     if (headers.host === undefined && httpVersionMinor === 1) {
       throw new Problem('ERR_REQUEST_INVALID', 'the request has no Host; HTTP/1.1 requires it')
     }
@@ -50,7 +50,7 @@ export function unknownRoute(): Problem {
 }
 
 /** Whether bytes follow the head, which are not read. */
-export function hasBody({ raw: { headers } }: FastifyRequest): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length']
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined
 }

@@ -11,19 +11,23 @@ export class Requests {
   readonly #routes = new Map<string | undefined, Durations[]>()
 
   readonly observe = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { url } = request.routeOptions
+    this.add(request.routeOptions.url, reply.statusCode, reply.elapsedTime)
+  }
+
+  /** @param url - The pattern of the route. */
+  add(url: string | undefined, status: number, ms: number): void {
     let classes = this.#routes.get(url)
     if (classes === undefined) {
       classes = []
       this.#routes.set(url, classes)
     }
-    const statusClass = Math.floor(reply.statusCode / 100)
+    const statusClass = Math.floor(status / 100)
     let durations = classes[statusClass]
     if (durations === undefined) {
       durations = new Durations(boundsMs)
       classes[statusClass] = durations
     }
-    durations.add(reply.elapsedTime)
+    durations.add(ms)
   }
 
   families(): Family[] {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { DirectRoute } from '../http/direct.js'
 import { type Answer, documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
 import { bodyOf, bodyOfOne } from '../http/number-body.js'
@@ -16,7 +17,8 @@ interface Kind {
   readonly headers: HeadersByForm
 }
 
-export function addIdRoutes(app: FastifyInstance, service: Service, options: Options): void {
+/** @returns The route of one id without parameters. */
+export function addIdRoutes(app: FastifyInstance, service: Service, options: Options): Omit<DirectRoute, 'onAnswer'> {
   const { maxCount, maxConnections } = options
   const parameters = {
     count: wholeNumber('how many ids', 1, maxCount, 1),
@@ -33,7 +35,7 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
       },
     ]),
   )
-  const [byDefault] = kinds.values()
+  const byDefault = kinds.values().next().value as Kind
 
   const documentation = documented({
     operationId: 'getIds',
@@ -50,12 +52,7 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     const { representation, encoding } = formOf(format, request.headers.accept)
     let body: string | Buffer
     if (count === 1) {
-      load.enter()
-      try {
-        body = bodyOfOne(await source.next(), representation, encoding, 'ids')
-      } finally {
-        load.leave()
-      }
+      body = bodyOfOne(await nextOf(source, load), representation, encoding, 'ids')
     } else {
       load.hold(count, request.raw)
       body = await bodyOf(await source.fill(count), representation, encoding, 'ids')
@@ -63,6 +60,22 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     reply.headers(headers[representation])
     return body
   })
+
+  const { source, load, headers } = byDefault
+  return {
+    url: '/v1/ids',
+    headers: headers.json,
+    body: async () => `{"ids":["${await nextOf(source, load)}"]}`,
+  }
+}
+
+async function nextOf(source: IdSource, load: Load): Promise<bigint> {
+  load.enter()
+  try {
+    return await source.next()
+  } finally {
+    load.leave()
+  }
 }
 
 function answerOf(maxCount: number): Answer {
