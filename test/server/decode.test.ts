@@ -1,10 +1,10 @@
-import { composeId, encodeId, layouts } from 'graupel'
+import { composeId, defineLayout, encodeId, layouts } from 'graupel'
 import { beforeAll, expect, test } from 'vitest'
 import { type Listening, listen, type ProblemBody } from './support/listening.ts'
 
 let service: Listening
 beforeAll(async () => {
-  service = await listen({ layouts: [layouts.twitter, { ...layouts.wide, name: 'own' } as typeof layouts.wide] })
+  service = await listen({ layouts: [layouts.twitter, defineLayout({ ...layouts.wide, name: 'own' })] })
 })
 
 const read = async (path: string) => {

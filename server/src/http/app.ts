@@ -77,7 +77,10 @@ export async function makeApp(
     connectionTimeout: stalledMs,
     routerOptions: { maxParamLength },
     frameworkErrors: refuse,
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: (error, socket) => {
+      logger.debug({ code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
+      refuseConnection(error, socket)
+    },
     ...(pair === undefined ? { http: serverOptions } : { https: { ...serverOptions, ...pair.value } }),
   }) as unknown as FastifyInstance
   const { server } = app

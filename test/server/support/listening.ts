@@ -87,7 +87,7 @@ export async function send(port: number, text: string): Promise<string> {
 
 /** The last answer of such an exchange. */
 export function parsed(answer: string): { status: number; headers: Headers; body: string } {
-  const start = answer.lastIndexOf('HTTP/1.1 ')
+  const start = answer.search(/HTTP\/1\.1 \d{3} (?!.*HTTP\/1\.1 \d{3} )/s)
   const [head = '', ...rest] = answer.slice(start).split('\r\n\r\n')
   const [statusLine = '', ...lines] = head.split('\r\n')
   const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]))

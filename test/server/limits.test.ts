@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { type Listening, listen, type ProblemBody, parsed, send } from './support/listening.ts'
+
+let service: Listening
+beforeAll(async () => {
+  service = await listen({ requestTimeoutMs: 300 })
+})
+
+const head = (path: string, ...lines: string[]) =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
+const codeOf = (answer: string) => {
+  const { status, headers, body } = parsed(answer)
+  return [status, (JSON.parse(body) as ProblemBody).code, headers.get('connection')]
+}
+
+describe('a body is refused, and the connection closed', () => {
+  test.each([
+    ['of a length', 'GET', ['Content-Length: 3'], 'abc'],
+    ['that is announced and never sent', 'GET', ['Content-Length: 1000000'], ''],
+    ['in chunks', 'GET', ['Transfer-Encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n'],
+    ['of HEAD', 'GET', ['Content-Length: 1', 'Content-Type: text/plain'], 'a'],
+    ['that is JSON', 'GET', ['Content-Length: 2', 'Content-Type: application/json'], '{}'],
+    ['of an unknown type', 'GET', ['Content-Length: 2', 'Content-Type: ;;'], '{}'],
+    ['that waits to be asked for', 'GET', ['Content-Length: 3', 'Expect: 100-continue'], ''],
+  ])('%s', async (_, method, lines, body) => {
+    const answer = await send(service.port, `${head('/v1/ids', ...lines).replace('GET', method)}${body}`)
+    expect(codeOf(answer)).toEqual([400, 'ERR_BODY_UNEXPECTED', 'close'])
+    expect(answer).not.toMatch(/100 Continue/)
+  })
+
+  test('of a method that is not allowed, for its method', async () => {
+    const answer = await send(
+      service.port,
+      'POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999999\r\n\r\n{',
+    )
+    expect(codeOf(answer)).toEqual([405, 'ERR_METHOD_NOT_ALLOWED', 'close'])
+  })
+})
+
+test('a body of no length is none', async () => {
+  const answer = await send(service.port, head('/v1/ids', 'Content-Length: 0', 'Connection: close'))
+  expect(parsed(answer).status).toBe(200)
+})
+
+test('headers of more than 8 KiB are refused', async () => {
+  const fits = await send(service.port, head('/v1/ids', `X-A: ${'a'.repeat(7000)}`, 'Connection: close'))
+  expect(parsed(fits).status).toBe(200)
+  const answer = await send(service.port, head('/v1/ids', `X-A: ${'a'.repeat(20_000)}`))
+  expect(codeOf(answer)).toEqual([431, 'ERR_HEADERS_TOO_LARGE', 'close'])
+})
+
+test('a request that does not arrive in time is refused', async () => {
+  expect(codeOf(await send(service.port, 'GET /v1/ids HTTP/1.1\r\nHost: loc'))).toEqual([
+    408,
+    'ERR_REQUEST_TIMEOUT',
+    'close',
+  ])
+})
+
+test('an idle connection is closed after a while, and says so', async () => {
+  const { port } = await listen({ keepAliveMs: 1000 })
+  const answer = await send(port, head('/v1/ids'))
+  expect(parsed(answer).headers.get('keep-alive')).toBe('timeout=1')
+})
+
+test('more connections than the limit are closed', async () => {
+  const { port, app } = await listen({ maxConnections: 2 })
+  const held = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
+  for (const socket of held) await once(socket, 'connect')
+  const count = () => new Promise<number>((resolve) => app.server.getConnections((_, n) => resolve(n)))
+  await until(async () => (await count()) === 2)
+  expect(await send(port, head('/v1/ids'))).toBe('')
+  for (const socket of held) socket.destroy()
+  await until(async () => (await count()) === 0)
+  expect(parsed(await send(port, head('/v1/ids', 'Connection: close'))).status).toBe(200)
+})
+
+describe('ids that requests wait for', () => {
+  const maxCount = 65_536
+  /** A service whose ids come when they are let go. */
+  const held = async () => {
+    const started = await listen({ maxCount, maxConnections: 100 })
+    const source = started.service.ids.get('twitter')
+    if (source === undefined) throw new Error('there is no twitter')
+    const waiting: (() => void)[] = []
+    const wait = () => new Promise<void>((resolve) => waiting.push(resolve))
+    source.fill = async (count) => {
+      await wait()
+      return new BigUint64Array(count)
+    }
+    source.next = async () => {
+      await wait()
+      return 1n
+    }
+    return { ...started, waiting, letGo: () => waiting.splice(0).forEach((resolve) => void resolve()) }
+  }
+  // What twitter makes in ten seconds is more than the most that is held in memory.
+  const room = 2 ** 22 / maxCount
+
+  test('are bounded: more are refused until those before them are sent', async () => {
+    const { url, waiting, letGo } = await held()
+    const ask = () => fetch(`${url}/v1/ids?count=${maxCount}&format=bytes`)
+    const before = Array.from({ length: room }, ask)
+    await until(() => waiting.length === room)
+    const refused = await ask()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await refused.json()).toMatchObject({
+      code: 'ERR_OVERLOADED',
+      detail:
+        '4194304 ids are being made for other requests, and 4194304 is the most; try again later, or ask for fewer',
+    })
+    letGo()
+    for (const answer of await Promise.all(before)) expect((await answer.arrayBuffer()).byteLength).toBe(8 * maxCount)
+    const after = ask()
+    await until(() => waiting.length === 1)
+    letGo()
+    expect((await after).status).toBe(200)
+  })
+
+  test('do not count once their connection has ended, also those behind another request', async () => {
+    const { app, port, waiting, letGo } = await held()
+    const socket = connect(port, '127.0.0.1')
+    socket.write(head(`/v1/ids?count=${maxCount}`).repeat(room))
+    await until(() => waiting.length === room)
+    expect((await app.inject(`/v1/ids?count=${maxCount}`)).statusCode).toBe(503)
+    socket.destroy()
+    await until(async () => {
+      const answer = app.inject(`/v1/ids?count=${maxCount}`)
+      letGo()
+      setImmediate(letGo)
+      return (await answer).statusCode === 200
+    })
+  })
+
+  test('one by one are bounded, too', async () => {
+    const { url, waiting, letGo, app } = await held()
+    const before = Array.from({ length: 99 }, () => fetch(`${url}/v1/ids`))
+    const last = app.inject('/v1/ids?count=1')
+    await until(() => waiting.length === 100)
+    const refused = await fetch(`${url}/v1/ids`)
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'ERR_OVERLOADED' })
+    letGo()
+    expect((await last).statusCode).toBe(200)
+    for (const answer of await Promise.all(before)) expect(answer.status).toBe(200)
+  })
+})
