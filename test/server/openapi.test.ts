@@ -1,0 +1,153 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { layouts } from 'graupel'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Listening, listen } from './support/listening.ts'
+import { folder } from './support/process.ts'
+
+interface Media {
+  readonly schema: { readonly type?: string; readonly $ref?: string }
+  readonly example?: unknown
+}
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly example: unknown
+    readonly description: string
+    readonly schema: Record<string, unknown>
+  }[]
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content: Record<string, Media> }>
+  >
+}
+interface Document {
+  readonly openapi: string
+  readonly components: { readonly schemas: Record<string, unknown>; readonly securitySchemes?: unknown }
+  readonly security?: unknown
+  readonly tags: readonly { readonly name: string }[]
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>
+}
+
+let service: Listening
+let document: Document
+beforeAll(async () => {
+  service = await listen({ layouts: [layouts.twitter, layouts.wide] })
+  document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document
+})
+
+/** Each operation with its path. */
+const operations = () => Object.entries(document.paths).map(([path, { get }]) => ({ path, operation: get }))
+
+function validate(schema: unknown, value: unknown): void {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  const isValid = ajv.validate({ ...(schema as object), components: document.components }, value)
+  expect([isValid, ajv.errors]).toEqual([true, null])
+}
+
+test('the document is valid OpenAPI 3.1', async () => {
+  expect(document.openapi).toBe('3.1.0')
+  expect(await new Validator().validate(structuredClone(document) as never)).toMatchObject({ valid: true })
+})
+
+test('a document that is not valid is found out', async () => {
+  const broken = { ...structuredClone(document), paths: { ids: {} } }
+  expect(await new Validator().validate(broken as never)).toMatchObject({ valid: false })
+})
+
+test('the routes of ids and the document itself are in it', () => {
+  expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/v1/ids', '/v1/ids/{id}', '/openapi.json']))
+})
+
+// The rules of linters that matter to generators of clients and to readers.
+test('each operation has a name of its own, a summary, a tag that is described, and problems', () => {
+  const names = operations().map(({ operation }) => operation.operationId)
+  expect(new Set(names).size).toBe(names.length)
+  const tags = document.tags.map(({ name }) => name)
+  for (const { path, operation } of operations()) {
+    expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]+$/)
+    expect(operation.summary).toMatch(/^\S.*[^.]$/)
+    expect(tags).toEqual(expect.arrayContaining([...operation.tags]))
+    expect(operation.responses['200']?.description).toMatch(/\S/)
+    expect(Object.keys(operation.responses).some((status) => status.startsWith('4'))).toBe(true)
+    const inPath = operation.parameters?.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`) ?? []
+    expect(path.match(/\{\w+\}/g) ?? []).toEqual(inPath)
+    for (const { description } of operation.parameters ?? []) expect(description).toMatch(/\S/)
+  }
+})
+
+test('the examples of parameters and of answers are what their schemas allow', () => {
+  let examples = 0
+  for (const { operation } of operations()) {
+    for (const { schema, example } of operation.parameters ?? []) validate(schema, example)
+    for (const { content } of Object.values(operation.responses)) {
+      for (const { schema, example } of Object.values(content)) {
+        if (example === undefined) continue
+        validate(schema, example)
+        examples++
+      }
+    }
+  }
+  expect(examples).toBeGreaterThan(2)
+})
+
+describe('a request of each example', () => {
+  test('has an answer that the schema of its representation allows', async () => {
+    let answers = 0
+    for (const { path, operation } of operations()) {
+      const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
+        const parameter = operation.parameters?.find((one) => one.name === name)
+        return encodeURIComponent(`${parameter?.example}`)
+      })
+      const query = operation.parameters?.filter((one) => one.in === 'query') ?? []
+      const all = query.map(({ name, example }) => `${name}=${encodeURIComponent(`${example}`)}`)
+      const content = operation.responses['200']?.content ?? {}
+      for (const [type, { schema }] of Object.entries(content)) {
+        const encodings = query.some(({ name }) => name === 'format') && type === 'application/octet-stream'
+        const queries = encodings ? [''] : ['', ...all.map((one) => `?${one}`), `?${all.join('&')}`]
+        for (const one of new Set(queries)) {
+          const answer = await fetch(`${service.url}${filled}${one}`, { headers: { accept: type } })
+          expect([`${filled}${one} ${type}`, answer.status]).toEqual([`${filled}${one} ${type}`, 200])
+          expect(answer.headers.get('content-type')?.split(';')[0]).toBe(type.split(';')[0])
+          if (type === 'application/json') validate(schema, await answer.json())
+          else expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(0)
+          answers++
+        }
+      }
+    }
+    expect(answers).toBeGreaterThan(5)
+  })
+
+  test('has the answer of the example, where nothing new is made', async () => {
+    const example = document.paths['/v1/ids/{id}']?.get.responses['200']?.content['application/json']?.example
+    const answer = await fetch(`${service.url}/v1/ids/${(example as { id: string }).id}`)
+    expect(await answer.json()).toEqual(example)
+  })
+
+  test('that is refused has a problem that the schema allows', async () => {
+    for (const path of ['/v1/ids?count=0', '/v1/ids/x', '/openapi.json?x=1', '/no']) {
+      const answer = await fetch(`${service.url}${path}`)
+      validate({ $ref: '#/components/schemas/Problem' }, await answer.json())
+    }
+  })
+})
+
+test('a service that needs a token says so', async () => {
+  expect([document.security, document.components.securitySchemes]).toEqual([undefined, undefined])
+  const token = 'x'.repeat(24)
+  const tokenFile = join(folder, 'tokens')
+  writeFileSync(tokenFile, token, { mode: 0o600 })
+  const { url } = await listen({ tokenFile })
+  const answer = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
+  expect(await answer.json()).toMatchObject({
+    security: [{ token: [] }],
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  })
+})

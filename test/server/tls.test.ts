@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { connect as connectPlain } from 'node:net'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { expect, test } from 'vitest'
+import { describeWith } from '../support/needs.ts'
+import { until } from '../support/until.ts'
+import { listen } from './support/listening.ts'
+import { folder } from './support/process.ts'
+
+/** A certificate for a name, signed by its own key. */
+function pairOf(name: string): { tlsCert: string; tlsKey: string } {
+  const [tlsCert, tlsKey] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)]
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', tlsKey, '-out', tlsCert],
+    ],
+    { stdio: 'ignore' },
+  )
+  return { tlsCert, tlsKey }
+}
+
+/** The name in the certificate that a service shows now. */
+async function nameAt(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const name = `${socket.getPeerCertificate().subject.CN}`
+  socket.destroy()
+  return name
+}
+
+const get = (port: number, path: string) =>
+  new Promise<{ status: number | undefined; protocol: string | null; body: string }>((resolve, reject) => {
+    const sent = request({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: false }, (answer) => {
+      let body = ''
+      const protocol = (answer.socket as TLSSocket).getProtocol()
+      answer.setEncoding('utf8').on('data', (text: string) => {
+        body += text
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode, protocol, body }))
+    })
+    sent.on('error', reject).end()
+  })
+
+describeWith(['openssl'], 'TLS', () => {
+  test('ids come over TLS', async () => {
+    const { port, url } = await listen(pairOf('first'))
+    expect(url).toMatch(/^https:/)
+    const { status, protocol, body } = await get(port, '/v1/ids')
+    expect([status, protocol]).toEqual([200, 'TLSv1.3'])
+    expect(JSON.parse(body).ids).toHaveLength(1)
+  })
+
+  test('versions before 1.2 are refused', async () => {
+    const { port } = await listen(pairOf('old'))
+    const versions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...versions })
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+    expect(error.code).toMatch(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|ECONNRESET/)
+    const fine = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.2' })
+    await once(fine, 'secureConnect')
+    expect(fine.getProtocol()).toBe('TLSv1.2')
+    fine.destroy()
+  })
+
+  test('what is no TLS is closed, and the service stays up', async () => {
+    const { port } = await listen(pairOf('plain'))
+    for (const bytes of ['GET /v1/ids HTTP/1.1\r\nHost: localhost\r\n\r\n', '\x16\x03\x01\x00\x05hello', '']) {
+      const socket = connectPlain(port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.end(bytes, 'latin1').resume()
+      await once(socket, 'close')
+    }
+    expect((await get(port, '/v1/ids')).status).toBe(200)
+  })
+
+  test('a new pair is used from the next connection on, and a broken one is not', async () => {
+    const used = pairOf('used')
+    const next = pairOf('next')
+    const { port, log } = await listen(used)
+    const failures = () => log.filter(({ level }) => level === 50).length
+    const open = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(open, 'secureConnect')
+    // A certificate without its key: what is seen in the middle of a change.
+    copyFileSync(next.tlsCert, used.tlsCert)
+    await until(() => failures() === 1)
+    expect(await nameAt(port)).toBe('used')
+    copyFileSync(next.tlsKey, used.tlsKey)
+    await until(async () => (await nameAt(port)) === 'next')
+    writeFileSync(used.tlsCert, 'no certificate')
+    await until(() => failures() === 2)
+    expect(await nameAt(port)).toBe('next')
+    expect(open.destroyed).toBe(false)
+    open.destroy()
+  })
+
+  test('a key of another certificate is refused at the start', async () => {
+    const [one, other] = [pairOf('one'), pairOf('other')]
+    await expect(listen({ tlsCert: one.tlsCert, tlsKey: other.tlsKey })).rejects.toThrow(
+      /^tlsCert and tlsKey is .*key values mismatch/,
+    )
+  })
+})
