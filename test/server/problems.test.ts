@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { GraupelError } from 'graupel'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Problem, refusalOf } from '../../server/src/http/problems.ts'
@@ -135,7 +134,7 @@ describe('the id of a request', () => {
 })
 
 describe('what the service could not do', () => {
-  const failing = async (error: unknown): Promise<Listening & { app: FastifyInstance }> => {
+  const failing = async (error: unknown): Promise<Listening> => {
     const started = await listen()
     const source = started.service.ids.get('twitter')
     if (source !== undefined) source.next = () => Promise.reject(error)

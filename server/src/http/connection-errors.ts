@@ -33,7 +33,8 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): Problem | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Problem('ERR_REQUEST_TIMEOUT', 'the request did not arrive in time; send it in one go')
   }
-  if (code.startsWith('HPE_')) return new Problem('ERR_REQUEST_INVALID', 'what was sent is no HTTP/1.1 request; send a request line and headers')
+  if (code.startsWith('HPE_'))
+    return new Problem('ERR_REQUEST_INVALID', 'what was sent is no HTTP/1.1 request; send a request line and headers')
   return undefined
 }
 

@@ -5,7 +5,7 @@ import { type ProblemCode, statuses } from './problems.js'
 type Schema = Readonly<Record<string, unknown>>
 
 /** One representation of an answer. The example is one that the schema allows; a test asks for it. */
-export interface Content {
+interface Content {
   readonly schema: Schema
   readonly example?: unknown
 }

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import pino, { type Logger } from 'pino'
+import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
 
-/** JSON on stderr. A line is written at once, so that none is lost where the process ends. */
-export function makeLogger({ logLevel }: Pick<Options, 'logLevel'>): Logger {
-  return pino({ level: logLevel }, pino.destination({ fd: 2, sync: true }))
+/** Lines of JSON. @param to - stderr, each line at once, so that none is lost where the process ends. */
+export function makeLogger(
+  { logLevel }: Pick<Options, 'logLevel'>,
+  to: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Logger {
+  return pino({ level: logLevel }, to)
 }
 
 /** Different in each process, so that ids of requests differ between those that write into one log. */

@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
 import { memoryStore } from 'graupel/stores'
-import pino from 'pino'
 import { afterAll } from 'vitest'
 import { makeApp } from '../../../server/src/http/app.ts'
+import { makeLogger } from '../../../server/src/http/log.ts'
 import { Metrics } from '../../../server/src/metrics/metrics.ts'
 import { complete } from '../../../server/src/options/table.ts'
 import { Service } from '../../../server/src/service.ts'
@@ -15,7 +14,7 @@ import { Service } from '../../../server/src/service.ts'
 export interface Listening {
   readonly url: string
   readonly port: number
-  readonly app: FastifyInstance
+  readonly app: Awaited<ReturnType<typeof makeApp>>
   readonly service: Service
   /** The lines of its log. */
   readonly log: readonly Readonly<Record<string, unknown>>[]
@@ -36,11 +35,8 @@ afterAll(async () => {
 })
 
 /** Starts it over a store in memory; it ends after the tests of the file. */
-export async function listen(
-  given: Parameters<typeof complete>[0] = {},
-  { isOpen = true, level = 'debug', bindTo = '127.0.0.1' } = {},
-): Promise<Listening> {
-  const options = complete(given)
+export async function listen(given: Parameters<typeof complete>[0] = {}, { isOpen = true } = {}): Promise<Listening> {
+  const options = complete({ logLevel: 'debug', ...given })
   const store = memoryStore()
   const opened = {
     store,
@@ -59,14 +55,14 @@ export async function listen(
     },
   })
   const service = new Service(options, opened, store)
-  const app = await makeApp(options, service, new Metrics(), pino({ level }, sink))
+  const app = await makeApp(options, service, new Metrics(), makeLogger(options, sink))
   closings.push(async () => {
     app.server.closeAllConnections()
     await app.close()
     await service.close()
   })
   if (isOpen) await service.open()
-  const url = await app.listen({ host: bindTo, port: 0 })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { url, port: (app.server.address() as AddressInfo).port, app, service, log }
 }
 

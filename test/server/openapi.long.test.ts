@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { installOnce } from '../package/consumer.ts'
+import { listen } from './support/listening.ts'
+import { folder } from './support/process.ts'
+
+// With a TypeScript of its own: generators need the API that TypeScript 7 has not.
+const tools = installOnce('test/server/generator', ['--ignore-scripts'])
+const run = (file: string, ...words: string[]) =>
+  execFileSync(process.execPath, [join(tools, file), ...words], { encoding: 'utf8', stdio: 'pipe' })
+
+const use = `
+import type { components, operations, paths } from './api'
+type Answer<P extends keyof paths> = paths[P]['get']['responses'] extends { 200: { content: { 'application/json': infer T } } } ? T : never
+export const ids: Answer<'/v1/ids'> = { ids: ['1'] }
+export const node: number = ({} as Answer<'/v1/ids/{id}'>).node
+export const query: operations['getIds']['parameters']['query'] = { count: 3, format: 'hex' }
+export const problem: components['schemas']['Problem']['code'] = 'ERR_LEASE_EXPIRED'
+// @ts-expect-error: the document has no such format
+export const wrong: operations['getIds']['parameters']['query'] = { format: 'xml' }
+// @ts-expect-error: the id of a path is needed
+export const missing: operations['decodeId']['parameters']['path'] = {}
+`
+
+test('a generator makes types of the document, and programs that use them compile', async () => {
+  const { url } = await listen()
+  const project = join(folder, 'generated')
+  mkdirSync(project)
+  writeFileSync(join(project, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text())
+  run('openapi-typescript/bin/cli.js', join(project, 'openapi.json'), '--output', join(project, 'api.d.ts'))
+  writeFileSync(join(project, 'use.ts'), use)
+  const compile = () => run('typescript/bin/tsc', '--noEmit', '--strict', '--types', '', join(project, 'use.ts'))
+  expect(compile()).toBe('')
+  writeFileSync(join(project, 'use.ts'), use.replaceAll('// @ts-expect-error', '//'))
+  expect(compile).toThrow(/Command failed/)
+})
