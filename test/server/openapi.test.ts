@@ -45,9 +45,10 @@ beforeAll(async () => {
 /** Each operation with its path. */
 const operations = () => Object.entries(document.paths).map(([path, { get }]) => ({ path, operation: get }))
 
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+
 function validate(schema: unknown, value: unknown): void {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  addFormats.default(ajv)
   const isValid = ajv.validate({ ...(schema as object), components: document.components }, value)
   expect([isValid, ajv.errors]).toEqual([true, null])
 }
