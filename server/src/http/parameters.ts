@@ -61,6 +61,6 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
 }
 
 /** What a client has sent, short and in one line. */
-export function shown(text: string): string {
+function shown(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }
