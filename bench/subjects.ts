@@ -144,11 +144,9 @@ function store(name: string, title: string, only?: readonly string[]): Subject {
   return { name, title, group: 'store', ...(only && { only }), load: async () => () => undefined }
 }
 
-const server: Subject = {
-  name: 'graupel-server',
-  title: 'graupel-server',
-  group: 'service',
-  load: async () => () => undefined,
+function service(name: string, title: string, ...only: readonly string[]): Subject {
+  const workloads = only.map((name) => `service-${name}`)
+  return { name, title, group: 'service', only: workloads, load: async () => () => undefined }
 }
 
 const anId = 0x1a2b_3c4d_5e6f_7081n
@@ -186,6 +184,7 @@ export const subjects: readonly Subject[] = [
   store('consul-fetch', 'Consul', ['lease-calls', 'lease-start']),
   // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
   store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
-  server,
+  service('graupel-server', 'graupel-server', 'one', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
+  service('graupel-client', 'graupel/client', 'client', 'client-next'),
   ...rivals,
 ]

@@ -17,15 +17,20 @@ const emptyServer = fileOf('../workloads/empty-server.mjs')
 const reporter = new URL('memory-reporter.mjs', import.meta.url).href
 const script = fileOf('wrk.lua')
 
-/** What is not there and a service under load needs; `client` has no load but its own. */
-export function missingForLoad(isClient = false): string | undefined {
-  const runs = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined
+const runs = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined
+
+/** What is not there and a client needs that is on another processor than its service. */
+export function missingForClient(): string | undefined {
   if (!runs('taskset')) return 'taskset (Debian package util-linux)'
-  if (availableParallelism() < 2) return 'second processor'
-  return isClient || runs('wrk') ? undefined : 'wrk (Debian package wrk)'
+  return availableParallelism() < 2 ? 'second processor' : undefined
 }
 
-/** The rest of this process runs on the processor of the load. */
+/** What is not there and a service under load needs. */
+export function missingForLoad(): string | undefined {
+  return missingForClient() ?? (runs('wrk') ? undefined : 'wrk (Debian package wrk)')
+}
+
+/** From now on this process runs on the processor of the load. */
 export function pinLoad() {
   const { status, stderr } = spawnSync('taskset', ['-acp', loadProcessor, `${process.pid}`], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`taskset: ${stderr}`)
@@ -33,6 +38,8 @@ export function pinLoad() {
 
 export interface Server {
   url: string
+  /** Microseconds of processor time until now. */
+  cpuUs(): number
   /** Bytes in use after a collection; of one that reports. */
   memory(): Promise<{ heap: number; resident: number }>
 }
@@ -71,7 +78,7 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
         child.send('memory')
         return (await once(child, 'message'))[0]
       }
-      return { url, memory }
+      return { url, cpuUs: () => cpuUsOf(child.pid as number), memory }
     }
     throw new Error(`a server has not started: ${said}`)
   }
@@ -100,6 +107,12 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
   }
 }
 
+/** From the ticks of /proc/PID/stat, of which there are 100 in a second, as in proc(5). */
+function cpuUsOf(pid: number) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
 export interface Load {
   path?: string
   accept?: string
@@ -124,13 +137,14 @@ interface Counts {
 }
 
 /** @throws Error where one request has failed. */
-export async function wrk({ url }: Server, { path = '/', accept = '*/*', seconds, ...more }: Load) {
+export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', seconds, ...more }: Load) {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
   const file = join(folder, 'answers')
   try {
     const { keepBytes = 0, depth = 1, pauseMs = 0 } = more
     const parameters = [keepBytes > 0 ? file : '-', keepBytes, depth, pauseMs].map(String)
     const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, '-H', `accept: ${accept}`]
+    const beforeUs = cpuUs()
     const child = spawn('taskset', ['-c', loadProcessor, 'wrk', ...flags, `${url}${path}`, '--', ...parameters])
     let said = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -146,6 +160,8 @@ export async function wrk({ url }: Server, { path = '/', accept = '*/*', seconds
       throw new Error(`${path}: ${counts.failed} of ${counts.requests} requests failed`)
     return {
       ...counts,
+      /** Of the server, for a request. */
+      cpuUs: (cpuUs() - beforeUs) / counts.requests,
       rate: (counts.requests / counts.us) * 1e6,
       answers: keepBytes > 0 ? readFileSync(file) : undefined,
     }

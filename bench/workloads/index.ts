@@ -4,6 +4,7 @@ import { leases } from './leases.ts'
 import { memory } from './memory.ts'
 import { segments } from './segments.ts'
 import { services } from './service.ts'
+import { serviceClients } from './service-client.ts'
 import { startup } from './startup.ts'
 import { sustained } from './sustained.ts'
 import { together } from './together.ts'
@@ -19,4 +20,5 @@ export const workloads: readonly Workload[] = [
   ...leases,
   ...segments,
   ...services,
+  ...serviceClients,
 ]

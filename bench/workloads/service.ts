@@ -80,15 +80,18 @@ function answers({ name, title, idsEach, accept = 'application/json', bodyBytes 
         const beside = await empty(bodyBytes)
         const own = await start(...(idsEach === 1 ? [] : ['--layouts', 'wide']))
         const { counted, over, disturbed } = await turns(beside, own, load, options)
-        const ms = (value: (round: (typeof counted)[number]) => number) => digits(over(value).median / 1000)
-        const rates = `${count(Math.round(over(({ own }) => own.rate).median))} requests/s beside ${count(Math.round(over(({ emptyRate }) => emptyRate).median))}`
+        const pair = (own: (part: Part) => number) =>
+          `${digits(over((round) => own(round.own)).median)} beside ${digits(over(({ before }) => own(before)).median)}`
+        const rates = pair(({ rate }) => rate)
+        const cpu = pair(({ cpuUs }) => cpuUs)
+        const p99 = pair(({ p99Us }) => p99Us / 1000)
         return {
           figure: over(({ own }) => own.rate * scale),
           yardstick: over(({ emptyRate }) => emptyRate * scale),
           ratio: over(({ own, emptyRate }) => own.rate / emptyRate),
           check: checkOf(counted.map(({ own }) => idsOf(own, idsEach, accept))),
           ...disturbed,
-          note: `${rates}; of 64 connections that do not wait, p99 ${ms(({ own }) => own.p99Us)} ms beside ${ms(({ before }) => before.p99Us)}`,
+          note: `${rates} requests/s, ${cpu} µs of processor time each; 64 connections that do not wait have a p99 of ${p99} ms`,
         }
       })
     },
