@@ -184,7 +184,7 @@ export const subjects: readonly Subject[] = [
   store('consul-fetch', 'Consul', ['lease-calls', 'lease-start']),
   // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
   store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
-  service('graupel-server', 'graupel-server', 'one', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
+  service('graupel-server', 'graupel-server', 'one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
   service('graupel-client', 'graupel/client', 'client', 'client-next'),
   ...rivals,
 ]

@@ -37,15 +37,17 @@ function checkOf(all: readonly BigUint64Array[]): Check {
 }
 
 /**
- * The service between two turns of the empty server, after a warm-up of both. A round in which the empty server makes less than
+ * The service between two turns of the empty server, after a warm-up of both (not for a look). A round in which the empty server makes less than
  * nine tenths of its best does not count.
  */
 async function turns(empty: Server, service: Server, load: Omit<Load, 'seconds'>, { isQuick }: RunOptions) {
   const yardstick = (seconds: number) => wrk(empty, { ...load, path: '/', keepBytes: 0, seconds })
-  await yardstick(isQuick ? 1 : 2)
-  await wrk(service, { ...load, seconds: isQuick ? 1 : 3 })
+  if (!isQuick) {
+    await yardstick(2)
+    await wrk(service, { ...load, seconds: 3 })
+  }
   return calmRounds(
-    isQuick ? { wanted: 2, max: 2 } : { wanted: 5, max: 8 },
+    isQuick ? { wanted: 1, max: 1 } : { wanted: 5, max: 8 },
     async () => {
       const before = await yardstick(1)
       const own = await wrk(service, { ...load, seconds: isQuick ? 1 : 2 })
@@ -63,20 +65,28 @@ interface Answers {
   name: string
   title: string
   idsEach: number
+  path?: string
   accept?: string
   /** Of the server beside it. */
   bodyBytes?: number
 }
 
 /** As many requests as the service answers. Of one id with default options; of more with `wide`, as twitter ends at 4.1 M/s. */
-function answers({ name, title, idsEach, accept = 'application/json', bodyBytes = 0 }: Answers): Workload {
+function answers({
+  name,
+  title,
+  idsEach,
+  path = `/v1/ids?count=${idsEach}`,
+  accept = 'application/json',
+  bodyBytes = 0,
+}: Answers): Workload {
   const unit = idsEach === 1 ? 'requests/s' : 'M ids/s'
   const scale = idsEach === 1 ? 1 : idsEach / 1e6
   return service(name, title, unit, bodyBytes === 0 ? 'an empty node:http' : 'node:http with as many bytes', {
     isHigherBetter: true,
     async run({ build = root }, options) {
       return withServers(build, async ({ start, empty }) => {
-        const load = { path: `/v1/ids?count=${idsEach}`, accept, keepBytes }
+        const load = { path, accept, keepBytes }
         const beside = await empty(bodyBytes)
         const own = await start(...(idsEach === 1 ? [] : ['--layouts', 'wide']))
         const { counted, over, disturbed } = await turns(beside, own, load, options)
@@ -127,7 +137,7 @@ const depth = 16
 /** Whether memory grows with requests after the first tenth of them. */
 const memory = service('service-memory', 'memory over 10 000 000 requests', 'bytes each', undefined, {
   async run({ build = root }, { isQuick }): Promise<Outcome> {
-    const wanted = isQuick ? 100_000 : 10_000_000
+    const wanted = isQuick ? 20_000 : 10_000_000
     return withServers(build, async ({ reporting }) => {
       const own = await reporting()
       const samples: { requests: number; heap: number; resident: number }[] = []
@@ -141,7 +151,7 @@ const memory = service('service-memory', 'memory over 10 000 000 requests', 'byt
       const growth = (what: 'heap' | 'resident') =>
         (last[what] - first[what]) / Math.max(1, last.requests - first.requests)
       const said = ({ requests, heap, resident }: typeof first) =>
-        `${digits(resident / 2 ** 20)} MiB resident and ${digits(heap / 2 ** 20)} of heap after ${count(requests)}`
+        `${digits(resident / 2 ** 20)} MiB resident and ${digits(heap / 2 ** 20)} MiB of heap after ${count(requests)} requests`
       return { figure: spread([Math.max(growth('heap'), growth('resident'))]), note: `${said(first)}, ${said(last)}` }
     })
   },
@@ -159,7 +169,8 @@ function service(
 }
 
 export const services = [
-  answers({ name: 'service-one', title: 'one id a request', idsEach: 1 }),
+  answers({ name: 'service-one', title: 'one id a request', idsEach: 1, path: '/v1/ids' }),
+  answers({ name: 'service-count', title: 'one id a request, ?count=1', idsEach: 1 }),
   answers({ name: 'service-hundred', title: '100 ids a request, JSON', idsEach: 100, bodyBytes: 2208 }),
   answers({ name: 'service-thousand', title: '1 000 ids a request, JSON', idsEach: 1000, bodyBytes: 22_008 }),
   answers({
