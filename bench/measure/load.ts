@@ -133,7 +133,8 @@ interface Counts {
   p99Us: number
   maxUs: number
   kept: number
-  failed: number
+  /** How many failed, and in which way; empty where none did. */
+  failed: string
 }
 
 /** @throws Error where one request has failed. */
@@ -143,7 +144,17 @@ export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', 
   try {
     const { keepBytes = 0, depth = 1, pauseMs = 0 } = more
     const parameters = [keepBytes > 0 ? file : '-', keepBytes, depth, pauseMs].map(String)
-    const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, '-H', `accept: ${accept}`]
+    const flags = [
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--timeout',
+      '10s',
+      '-s',
+      script,
+      '-H',
+      `accept: ${accept}`,
+    ]
     const beforeUs = cpuUs()
     const child = spawn('taskset', ['-c', loadProcessor, 'wrk', ...flags, `${url}${path}`, '--', ...parameters])
     let said = ''
@@ -156,8 +167,8 @@ export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', 
     const found = said.match(/^\{.*\}$/m)
     if (code !== 0 || found === null) throw new Error(`wrk ended with exit code ${code}: ${said.trim()}`)
     const counts: Counts = JSON.parse(found[0])
-    if (counts.failed > 0 || counts.requests === 0)
-      throw new Error(`${path}: ${counts.failed} of ${counts.requests} requests failed`)
+    if (counts.failed !== '' || counts.requests === 0)
+      throw new Error(`${path}: of ${counts.requests} requests failed: ${counts.failed}`)
     return {
       ...counts,
       /** Of the server, for a request. */

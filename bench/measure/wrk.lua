@@ -29,9 +29,12 @@ function init(parameters)
 end
 
 function done(summary, latency)
-  local errors = summary.errors
+  local failures = {}
+  for kind, number in pairs(summary.errors) do
+    if number > 0 then table.insert(failures, number .. ' ' .. kind) end
+  end
   io.write(string.format(
-    '\n{"requests":%d,"us":%d,"bytes":%d,"p50Us":%d,"p99Us":%d,"maxUs":%d,"kept":%d,"failed":%d}\n',
+    '\n{"requests":%d,"us":%d,"bytes":%d,"p50Us":%d,"p99Us":%d,"maxUs":%d,"kept":%d,"failed":"%s"}\n',
     summary.requests, summary.duration, summary.bytes, latency:percentile(50), latency:percentile(99), latency.max, sender:get('kept'),
-    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+    table.concat(failures, ', ')))
 end
