@@ -39,6 +39,12 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'segment-fill': { 'graupel-segments': [{ of: 'ratio', max: 2 }] },
   'segment-threads': { 'graupel-segments': [{ of: 'figure', min: 1.8 }] },
   'segment-steady': bothStores({ of: 'figure', max: 1 }),
+  'service-one': { 'graupel-server': [{ of: 'ratio', min: 0.7 }] },
+  'service-bytes': { 'graupel-server': [{ of: 'figure', min: 20 }] },
+  // One forgotten pointer is 8 bytes; the resident set moves by some MiB, which is a tenth of a byte.
+  'service-client': { 'graupel-client': [{ of: 'figure', min: 10 }] },
+  'service-client-next': { 'graupel-client': [{ of: 'ratio', max: 1 }] },
+  'service-memory': { 'graupel-server': [{ of: 'figure', max: 1 }] },
 }
 
 /** What a change may cost, where a run is against another build. */

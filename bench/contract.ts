@@ -44,8 +44,8 @@ export type Stamp = { epochMs: number; shift: number; perMs: number }
 export interface Subject {
   name: string
   title: string
-  /** What `other` makes is no id of 64 bits, and is not checked. A `store` is where nodes are leased. */
-  group: 'graupel' | 'yardstick' | 'rival' | 'other' | 'store'
+  /** What `other` makes is no id of 64 bits, and is not checked. A `store` is where nodes are leased, a `service` what is started or asked. */
+  group: 'graupel' | 'yardstick' | 'rival' | 'other' | 'store' | 'service'
   url?(): string
   /** `next` returns promises. */
   isAsync?: boolean
@@ -80,10 +80,12 @@ export interface Workload {
   isCompared?: boolean
   /** It also runs on the other versions of Node. */
   onEveryNode?: boolean
-  /** The one group that takes part; without it all but stores do. */
+  /** The one group that takes part; without it all but stores and services do. */
   of?: Subject['group']
   /** The heading that it stands under on the page, which a run of its own can renew. */
   section?: string
+  /** What is not there and it needs. */
+  missing?(): string | undefined
   /** Resolves to `undefined` where the subject does not offer what the workload asks for. */
   run(subject: Subject, options: RunOptions): Promise<Outcome | undefined>
 }

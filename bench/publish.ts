@@ -31,6 +31,12 @@ export function pagesOf(
         const heading = section === undefined ? '###' : '####'
         return rows.length === 1 ? [] : [`${heading} ${workload.title}`, markdown(rows)]
       })
+  /** A section whose workloads have a line each is one table. */
+  const section = (from: Report, name: string) => {
+    const all = workloads.filter((workload) => workload.section === name)
+    const each = all.map((workload) => rowsOf(from, [workload], subjects))
+    return each.some((rows) => rows.length > 1) ? tables(from, name) : oneTable(each.flat())
+  }
   const sections = [
     [...factsOf({ machine, command }), ...(quick ? ['- **quick: a look, not a claim**'] : [])].join('\n'),
     ...drawn.map(({ file, title }) => `![${title}](benchmarks/${file})`),
@@ -49,10 +55,10 @@ export function pagesOf(
           'What each step costs in C++ (`npm run bench:native`); with several threads, the processor time of one of them.',
           markdown(stepRows(steps)),
         ]),
-    ...[...new Set(workloads.flatMap(({ section }) => section ?? []))].flatMap((section) => {
-      const run = report.sections?.[section]
-      const found = tables({ ...report, ...run }, section)
-      return found.length === 0 ? [] : [`### ${section}`, ...(run ? [factsOf(run).join('\n')] : []), ...found]
+    ...[...new Set(workloads.flatMap(({ section }) => section ?? []))].flatMap((name) => {
+      const run = report.sections?.[name]
+      const found = section({ ...report, ...run }, name)
+      return found.length === 0 ? [] : [`### ${name}`, ...(run ? [factsOf(run).join('\n')] : []), ...found]
     }),
   ]
   const text = `${head}${start}\n\n${sections.join('\n\n')}\n\n${end}${tail}`
@@ -60,6 +66,10 @@ export function pagesOf(
     ...drawn.map(({ file, svg }): [string, string] => [new URL(file, charts).href, svg]),
     [page.href, text],
   ])
+}
+
+function oneTable(rows: string[][]) {
+  return rows.length === 0 ? [] : [markdown([columns, ...rows])]
 }
 
 function factsOf({ machine, command }: Pick<Report, 'machine' | 'command'>) {

@@ -31,7 +31,7 @@ const help = `npm run bench -- [options]
   --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
-  --publish          with --filter lease or segment: keep these results in the place of the former ones of their section
+  --publish          with --filter lease, segment or service: keep these results in the place of the former ones of their section
 
 A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in
 bench/results/latest.json, and docs/benchmarks.md is generated from it; --from bench/results/latest.json does the latter
@@ -68,7 +68,7 @@ const kept = section === undefined ? report : withSection(readReport(latest), se
 if (section !== undefined || (isComplete && options.from === undefined)) writeFileSync(latest, toJson(kept))
 if (section !== undefined || (isComplete && report.against === undefined)) publish(kept, workloads, subjects)
 
-const own = subjects.filter(({ group }) => group === 'graupel' || group === 'store').map(({ name }) => name)
+const own = subjects.filter(({ group }) => isOwn(group)).map(({ name }) => name)
 const bad = failures(report.results, own)
 if (options.check) bad.push(...shortfalls(report, chosen, rivalNames(subjects)))
 if (bad.length > 0) console.error(`\nNot as it should be:\n${bad.map((line) => `  ${line}`).join('\n')}`)
@@ -147,7 +147,7 @@ async function measure(): Promise<Report> {
     const isOther = file !== process.execPath
     for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode || !isOther)) {
       for (const subject of subjects.filter((one) => takesPart(one, workload, isOther))) {
-        const missing = subject.group === 'store' ? missingFor(subject.name) : undefined
+        const missing = subject.group === 'store' ? missingFor(subject.name) : workload.missing?.()
         if (missing !== undefined) {
           console.error(`  ${workload.name}, ${subject.name}: left out, as there is no ${missing}`)
           continue
@@ -178,15 +178,19 @@ function download() {
   }
 }
 
+function isOwn(group: Subject['group']) {
+  return group === 'graupel' || group === 'store' || group === 'service'
+}
+
 function takesPart({ name, group, only }: Subject, workload: Workload, isOtherNode: boolean) {
   if (only?.includes(workload.name) === false) return false
-  if (workload.of === undefined ? group === 'store' : group !== workload.of) return false
+  if (workload.of === undefined ? group === 'store' || group === 'service' : group !== workload.of) return false
   if (group === 'yardstick') return against === undefined
   if (!name.includes(options.subject ?? '')) return false
   // The store in memory needs nothing that is installed.
   if (group === 'store' && (against !== undefined || !(options.stores || name === 'memory'))) return false
-  if (group !== 'graupel' && group !== 'store' && !options.rivals) return false
-  if (group === 'graupel' || group === 'store') return !options.bars || barsOf(workload)[name] !== undefined
+  if (!isOwn(group) && !options.rivals) return false
+  if (isOwn(group)) return !options.bars || barsOf(workload)[name] !== undefined
   // Where only the bars or another Node count, a rival is there for the lead over it.
   return !(options.bars || isOtherNode) || (group === 'rival' && hasLead(workload))
 }

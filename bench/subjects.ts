@@ -31,7 +31,9 @@ export interface SubjectName {
 export function subjectOf({ name, build }: SubjectName): Subject {
   const subject = subjects.find((one) => one.name === name)
   if (subject === undefined) throw new Error(`there is no subject '${name}'`)
-  if (build === undefined || subject.group !== 'graupel') return subject
+  if (build === undefined) return subject
+  if (subject.group === 'service') return { ...subject, build }
+  if (subject.group !== 'graupel') return subject
   return name === segmentsName ? segments(build) : ours(name, build)
 }
 
@@ -142,6 +144,11 @@ function store(name: string, title: string, only?: readonly string[]): Subject {
   return { name, title, group: 'store', ...(only && { only }), load: async () => () => undefined }
 }
 
+function service(name: string, title: string, ...only: readonly string[]): Subject {
+  const workloads = only.map((name) => `service-${name}`)
+  return { name, title, group: 'service', only: workloads, load: async () => () => undefined }
+}
+
 const anId = 0x1a2b_3c4d_5e6f_7081n
 const view = new BigUint64Array([anId, 0n])
 
@@ -177,5 +184,7 @@ export const subjects: readonly Subject[] = [
   store('consul-fetch', 'Consul', ['lease-calls', 'lease-start']),
   // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
   store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
+  service('graupel-server', 'graupel-server', 'one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
+  service('graupel-client', 'graupel/client', 'client', 'client-next'),
   ...rivals,
 ]

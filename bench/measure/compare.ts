@@ -8,7 +8,7 @@ export interface Batch {
   run(): void | Promise<void>
   size: number
   /** Looks at the kept ids; not timed. */
-  check?(): void
+  check?(): void | Promise<void>
 }
 
 /** Rounds, how many at most where some are disturbed, and the time of each of the three turns of a round. */

@@ -3,6 +3,8 @@ import { compared } from './compared.ts'
 import { leases } from './leases.ts'
 import { memory } from './memory.ts'
 import { segments } from './segments.ts'
+import { services } from './service.ts'
+import { serviceClients } from './service-client.ts'
 import { startup } from './startup.ts'
 import { sustained } from './sustained.ts'
 import { together } from './together.ts'
@@ -17,4 +19,6 @@ export const workloads: readonly Workload[] = [
   ...memory,
   ...leases,
   ...segments,
+  ...services,
+  ...serviceClients,
 ]

@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+// Servers in processes of their own on one processor, and the load on another. wrk, because it takes a third of the time of the
+// server where autocannon, which is JavaScript as the servers are, takes more than it: the generator would be measured.
+
+const [serverProcessor, loadProcessor] = ['0', '1']
+const connections = 64
+
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+const emptyServer = fileOf('../workloads/empty-server.mjs')
+const reporter = new URL('memory-reporter.mjs', import.meta.url).href
+const script = fileOf('wrk.lua')
+
+const runs = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined
+
+/** What is not there and a client needs that is on another processor than its service. */
+export function missingForClient(): string | undefined {
+  if (!runs('taskset')) return 'taskset (Debian package util-linux)'
+  return availableParallelism() < 2 ? 'second processor' : undefined
+}
+
+/** What is not there and a service under load needs. */
+export function missingForLoad(): string | undefined {
+  return missingForClient() ?? (runs('wrk') ? undefined : 'wrk (Debian package wrk)')
+}
+
+/** From now on this process runs on the processor of the load. */
+export function pinLoad() {
+  const { status, stderr } = spawnSync('taskset', ['-acp', loadProcessor, `${process.pid}`], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`taskset: ${stderr}`)
+}
+
+export interface Server {
+  url: string
+  /** Microseconds of processor time until now. */
+  cpuUs(): number
+  /** Bytes in use after a collection; of one that reports. */
+  memory(): Promise<{ heap: number; resident: number }>
+}
+
+interface Servers {
+  empty(bodyBytes?: number): Promise<Server>
+  /** The service with its default options and these. */
+  start(...options: string[]): Promise<Server>
+  /** The same, which reports its memory. */
+  reporting(): Promise<Server>
+}
+
+/** Servers that end with `use`, whatever happens. @param build - The folder of the service. */
+export async function withServers<T>(build: string, use: (servers: Servers) => Promise<T>): Promise<T> {
+  // The bench ends its children by SIGTERM, a terminal by SIGINT; the servers end with the process.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
+  const started: ChildProcess[] = []
+  const kill = () => {
+    for (const child of started) child.kill('SIGKILL')
+  }
+  process.once('exit', kill)
+  const run = async (parameters: readonly string[]): Promise<Server> => {
+    const child = spawn('taskset', ['-c', serverProcessor, process.execPath, ...parameters], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    started.push(child)
+    let said = ''
+    child.stderr?.on('data', (data) => {
+      said = `${said}${data}`.slice(-2000)
+    })
+    for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+      const [url] = line.match(/http:\/\/[\w.:]+/) ?? []
+      if (url === undefined) continue
+      const memory = async () => {
+        child.send('memory')
+        return (await once(child, 'message'))[0]
+      }
+      return { url, cpuUs: () => cpuUsOf(child.pid as number), memory }
+    }
+    throw new Error(`a server has not started: ${said}`)
+  }
+  const service = (flags: readonly string[], options: readonly string[]) =>
+    run([
+      ...flags,
+      join(build, 'server/dist/main.js'),
+      '--port',
+      '0',
+      '--data',
+      join(folder, `${started.length}`),
+      ...options,
+    ])
+  try {
+    return await use({
+      empty: (bodyBytes = 0) => run([emptyServer, `${bodyBytes}`]),
+      start: (...options) => service([], options),
+      reporting: () => service(['--expose-gc', '--import', reporter], []),
+    })
+  } finally {
+    const ended = started.map((child) => child.exitCode === null && child.signalCode === null && once(child, 'exit'))
+    kill()
+    await Promise.all(ended)
+    process.off('exit', kill)
+    rmSync(folder, { recursive: true, maxRetries: 3 })
+  }
+}
+
+/** From the ticks of /proc/PID/stat, of which there are 100 in a second, as in proc(5). */
+function cpuUsOf(pid: number) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+export interface Load {
+  path?: string
+  accept?: string
+  seconds: number
+  /** How many bytes of the answers are kept. */
+  keepBytes?: number
+  /** The requests that a connection sends at once. */
+  depth?: number
+  /** How long a connection waits before its next request, on average. */
+  pauseMs?: number
+}
+
+/** What wrk.lua prints. */
+interface Counts {
+  requests: number
+  us: number
+  p50Us: number
+  p99Us: number
+  maxUs: number
+  kept: number
+  /** How many failed, and in which way; empty where none did. */
+  failed: string
+}
+
+/** @throws Error where one request has failed. */
+export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', seconds, ...more }: Load) {
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
+  const file = join(folder, 'answers')
+  try {
+    const { keepBytes = 0, depth = 1, pauseMs = 0 } = more
+    const parameters = [keepBytes > 0 ? file : '-', keepBytes, depth, pauseMs].map(String)
+    const flags = [
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--timeout',
+      '10s',
+      '-s',
+      script,
+      '-H',
+      `accept: ${accept}`,
+    ]
+    const beforeUs = cpuUs()
+    const child = spawn('taskset', ['-c', loadProcessor, 'wrk', ...flags, `${url}${path}`, '--', ...parameters])
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data) => {
+        said += data
+      })
+    }
+    const [code] = await once(child, 'close')
+    const found = said.match(/^\{.*\}$/m)
+    if (code !== 0 || found === null) throw new Error(`wrk ended with exit code ${code}: ${said.trim()}`)
+    const counts: Counts = JSON.parse(found[0])
+    if (counts.failed !== '' || counts.requests === 0)
+      throw new Error(`${path}: of ${counts.requests} requests failed: ${counts.failed}`)
+    return {
+      ...counts,
+      /** Of the server, for a request. */
+      cpuUs: (cpuUs() - beforeUs) / counts.requests,
+      rate: (counts.requests / counts.us) * 1e6,
+      answers: keepBytes > 0 ? readFileSync(file) : undefined,
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { IdClient } from 'graupel/client'
+import type { Workload } from '../contract.ts'
+import { clockReadings, compare } from '../measure/compare.ts'
+import { Ledger } from '../measure/ledger.ts'
+import { missingForClient, pinLoad, withServers } from '../measure/load.ts'
+import { spread } from '../measure/rounds.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A client with default options and layout `wide`, on the other processor than its service. */
+async function withClient<T>(build: string, use: (client: IdClient) => Promise<T>): Promise<T> {
+  const load = (entry: string) => import(pathToFileURL(join(build, 'dist', entry)).href)
+  const { connect }: typeof import('graupel/client') = await load('client/index.js')
+  const { layouts }: typeof import('graupel') = await load('index.js')
+  return withServers(build, async ({ start }) => {
+    const { url } = await start('--layouts', 'wide')
+    pinLoad()
+    const client = await connect({ url, layout: layouts.wide })
+    try {
+      return await use(client)
+    } finally {
+      client.close()
+    }
+  })
+}
+
+/** Ids as fast as they come: what was fetched before a round is taken first, so that nothing is counted that was made outside of it. */
+const drain: Workload = {
+  ...{ name: 'service-client', title: 'graupel/client, fillAsync()', section: 'The id service', of: 'service' },
+  unit: 'M ids/s',
+  isHigherBetter: true,
+  missing: missingForClient,
+  async run({ build = root }, { isQuick }) {
+    return withClient(build, async (client) => {
+      const ledger = new Ledger()
+      const kept = new BigUint64Array(isQuick ? 2 ** 21 : 2 ** 24)
+      const part = 2 ** 14
+      const rates: number[] = []
+      for (let round = 0; round <= (isQuick ? 2 : 7); round++) {
+        ledger.add(await client.fillAsync(new BigUint64Array(client.stats().left)))
+        const startMs = performance.now()
+        for (let at = 0; at < kept.length; at += part) await client.fillAsync(kept.subarray(at, at + part))
+        rates.push(kept.length / (performance.now() - startMs) / 1000)
+        ledger.add(kept)
+      }
+      const { requests, count } = client.stats()
+      // The first round is the one in which the client finds out how many it needs.
+      const [first = 0, ...rest] = rates
+      const note = `${first.toFixed(1)} M/s in the first round; ${requests} requests, ${count} ids in the last`
+      return { figure: spread(rest), check: ledger.report(), note }
+    })
+  },
+}
+
+/** Fewer than a request fetches, so that a batch finds all of its ids there. */
+const size = 16_384
+
+const next: Workload = {
+  ...{ name: 'service-client-next', title: 'graupel/client, next()', section: 'The id service', of: 'service' },
+  unit: 'ns/id',
+  yardstick: 'Date.now()',
+  missing: missingForClient,
+  async run({ build = root }, { isQuick }) {
+    return withClient(build, async (client) => {
+      const ledger = new Ledger()
+      const kept = new BigUint64Array(size)
+      /** Takes ids until those that are left are enough: for a batch, and for the one by which tinybench finds out what it returns. */
+      const refill = async () => {
+        for (let left = client.stats().left; left < 2 * size; left = client.stats().left) {
+          ledger.add(await client.fillAsync(new BigUint64Array(left + 1)))
+        }
+      }
+      const run = () => {
+        for (let i = 0; i < size; i++) kept[i] = client.next()
+      }
+      const check = () => {
+        ledger.add(kept)
+        return refill()
+      }
+      await refill()
+      // In bursts, because to fetch ids takes a hundred times as long as to use them.
+      const outcome = await compare({ size, run, check }, clockReadings(size), isQuick ? 'look' : 'claim', 0)
+      return { ...outcome, check: ledger.report() }
+    })
+  },
+}
+
+export const serviceClients = [drain, next]

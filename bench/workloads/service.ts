@@ -1,0 +1,185 @@
+import { fileURLToPath } from 'node:url'
+import { count, digits } from '../bars.ts'
+import type { Check, Outcome, RunOptions, Subject, Workload } from '../contract.ts'
+import { countRepeats } from '../measure/ledger.ts'
+import { type Load, missingForLoad, type Server, withServers, wrk } from '../measure/load.ts'
+import { calmRounds, spread } from '../measure/rounds.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const section = 'The id service'
+const bytes = 'application/octet-stream'
+
+/** Of what a run answers, as much is kept: a million ids as bytes. */
+const keepBytes = 8_000_000
+
+type Part = Awaited<ReturnType<typeof wrk>>
+
+/** The ids of kept answers. @throws Error where they are not as many as were asked for. */
+function idsOf({ answers = Buffer.alloc(0), kept }: Part, idsEach: number, accept: string): BigUint64Array {
+  const ids =
+    accept === bytes
+      ? BigUint64Array.from({ length: answers.length / 8 }, (_, i) => answers.readBigUInt64LE(i * 8))
+      : BigUint64Array.from(answers.toString('latin1').match(/\d+/g) ?? [], BigInt)
+  if (kept === 0 || ids.length !== kept * idsEach)
+    throw new Error(`${kept} answers have ${ids.length} ids, in place of ${idsEach} each`)
+  return ids
+}
+
+/** One after the other: 64 connections have no order. */
+function checkOf(all: readonly BigUint64Array[]): Check {
+  const ids = new BigUint64Array(all.reduce((total, { length }) => total + length, 0))
+  let at = 0
+  for (const some of all) {
+    ids.set(some, at)
+    at += some.length
+  }
+  return { ids: ids.length, repeats: countRepeats(ids), outOfOrder: 0, future: 0 }
+}
+
+/**
+ * The service between two turns of the empty server, after a warm-up of both (not for a look). A round in which the empty server makes less than
+ * nine tenths of its best does not count.
+ */
+async function turns(empty: Server, service: Server, load: Omit<Load, 'seconds'>, { isQuick }: RunOptions) {
+  const yardstick = (seconds: number) => wrk(empty, { ...load, path: '/', keepBytes: 0, seconds })
+  if (!isQuick) {
+    await yardstick(2)
+    await wrk(service, { ...load, seconds: 3 })
+  }
+  return calmRounds(
+    isQuick ? { wanted: 1, max: 1 } : { wanted: 5, max: 8 },
+    async () => {
+      const before = await yardstick(1)
+      const own = await wrk(service, { ...load, seconds: isQuick ? 1 : 2 })
+      const after = await yardstick(1)
+      return { own, before, after, emptyRate: (before.rate + after.rate) / 2 }
+    },
+    (rounds) => {
+      const best = Math.max(...rounds.map(({ emptyRate }) => emptyRate))
+      return rounds.filter(({ emptyRate }) => emptyRate >= 0.9 * best)
+    },
+  )
+}
+
+interface Answers {
+  name: string
+  title: string
+  idsEach: number
+  path?: string
+  accept?: string
+  /** Of the server beside it. */
+  bodyBytes?: number
+}
+
+/** As many requests as the service answers. Of one id with default options; of more with `wide`, as twitter ends at 4.1 M/s. */
+function answers({
+  name,
+  title,
+  idsEach,
+  path = `/v1/ids?count=${idsEach}`,
+  accept = 'application/json',
+  bodyBytes = 0,
+}: Answers): Workload {
+  const unit = idsEach === 1 ? 'requests/s' : 'M ids/s'
+  const scale = idsEach === 1 ? 1 : idsEach / 1e6
+  return service(name, title, unit, bodyBytes === 0 ? 'an empty node:http' : 'node:http with as many bytes', {
+    isHigherBetter: true,
+    async run({ build = root }, options) {
+      return withServers(build, async ({ start, empty }) => {
+        const load = { path, accept, keepBytes }
+        const beside = await empty(bodyBytes)
+        const own = await start(...(idsEach === 1 ? [] : ['--layouts', 'wide']))
+        const { counted, over, disturbed } = await turns(beside, own, load, options)
+        const pair = (own: (part: Part) => number) =>
+          `${digits(over((round) => own(round.own)).median)} beside ${digits(over(({ before }) => own(before)).median)}`
+        const rates = pair(({ rate }) => rate)
+        const cpu = pair(({ cpuUs }) => cpuUs)
+        const p99 = pair(({ p99Us }) => p99Us / 1000)
+        return {
+          figure: over(({ own }) => own.rate * scale),
+          yardstick: over(({ emptyRate }) => emptyRate * scale),
+          ratio: over(({ own, emptyRate }) => own.rate / emptyRate),
+          check: checkOf(counted.map(({ own }) => idsOf(own, idsEach, accept))),
+          ...disturbed,
+          note: `${rates} requests/s, ${cpu} µs of processor time each; 64 connections that do not wait have a p99 of ${p99} ms`,
+        }
+      })
+    },
+  })
+}
+
+/** Connections that wait before each request: the servers answer the same load, at which neither is busy. */
+const pauseMs = 16
+
+const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node:http', {
+  async run({ build = root }, options) {
+    return withServers(build, async ({ start, empty }) => {
+      const load = { path: '/v1/ids', pauseMs, keepBytes }
+      const { counted, over, disturbed } = await turns(await empty(), await start(), load, options)
+      const p99 = ({ before, after }: (typeof counted)[number]) => (before.p99Us + after.p99Us) / 2000
+      const [own, beside] = [over(({ own }) => own.rate).median, over(({ emptyRate }) => emptyRate).median]
+      const p50 = [over(({ own }) => own.p50Us / 1000).median, over(({ before }) => before.p50Us / 1000).median]
+      return {
+        figure: over(({ own }) => own.p99Us / 1000),
+        yardstick: over(p99),
+        ratio: over((round) => round.own.p99Us / 1000 / p99(round)),
+        check: checkOf(counted.map(({ own }) => idsOf(own, 1, 'application/json'))),
+        ...disturbed,
+        note: `${count(Math.round(own))} requests/s beside ${count(Math.round(beside))}; p50 ${p50.map(digits).join(' ms beside ')}`,
+      }
+    })
+  },
+})
+
+/** Requests that a connection sends at once, so that ten million take minutes. */
+const depth = 16
+
+/** Whether memory grows with requests after the first tenth of them. */
+const memory = service('service-memory', 'memory over 10 000 000 requests', 'bytes each', undefined, {
+  async run({ build = root }, { isQuick }): Promise<Outcome> {
+    const wanted = isQuick ? 20_000 : 10_000_000
+    return withServers(build, async ({ reporting }) => {
+      const own = await reporting()
+      const samples: { requests: number; heap: number; resident: number }[] = []
+      for (let requests = 0; requests < wanted; ) {
+        const seconds = isQuick ? 1 : 5
+        requests += (await wrk(own, { path: '/v1/ids', depth, seconds })).requests
+        samples.push({ requests, ...(await own.memory()) })
+      }
+      const first = samples.find(({ requests }) => requests >= wanted / 10) as (typeof samples)[number]
+      const last = samples.at(-1) as typeof first
+      const growth = (what: 'heap' | 'resident') =>
+        (last[what] - first[what]) / Math.max(1, last.requests - first.requests)
+      const said = ({ requests, heap, resident }: typeof first) =>
+        `${digits(resident / 2 ** 20)} MiB resident and ${digits(heap / 2 ** 20)} MiB of heap after ${count(requests)} requests`
+      return { figure: spread([Math.max(growth('heap'), growth('resident'))]), note: `${said(first)}, ${said(last)}` }
+    })
+  },
+})
+
+function service(
+  name: string,
+  title: string,
+  unit: string,
+  yardstick: string | undefined,
+  more: Pick<Workload, 'run' | 'isHigherBetter'>,
+): Workload {
+  const subject = 'service' satisfies Subject['group']
+  return { name, title, section, of: subject, unit, ...(yardstick && { yardstick }), missing: missingForLoad, ...more }
+}
+
+export const services = [
+  answers({ name: 'service-one', title: 'one id a request', idsEach: 1, path: '/v1/ids' }),
+  answers({ name: 'service-count', title: 'one id a request, ?count=1', idsEach: 1 }),
+  answers({ name: 'service-hundred', title: '100 ids a request, JSON', idsEach: 100, bodyBytes: 2208 }),
+  answers({ name: 'service-thousand', title: '1 000 ids a request, JSON', idsEach: 1000, bodyBytes: 22_008 }),
+  answers({
+    name: 'service-bytes',
+    title: '1 000 ids a request, bytes',
+    idsEach: 1000,
+    accept: bytes,
+    bodyBytes: 8000,
+  }),
+  latency,
+  memory,
+]
