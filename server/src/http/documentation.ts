@@ -93,6 +93,7 @@ export function swaggerSchemaOf(documentation: Documentation): Record<string, un
     ),
     querystring: properties(
       mapped(query, ({ description, schema }) => ({ ...schema, description, examples: [exampleOf(schema)] })),
+      Object.keys(query).filter((name) => query[name]?.isRequired),
     ),
     response,
   }
@@ -122,8 +123,8 @@ function byStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
   return all
 }
 
-function properties(all: Readonly<Record<string, unknown>>): Schema | undefined {
-  return Object.keys(all).length === 0 ? undefined : { type: 'object', properties: all }
+function properties(all: Readonly<Record<string, unknown>>, required: readonly string[] = []): Schema | undefined {
+  return Object.keys(all).length === 0 ? undefined : { type: 'object', properties: all, required }
 }
 
 function exampleOf({ default: byDefault, enum: choices, minimum }: Schema): unknown {

@@ -4,6 +4,8 @@ import { Problem } from './problems.js'
 export interface Parameter<T> {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
+  /** Without it a request is refused. */
+  readonly isRequired?: boolean
   /** @throws Problem */
   read(name: string, text: string): T
 }

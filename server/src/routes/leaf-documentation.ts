@@ -53,6 +53,7 @@ export const documentationOfDecode = documented({
   tag: 'leaf',
   query: {
     snowflakeId: {
+      isRequired: true,
       description: 'an id in decimal',
       schema: { type: 'string', default: '1169786042799259000' },
       read: (_name, text) => text,
