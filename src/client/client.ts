@@ -6,6 +6,7 @@ import { Turns } from '../generator/turns.js'
 import { high } from '../halves.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { closedError } from '../policy/refusal.js'
+import { setElements } from '../typed-array.js'
 import type { Clocks } from './clocks.js'
 import type { BaseClient, ClientStats } from './id-client.js'
 import { makersOf } from './makers.js'
@@ -199,7 +200,8 @@ export class Client implements BaseClient {
         if ((halves[2 * i + high] as number) >= 2 ** 31) throw this.#signError(ids[i] as bigint)
       }
     }
-    array.set(ids.subarray(from, from + count), at)
+    // Not by its own `set`: that of a subclass may call this client, and has no business with this memory.
+    setElements.call(array, ids.subarray(from, from + count), at)
     this.#prefetched.skip(count)
     if (this.#prefetched.isLate) this.#supply.ask()
     return count
@@ -223,9 +225,14 @@ function refuseNumbers({ name, bits }: Layout): () => never {
   }
 }
 
-/** The same failure as an error that no other call has. */
+/** The same failure as an error that no other call has, because each may get `filled`. */
 function againOf(failure: unknown): unknown {
-  if (!(failure instanceof GraupelError)) return failure
+  if (!(failure instanceof GraupelError)) {
+    const { code, message } = Object(failure)
+    // Those of the token.
+    if (failure instanceof TypeError) return typeError(code, message)
+    return failure instanceof RangeError ? rangeError(code, message) : failure
+  }
   const { code, message, status, retryAfterMs } = failure
   return new GraupelError(code, message, {
     cause: failure.cause ?? failure,
