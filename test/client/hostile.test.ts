@@ -128,6 +128,28 @@ describe('a fetch of the user', () => {
     expect([asked, tokens.length]).toEqual([1, 1])
   })
 
+  test('is not called where its token comes after the deadline', async () => {
+    let give = (_: string) => {}
+    let asked = 0
+    const pending = connect({
+      url,
+      timeoutMs: 20,
+      retries: 0,
+      token: () =>
+        new Promise((resolve) => {
+          give = resolve
+        }),
+      fetch: async () => {
+        asked++
+        return new Response('')
+      },
+    })
+    await expect(pending).rejects.toMatchObject({ code: 'ERR_SERVICE_UNAVAILABLE' })
+    give('mine')
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+    expect(asked).toBe(0)
+  })
+
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['null', null],
@@ -184,7 +206,7 @@ test('a token that waits for an id of its own client ends with the deadline', as
     url,
     count: 10,
     retries: 0,
-    timeoutMs: 50,
+    timeoutMs: 300,
     fetch: inMemory(),
     token: async () => `${isWaiting && (await ids.nextAsync())}`,
   })
