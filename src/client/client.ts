@@ -1,12 +1,11 @@
 import type { IdArray } from '../engine/engine.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
-import { checkCount, checkIdArray, isSigned, lengthOf, signError } from '../generator/array.js'
+import { checkCount, checkIdArray, copyIds, isSigned, lengthOf, signError } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
 import { Turns } from '../generator/turns.js'
 import { high } from '../halves.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { closedError } from '../policy/refusal.js'
-import { setElements } from '../typed-array.js'
 import type { Clocks } from './clocks.js'
 import type { BaseClient, ClientStats } from './id-client.js'
 import { makersOf } from './makers.js'
@@ -200,8 +199,7 @@ export class Client implements BaseClient {
         if ((halves[2 * i + high] as number) >= 2 ** 31) throw this.#signError(ids[i] as bigint)
       }
     }
-    // Not by its own `set`: that of a subclass may call this client, and has no business with this memory.
-    setElements.call(array, ids.subarray(from, from + count), at)
+    copyIds(array, ids.subarray(from, from + count), at)
     this.#prefetched.skip(count)
     if (this.#prefetched.isLate) this.#supply.ask()
     return count

@@ -1,8 +1,6 @@
 import { createGenerator } from 'graupel'
 import { connect, type IdClient } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
-import { connectBy } from '../../dist/client/connect.js'
-import { platform } from '../../dist/platform/node.js'
 import { until } from '../support/until.ts'
 import { fakeService, refuse } from './service.ts'
 
@@ -49,34 +47,54 @@ const failureOf = (options: object): Promise<Error & { code?: string }> =>
     (error) => error,
   )
 
+/** A client that has used up its ids, and whose next answer comes when it is released. */
+async function starved() {
+  const fetch = atOnce()
+  let release = () => {}
+  let gate = Promise.resolve()
+  const gated = async (at: string) => {
+    await gate
+    return fetch(at)
+  }
+  const ids = await connect({ url, count: 10, maxCount: 10, refillAt: 1, maxWaitMs: 60_000, fetch: gated })
+  gate = new Promise((resolve) => {
+    release = resolve
+  })
+  ids.take(10)
+  await new Promise(setImmediate)
+  return { ids, release }
+}
+
+/** More than from an answer to the ids of a call. */
+const manyTicks = 60
+
 test('a call that begins to wait while a batch comes does not miss it', async () => {
-  for (let ticks = 0; ticks < 60; ticks++) {
-    const fetch = atOnce()
-    let release = () => {}
-    let gate = Promise.resolve()
-    const gated = async (at: string) => {
-      await gate
-      return fetch(at)
-    }
-    const clocks = { ...platform, random: Math.random }
-    const ids = await connectBy({ url, count: 10, maxCount: 10, refillAt: 1, maxWaitMs: 5000, fetch: gated }, clocks)
-    gate = new Promise((resolve) => {
-      release = resolve
-    })
-    let isAsked = false
-    ids.take(10)
-    await new Promise(setImmediate)
+  for (let ticks = 0; ticks < manyTicks; ticks++) {
+    const { ids, release } = await starved()
+    let isAnswered = false
     release()
     for (let i = 0; i < ticks; i++) await undefined
     void ids.nextAsync().then(
       () => {
-        isAsked = true
+        isAnswered = true
       },
       () => {},
     )
     // The batch needs no more than turns of the event loop: nothing here waits for a timer.
     for (let i = 0; i < 10; i++) await new Promise(setImmediate)
-    expect(isAsked, `${ticks} microtasks after the answer`).toBe(true)
+    expect(isAnswered, `${ticks} microtasks after the answer`).toBe(true)
+    ids.close()
+  }
+})
+
+test('a call that is made while a batch comes does not overtake one that waits', async () => {
+  for (let ticks = 0; ticks < manyTicks; ticks++) {
+    const { ids, release } = await starved()
+    const first = ids.nextAsync()
+    release()
+    for (let i = 0; i < ticks; i++) await undefined
+    const second = ids.nextAsync()
+    expect(await second, `${ticks} microtasks after the answer`).toBeGreaterThan(await first)
     ids.close()
   }
 })
