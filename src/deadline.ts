@@ -46,5 +46,7 @@ export function endWithin<T>(
         (value) => settle(() => resolve(value as T)),
         (error) => settle(() => reject(failed(error))),
       )
+      // Where `failed` itself has failed, by an error that is a strange object.
+      .catch(reject)
   })
 }

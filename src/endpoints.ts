@@ -28,8 +28,9 @@ export function endpointsOf(option: string, url: unknown, rule: string): string[
 /** The reason of an error of `fetch`, whose own message is 'fetch failed', or of a function in its place. */
 export function reasonOf(error: unknown): { code: string; reason: string } {
   const { cause = error, message } = Object(error)
-  const { code = '', errors = [] } = Object(cause)
+  const { code = '', errors } = Object(cause)
   // For a name with several addresses, of which all have failed.
-  const inner = [cause, ...errors].map((one) => Object(one).message).find(Boolean)
-  return { code: `${code}`, reason: inner ?? (code || message || show(error)) }
+  const all = [cause, ...(Array.isArray(errors) ? errors : [])]
+  const inner = all.map((one) => Object(one).message).find(Boolean)
+  return { code: String(code), reason: String(inner ?? (code || message || show(error))) }
 }

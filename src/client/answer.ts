@@ -31,14 +31,14 @@ const maxProblemBytes = 16_384
  *
  * @throws GraupelError `ERR_SERVICE_INVALID`; an error of the body's stream
  */
-export async function readIds(answer: Answer, asked: Asked): Promise<BigUint64Array> {
+export async function readIds(answer: Answer, asked: Asked, signal: AbortSignal): Promise<BigUint64Array> {
   const { url, count, layout } = asked
   const fault = headerFault(answer, asked)
   if (fault !== undefined) {
     answer.body?.cancel().catch(() => {})
     throw invalid(url, fault)
   }
-  const bytes = await readBody(answer, count * 8)
+  const bytes = await readBody(answer, count * 8, signal)
   if (bytes === undefined) throw invalid(url, `has more than the ${count * 8} bytes of ${count} ids`)
   if (bytes.length < count * 8) {
     throw invalid(url, `has ${bytes.length} bytes, and ${count} ids are ${count * 8} bytes`)
@@ -52,8 +52,8 @@ export async function readIds(answer: Answer, asked: Asked): Promise<BigUint64Ar
 }
 
 /** The text of a refusal, as far as it is read; at most 16 KiB, and empty for what is longer. */
-export async function readText(answer: Answer): Promise<string> {
-  const bytes = await readBody(answer, maxProblemBytes)
+export async function readText(answer: Answer, signal: AbortSignal): Promise<string> {
+  const bytes = await readBody(answer, maxProblemBytes, signal)
   return new TextDecoder().decode(bytes)
 }
 
@@ -107,16 +107,25 @@ function idFault(ids: BigUint64Array<ArrayBuffer>, layout: Layout | undefined): 
 }
 
 /** At most so many bytes, copied into memory of their own: a `fetch` may use its own again. `undefined` where there are more. */
-async function readBody({ body }: Answer, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readBody(
+  { body }: Answer,
+  most: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const bytes = new Uint8Array(most)
   if (body === null) return bytes.subarray(0, 0)
   const reader = body.getReader()
+  const cancel = () => {
+    reader.cancel().catch(() => {})
+  }
+  if (signal.aborted) cancel()
+  else signal.addEventListener('abort', cancel)
   let at = 0
   for (;;) {
     const { done, value } = await reader.read()
     if (done || value === undefined) return bytes.subarray(0, at)
     if (at + value.length > most) {
-      reader.cancel().catch(() => {})
+      cancel()
       return undefined
     }
     bytes.set(value, at)

@@ -1,6 +1,6 @@
 import type { IdArray } from '../engine/engine.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
-import { checkCount, checkIdArray, isSigned, lengthOf, signError } from '../generator/array.js'
+import { checkCount, checkIdArray, copyIds, isSigned, lengthOf, signError } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
 import { Turns } from '../generator/turns.js'
 import { high } from '../halves.js'
@@ -199,7 +199,7 @@ export class Client implements BaseClient {
         if ((halves[2 * i + high] as number) >= 2 ** 31) throw this.#signError(ids[i] as bigint)
       }
     }
-    array.set(ids.subarray(from, from + count), at)
+    copyIds(array, ids.subarray(from, from + count), at)
     this.#prefetched.skip(count)
     if (this.#prefetched.isLate) this.#supply.ask()
     return count
@@ -223,9 +223,14 @@ function refuseNumbers({ name, bits }: Layout): () => never {
   }
 }
 
-/** The same failure as an error that no other call has. */
+/** The same failure as an error that no other call has, because each may get `filled`. */
 function againOf(failure: unknown): unknown {
-  if (!(failure instanceof GraupelError)) return failure
+  if (!(failure instanceof GraupelError)) {
+    const { code, message } = Object(failure)
+    // Those of the token.
+    if (failure instanceof TypeError) return typeError(code, message)
+    return failure instanceof RangeError ? rangeError(code, message) : failure
+  }
   const { code, message, status, retryAfterMs } = failure
   return new GraupelError(code, message, {
     cause: failure.cause ?? failure,

@@ -111,6 +111,12 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   checkSignal(signal)
   if (token !== undefined && typeof token !== 'function') checkToken(token)
   if (segment !== undefined) checkName(segment, 'segment')
+  if (segment === '.' || segment === '..') {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `segment is ${show(segment)}, which a URL takes for a folder; use another name`,
+    )
+  }
   if (segment !== undefined && options.layout !== undefined) {
     throw typeError('ERR_OPTION_INVALID', 'layout and segment are both given; numbers of a segment have no layout')
   }

@@ -4,6 +4,16 @@ import { type Answer, invalid, readText } from './answer.js'
 const maxDetail = 300
 const maxRetryAfterMs = 30_000
 
+/** What was asked for, and how. */
+export interface Refused {
+  readonly url: string
+  readonly count: number
+  /** What no message may have. */
+  readonly token: string | undefined
+  readonly wallMs: number
+  readonly signal: AbortSignal
+}
+
 /** The service gives fewer ids at once. */
 export class CountRefused extends Error {
   readonly most: number
@@ -17,18 +27,10 @@ export class CountRefused extends Error {
 /**
  * What an answer without ids means.
  *
- * @param count - How many ids were asked for.
- * @param token - What no message may have.
  * @returns GraupelError `ERR_SERVICE_REFUSED`, which is not tried again; `ERR_SERVICE_UNAVAILABLE` or `ERR_SERVICE_INVALID`; or a
  * {@link CountRefused}.
  */
-export async function refusalOf(
-  answer: Answer,
-  url: string,
-  count: number,
-  token: string | undefined,
-  wallMs: number,
-): Promise<Error> {
+export async function refusalOf(answer: Answer, { url, count, token, wallMs, signal }: Refused): Promise<Error> {
   const { status, headers } = answer
   // 0: a redirect that a browser shows no more of.
   if (status === 0 || (status >= 300 && status < 400)) {
@@ -42,39 +44,48 @@ export async function refusalOf(
     discard(answer)
     return invalid(url, `has the status ${status}, and not 200`)
   }
-  const said = await detailOf(answer)
-  const detail = token === undefined ? said : said.replaceAll(token, '***')
+  const text = await readText(answer, signal)
+  const problem = problemIn(text)
+  const detail = lineOf(typeof problem.detail === 'string' ? problem.detail : text, token)
   const message = `${url} answered ${status}${detail === '' ? '' : `: ${detail}`}`
   if (status >= 500 || status === 408 || status === 425 || status === 429) {
     const retryAfterMs = retryAfterOf(headers.get('retry-after'), wallMs)
     return new GraupelError('ERR_SERVICE_UNAVAILABLE', message, retryAfterMs === undefined ? {} : { retryAfterMs })
   }
-  const most = status === 400 ? mostOf(detail, count) : undefined
-  if (most !== undefined) return new CountRefused(most, message)
+  const { parameter, maximum } = problem
+  if (
+    parameter === 'count' &&
+    typeof maximum === 'number' &&
+    Number.isInteger(maximum) &&
+    maximum >= 1 &&
+    maximum < count
+  ) {
+    return new CountRefused(maximum, message)
+  }
   return new GraupelError('ERR_SERVICE_REFUSED', message, { status })
 }
 
-/** How many ids the service gives at once, by what it says of `count`: the number it names, or half as many as were asked for. */
-function mostOf(detail: string, count: number): number | undefined {
-  if (count === 1 || !/^count\b/.test(detail)) return undefined
-  const named = Number(/ to ([1-9]\d*)$/.exec(detail)?.[1])
-  return named < count ? named : Math.floor(count / 2)
+/** What the client reads of problem details (RFC 9457). The last two say which parameter is too large, and what the most is. */
+interface ProblemDetails {
+  readonly detail?: unknown
+  readonly parameter?: unknown
+  readonly maximum?: unknown
 }
 
-/** The `detail` of problem details (RFC 9457), or the text of what is something else; one line. */
-async function detailOf(answer: Answer): Promise<string> {
-  const text = await readText(answer)
-  const line = (messageIn(text) ?? text).replace(/\p{Cc}+/gu, ' ').trim()
-  return line.length > maxDetail ? `${line.slice(0, maxDetail)}…` : line
-}
-
-function messageIn(text: string): string | undefined {
+/** Nothing where the text is something else. */
+function problemIn(text: string): ProblemDetails {
   try {
-    const { detail } = Object(JSON.parse(text)) as { detail?: unknown }
-    return typeof detail === 'string' ? detail : undefined
+    return Object(JSON.parse(text))
   } catch {
-    return undefined
+    return {}
   }
+}
+
+/** One line, not too long. The token is taken out first, because a part of it would not be found. */
+function lineOf(text: string, token: string | undefined): string {
+  const shown = token === undefined ? text : text.replaceAll(token, '***')
+  const line = shown.replace(/\p{Cc}+/gu, ' ').trim()
+  return line.length > maxDetail ? `${line.slice(0, maxDetail)}…` : line
 }
 
 /** Seconds, or a date (RFC 9110, section 10.2.3); no more than half a minute. */

@@ -78,17 +78,22 @@ export class Requests {
     for (let isAgain = false; ; isAgain = true) {
       const given = await tokenOf(token)
       if (given !== undefined) keep(given)
+      // Here, and below where a body is read, because a fetch of the user's may not heed the signal.
+      signal.throwIfAborted()
       const answer = await this.#send(`${url}${path}?${query}`, given, signal)
-      if (answer.status === 200) return readIds(answer, asked)
-      const refusal = await refusalOf(answer, url, count, given, this.#clocks.wallMs())
+      if (answer.status === 200) return readIds(answer, asked, signal)
+      const refusal = await refusalOf(answer, { url, count, token: given, wallMs: this.#clocks.wallMs(), signal })
       // The token may have been rotated since the function gave it.
       const isStale = answer.status === 401 && typeof token === 'function' && !isAgain
       if (!isStale) throw refusal
+      signal.throwIfAborted()
     }
   }
 
   #send(url: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
-    return this.#choice.fetch(url, {
+    // Without a `this`, which browsers refuse for their own one.
+    const { fetch } = this.#choice
+    return fetch(url, {
       method: 'GET',
       headers: {
         accept: 'application/octet-stream',

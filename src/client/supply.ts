@@ -9,7 +9,7 @@ import type { Choice } from './options.js'
 import type { Prefetched } from './prefetched.js'
 import { CountRefused } from './refusal.js'
 import type { Requests } from './request.js'
-import type { Servers } from './server.js'
+import type { Server, Servers } from './server.js'
 
 /** The rest of a batch has to last for so many requests. */
 const leadRequests = 2
@@ -74,7 +74,9 @@ export class Supply {
     const { clocks, choice } = this.#options
     if (this.#stop.signal.aborted) return Promise.reject(closedError())
     this.ask(wanted)
-    return endWithin(clocks, choice.maxWaitMs, undefined, () => this.#waiting.wait(), {
+    // Now, and not when it is called back: a batch that comes in between would be missed.
+    const news = this.#waiting.wait()
+    return endWithin(clocks, choice.maxWaitMs, undefined, () => news, {
       late: () => {
         const why = this.#options.servers.all.map((server) => server.stats().failure).find((text) => text !== '')
         return new GraupelError(
@@ -123,6 +125,7 @@ export class Supply {
       server.asked()
       try {
         const batch = await requests.ask(server, asked, signal)
+        this.#checkAge(batch, server)
         server.succeeded()
         return batch
       } catch (error) {
@@ -138,6 +141,18 @@ export class Supply {
         if (!isWorthMore || failed++ === choice.retries) throw error
       }
     }
+  }
+
+  /** Otherwise a call that waits would find nothing, and ask for more without an end. @throws GraupelError `ERR_SERVICE_UNAVAILABLE` */
+  #checkAge(batch: Batch, { url }: Server): void {
+    const { prefetched, clocks, choice } = this.#options
+    const ageMs = batch.age(clocks.monotonicMs(), clocks.wallMs())
+    if (ageMs < choice.maxAgeMs) return
+    prefetched.drop(batch.ids.length)
+    throw new GraupelError(
+      'ERR_SERVICE_UNAVAILABLE',
+      `${url} took ${Math.round(ageMs)} ms to answer, and ids are dropped after maxAgeMs, which is ${choice.maxAgeMs}; raise it`,
+    )
   }
 
   #pause(ms: number): Promise<void> | undefined {

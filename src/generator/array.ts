@@ -1,7 +1,7 @@
 import type { IdArray } from '../engine/engine.js'
 import { rangeError, show, typeError } from '../errors.js'
 import type { Layout } from '../layout/index.js'
-import { kindOf, lengthGetter } from '../typed-array.js'
+import { kindOf, lengthGetter, setElements } from '../typed-array.js'
 
 const maxElements = 2 ** 32 - 1
 
@@ -24,6 +24,11 @@ export function checkCount(count: unknown): asserts count is number {
 /** How many elements a typed array has. A subclass cannot override it. */
 export function lengthOf(array: IdArray): number {
   return lengthGetter.call(array)
+}
+
+/** Copies ids to a place of an array. Not by its own `set`: that of a subclass may call back, and gets no hold of the memory. */
+export function copyIds(array: IdArray, ids: BigUint64Array, at: number): void {
+  setElements.call(array, ids, at)
 }
 
 /**

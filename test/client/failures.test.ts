@@ -6,6 +6,9 @@ import { fakeService, refuse } from './service.ts'
 
 // What servers do that fail or refuse, and what a client does then.
 
+/** Where a machine is busy, a server that works may miss the short deadline of a test, too. */
+const patient = { retries: 100, maxWaitMs: 60_000 }
+
 test('a reply that is lost half way costs its ids, and none is handed out twice', async () => {
   const service = await fakeService()
   service.script = (_, __, give) => give(service.asked.length % 2 === 0 ? {} : { cutAt: 400 })
@@ -21,12 +24,12 @@ test('an answer that comes after its deadline is dropped', async () => {
   const service = await fakeService()
   const late: (() => void)[] = []
   service.script = (_, __, give) => (service.asked.length === 1 ? late.push(give) : give())
-  const ids = await connect({ url: service.url, count: 10, timeoutMs: 100 })
+  const ids = await connect({ url: service.url, count: 10, timeoutMs: 200, ...patient })
   for (const give of late) give()
   const made = ids.take(10)
   expect(new Set(made).size).toBe(10)
   expect(service.asked.length).toBeGreaterThan(1)
-  expect(ids.stats().servers[0]?.failures).toBe(1)
+  expect(ids.stats().servers[0]?.failures).toBeGreaterThan(0)
   ids.close()
 })
 
@@ -34,7 +37,9 @@ test('a server that hangs is left for the next one', async () => {
   const hanging = await fakeService({ script: () => {} })
   const working = await fakeService({ node: 2 })
   const clients = await Promise.all(
-    Array.from({ length: 8 }, () => connect({ urls: [hanging.url, working.url], count: 10, timeoutMs: 100 })),
+    Array.from({ length: 8 }, () =>
+      connect({ urls: [hanging.url, working.url], count: 10, timeoutMs: 200, ...patient }),
+    ),
   )
   for (const ids of clients) {
     expect(ids.decode(ids.next()).node).toBe(2)
@@ -83,23 +88,24 @@ describe('a refusal', () => {
     expect(tokens).toEqual(['new'])
   })
 
-  test.each([
-    ['names how many it gives', 'count is "1000"; give a whole number from 1 to 300', [1000, 300]],
-    ['only says no', 'count is too much', [1000, 500, 250]],
-  ])('of the count that %s leads to fewer ids at once', async (_, detail, counts) => {
+  test('of the count leads to fewer ids at once', async () => {
     const service = await fakeService()
-    service.script = ({ count }, response, give) => (count > 300 ? refuse(response, 400, detail) : give())
+    const bounds = { parameter: 'count', minimum: 1, maximum: 300 }
+    service.script = ({ count }, response, give) =>
+      count > 300 ? refuse(response, 400, 'count is too much', {}, bounds) : give()
     const ids = await connect({ url: service.url })
-    expect(service.asked.map(({ count }) => count)).toEqual(counts)
+    expect(service.asked.map(({ count }) => count)).toEqual([1000, 300])
     await ids.fillAsync(new BigUint64Array(2000))
-    expect(service.asked.slice(counts.length).every(({ count }) => count <= 300)).toBe(true)
+    expect(service.asked.slice(2).every(({ count }) => count <= 300)).toBe(true)
     ids.close()
   })
 
   test('of another count has an end', async () => {
-    const service = await fakeService({ script: (_, response) => refuse(response, 400, 'count is never right') })
+    const service = await fakeService()
+    service.script = ({ count }, response) =>
+      refuse(response, 400, 'count is never right', {}, { parameter: 'count', maximum: Math.floor(count / 2) })
     await expect(connect({ url: service.url })).rejects.toMatchObject({ code: 'ERR_SERVICE_REFUSED', status: 400 })
-    expect(service.asked.length).toBeLessThan(12)
+    expect(service.asked.map(({ count }) => count)).toEqual([1000, 500, 250, 125, 62, 31, 15, 7, 3, 1])
   })
 })
 

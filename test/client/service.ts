@@ -92,7 +92,13 @@ export async function fakeService(
 }
 
 /** Refuses as the service does. */
-export function refuse(response: ServerResponse, status: number, detail: string, headers: Record<string, string> = {}) {
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  detail: string,
+  headers: Record<string, string> = {},
+  members: object = {},
+) {
   response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
-  response.end(JSON.stringify({ type: 'urn:graupel:ERR_X', title: 'x', status, detail, code: 'ERR_X' }))
+  response.end(JSON.stringify({ type: 'urn:graupel:ERR_X', title: 'x', status, detail, code: 'ERR_X', ...members }))
 }

@@ -79,6 +79,16 @@ describe('ids that were fetched too long ago', () => {
   })
 })
 
+test('ids that were too old when they came are asked for again, with pauses, and no longer than retries says', async () => {
+  const { state, connect } = world()
+  state.takesMs = 20
+  await expect(connect({ maxAgeMs: 20, retries: 3 })).rejects.toMatchObject({
+    code: 'ERR_SERVICE_UNAVAILABLE',
+    message: 'http://service took 20 ms to answer, and ids are dropped after maxAgeMs, which is 20; raise it',
+  })
+  expect(state.asked).toHaveLength(4)
+})
+
 test('the next batch comes before the last is used up, however long a request takes', async () => {
   const { time, state, connect } = world()
   state.takesMs = 300

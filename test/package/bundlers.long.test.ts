@@ -14,14 +14,31 @@ const project = join(folder, 'service')
 const source = join(project, 'service.js')
 const commonJsSource = join(project, 'service.cjs')
 let native: string
+/** Those of an answer of the id service, which the client reads. */
+const headers = {
+  'content-type': 'application/octet-stream',
+  'graupel-byte-order': 'little-endian',
+  'graupel-layout': 'twitter',
+}
 
 beforeAll(() => {
   native = installWithBinary(project)
   const service = `
-    const distinct = new Set(createGenerator({ node: 7 }).take(1000)).size
-    console.log(JSON.stringify({ distinct, ...engineInfo() }))\n`
-  writeFileSync(source, `import { createGenerator, engineInfo } from 'graupel'${service}`)
-  writeFileSync(commonJsSource, `const { createGenerator, engineInfo } = require('graupel')${service}`)
+    const generator = createGenerator({ node: 7 })
+    const distinct = new Set(generator.take(1000)).size
+    const headers = ${JSON.stringify(headers)}
+    const fetch = async () => new Response(generator.fill(new BigUint64Array(10)), { headers })
+    connect({ url: 'http://service', count: 10, fetch }).then((ids) => {
+      console.log(JSON.stringify({ distinct, fetched: ids.take(10).length, ...engineInfo() }))
+    })\n`
+  writeFileSync(
+    source,
+    `import { createGenerator, engineInfo } from 'graupel'; import { connect } from 'graupel/client'${service}`,
+  )
+  writeFileSync(
+    commonJsSource,
+    `const { createGenerator, engineInfo } = require('graupel'); const { connect } = require('graupel/client')${service}`,
+  )
 }, 120_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -100,14 +117,14 @@ function expectFallback(args: string[]): void {
   const { status, stdout, stderr } = node(folder, args)
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })
   expect(stderr).toContain('graupel is bundled, and its package, in which the binary is, cannot be found')
-  expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
+  expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, fetched: 10, kind: 'js' })
 }
 
 /** From another folder, as services are started. */
 function expectNative(output: string): void {
   const { status, stdout, stderr } = node(folder, [output])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(JSON.parse(stdout)).toEqual({ distinct: 1000, kind: 'native', file: native })
+  expect(JSON.parse(stdout)).toEqual({ distinct: 1000, fetched: 10, kind: 'native', file: native })
 }
 
 function bundleWithEsbuild(format: 'esm' | 'cjs', entry = source): Bundler {
@@ -152,7 +169,7 @@ function bundleWithWebpack(type: 'module' | 'commonjs', entry = source): Bundler
         mode: 'production',
         output: { path: join(output, '..'), filename: basename(output), ...(type === 'module' && { module: true }) },
         experiments: { outputModule: type === 'module' },
-        externals: isInside ? {} : { graupel: `${type} graupel` },
+        externals: isInside ? {} : { graupel: `${type} graupel`, 'graupel/client': `${type} graupel/client` },
       }
       webpack(configuration, (error, stats) => {
         if (error) reject(error)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { build, transformSync } from 'esbuild'
 import { npmBinary } from '../../scripts/npm-binary.ts'
+import { startSite } from './id-service.ts'
 import { type Project, writeProgram } from './project.ts'
 import { findCommand, type Outcome, repository, run } from './run.ts'
 
@@ -10,8 +10,15 @@ import { findCommand, type Outcome, repository, run } from './run.ts'
 
 export async function inChromium(project: Project): Promise<Outcome> {
   const chromium = findCommand(['chromium', 'chromium-browser', 'google-chrome'], 'chromium')
-  const script = await bundle(project, 'page.ts', ['browser'])
-  const page = writeProgram(project.folder, 'page.html', `<body><script>${script}</script></body>\n`)
+  const scriptOf = async (name: string) => ({
+    type: 'text/javascript',
+    text: await bundle(project, name, ['browser']),
+  })
+  const { origin, server } = await startSite(project.service, {
+    '/': { type: 'text/html', text: '<body><script src="/page.js"></script></body>\n' },
+    '/page.js': await scriptOf('page.ts'),
+    '/worker.js': await scriptOf('page-worker.ts'),
+  })
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
   const profile = `--user-data-dir=${join(project.folder, 'profile')}`
   const document = await run(chromium, [
@@ -20,18 +27,22 @@ export async function inChromium(project: Project): Promise<Outcome> {
     '--disable-component-update',
     profile,
     '--dump-dom',
-    pathToFileURL(page).href,
-  ])
+    `${origin}/`,
+  ]).finally(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   const text = /\{.*\}/.exec(document)?.[0]
   if (text === undefined) throw new Error(`the page has come to nothing: ${document.slice(-500)}`)
-  const { distinct, isAscending, filled, warnings, engine, agent } = JSON.parse(text)
+  const { distinct, isAscending, filled, fetched, warnings, engine, agent } = JSON.parse(text)
   if (distinct !== 1_000_000 || !isAscending || filled < 1_000_000 || warnings.length > 0 || engine !== 'js')
     throw new Error(text)
+  if (`${fetched}` !== '5012,5012') throw new Error(text)
   const version = /Chrome\/(\d+)/.exec(agent)?.[1]
   return {
     runtime: `Chromium ${version}`,
     engine: 'js, browser entry',
-    proof: `a page, ${(distinct + filled).toLocaleString('en')} ids`,
+    proof: `a page, ${(distinct + filled).toLocaleString('en')} ids, and some of a service there and in a Web Worker`,
   }
 }
 
@@ -48,8 +59,16 @@ export async function inWorkerd(project: Project): Promise<Outcome> {
     project.folder,
     'workerd.capnp',
     `using Workerd = import "/workerd/workerd.capnp";
-const unit :Workerd.Config = (services = [(name = "main", worker = .worker)]);
-const worker :Workerd.Worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2025-01-01");
+const unit :Workerd.Config = (services = [
+  (name = "main", worker = .worker),
+  (name = "loopback", network = (allow = ["private"])),
+]);
+const worker :Workerd.Worker = (
+  modules = [(name = "worker", esModule = embed "worker.js")],
+  compatibilityDate = "2025-01-01",
+  globalOutbound = "loopback",
+  bindings = [(name = "SERVICE", text = "${project.service}")],
+);
 `,
   )
   await run(workerd, ['test', config])
@@ -57,7 +76,7 @@ const worker :Workerd.Worker = (modules = [(name = "worker", esModule = embed "w
   return {
     runtime: `workerd ${version}`,
     engine: 'js, browser entry',
-    proof: 'a clock that stands still, 1,004,097 ids',
+    proof: 'a clock that stands still, 1,004,097 ids, and some of a service',
   }
 }
 

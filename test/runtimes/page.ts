@@ -1,9 +1,16 @@
 import { createGenerator, engineInfo } from 'graupel'
+import { useClient } from './use-client.mjs'
 
-// Bundled into a page: a million ids one by one, a million in arrays.
+// Bundled into a page: a million ids one by one, a million in arrays, and some of a service, here and in a Web Worker.
 
 declare const document: { body: { textContent: string } }
 declare const navigator: { userAgent: string }
+declare const location: { origin: string }
+declare const Image: new () => { src: string }
+declare const Worker: new (url: string) => { onmessage: (event: { data: unknown }) => void }
+
+// The browser writes the page out once it is loaded, and that has to wait for what is not done at once.
+new Image().src = '/gate'
 
 const warnings: unknown[] = []
 console.warn = (...values) => warnings.push(values)
@@ -25,11 +32,19 @@ for (; filled < 1_000_000; filled += array.length) {
   isAscending &&= (array[0] as bigint) > last
   last = array[array.length - 1] as bigint
 }
-document.body.textContent = JSON.stringify({
-  distinct: distinct.size,
-  isAscending,
-  filled,
-  warnings,
-  engine: engineInfo().kind,
-  agent: navigator.userAgent,
+const inWorker = new Promise((resolve) => {
+  new Worker('/worker.js').onmessage = ({ data }) => resolve(data)
+})
+const inPage = useClient(`${location.origin}/ids`).catch(String)
+Promise.all([inPage, inWorker]).then((fetched) => {
+  document.body.textContent = JSON.stringify({
+    distinct: distinct.size,
+    isAscending,
+    filled,
+    fetched,
+    warnings,
+    engine: engineInfo().kind,
+    agent: navigator.userAgent,
+  })
+  return fetch('/done')
 })

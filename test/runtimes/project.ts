@@ -14,24 +14,31 @@ type ForeignTarget = (typeof foreignTargets)[number]
 export class Project {
   readonly folder: string
   readonly package: string
+  /** The URL of an id service. */
+  readonly service: string
   #foreign: Promise<unknown> | undefined
   #smokes = 0
 
-  private constructor(folder: string) {
+  private constructor(folder: string, service: string) {
+    this.service = service
     this.folder = join(folder, 'project')
     this.package = packageFolder(this.folder)
   }
 
   /** @param given a folder with the tarball that is installed as it is, instead of one of this repository. */
-  static async make(folder: string, given: string | undefined): Promise<Project> {
-    const project = new Project(folder)
+  static async make(folder: string, given: string | undefined, service: string): Promise<Project> {
+    const project = new Project(folder, service)
     install(project.folder, given === undefined ? bareTarball() : tarballIn(resolve(given)), ['--ignore-scripts'])
     if (given === undefined) {
       mkdirSync(dirname(project.binary), { recursive: true })
       copyFileSync(publishedBinary(), project.binary)
     }
-    for (const name of ['smoke', 'smoke-worker']) {
-      const text = readFileSync(join(repository, `test/runtimes/${name}.ts`), 'utf8')
+    for (const [name, source] of [
+      ['smoke', 'smoke.ts'],
+      ['smoke-worker', 'smoke-worker.ts'],
+      ['use-client', 'use-client.mts'],
+    ]) {
+      const text = readFileSync(join(repository, `test/runtimes/${source}`), 'utf8')
       writeProgram(project.folder, `${name}.mjs`, transformSync(text, { loader: 'ts' }).code)
     }
     return project
@@ -65,7 +72,7 @@ export class Project {
     this.#smokes += 1
     const result = join(this.folder, `result-${this.#smokes}.json`)
     const output = join(this.folder, `output-${this.#smokes}.txt`)
-    const all = [...args, 'smoke.mjs', pathOf(result)]
+    const all = [...args, 'smoke.mjs', pathOf(result), this.service]
     // To a file, because Node under Wine cannot write to a pipe.
     const fd = openSync(output, 'w')
     const options = { cwd: this.folder, env: { ...environment(), ...env }, timeout: 300_000 }

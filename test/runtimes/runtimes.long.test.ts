@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { temporaryFolder } from '../package/consumer.ts'
 import { inChromium, inWorkerd } from './browsers.ts'
 import { onArm64, onMusl, onMuslArm64, onWindows } from './foreign.ts'
+import { IdService } from './id-service.ts'
 import { Project } from './project.ts'
 import { Missing, type Outcome } from './run.ts'
 import { onBun, onDeno, onNode, onThisNode, whileInstalling } from './suites.ts'
@@ -21,10 +22,15 @@ const given = process.env['GRAUPEL_TEST_PACKAGE']
 
 const folder = temporaryFolder()
 let project: Project
+let service: IdService
 beforeAll(async () => {
-  project = await Project.make(folder, given)
+  service = await IdService.start(folder)
+  project = await Project.make(folder, given, service.url)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+afterAll(async () => {
+  await service?.stop()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
 
 describe.concurrent('the package runs on', () => {
   // Otherwise one of the next.

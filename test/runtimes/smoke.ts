@@ -1,4 +1,4 @@
-// Runs in a project that has installed the package, as `smoke.mjs RESULT`, on any runtime of JavaScript, and writes the outcome
+// Runs in a project that has installed the package, as `smoke.mjs RESULT SERVICE`, on any runtime of JavaScript, and writes the outcome
 // to that file. It is the test where no test runner runs.
 import { strict as assert } from 'node:assert'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { createGenerator, decode, engineInfo, type GraupelError, layouts } from 'graupel'
+import { useClient } from './use-client.mjs'
 
 const warnings: unknown[] = []
 process.on('warning', (warning) => warnings.push((warning as Error & { code?: string }).code))
@@ -85,6 +86,9 @@ if (isNative) {
   rmSync(state)
 }
 
+// Ids of a service, by the fetch of this runtime.
+const fetched = await useClient(process.argv[3] as string)
+
 await new Promise((resolve) => setTimeout(resolve, 1))
 assert.deepEqual(warnings, isNative ? [] : ['GRAUPEL_JS_ENGINE'])
 const { bun, deno } = process.versions
@@ -92,5 +96,5 @@ const runtime = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node ${process.ver
 const { platform, arch } = process
 writeFileSync(
   process.argv[2] as string,
-  JSON.stringify({ runtime, platform, arch, ...engine, ids: made.length + 2 * count }),
+  JSON.stringify({ runtime, platform, arch, ...engine, ids: made.length + 2 * count + fetched }),
 )

@@ -1,9 +1,10 @@
 import { createGenerator, type GraupelError, layouts } from 'graupel'
+import { useClient } from './use-client.mjs'
 
 // For workerd, the runtime of Cloudflare Workers, with frozen-clock.ts before it.
 
 export default {
-  async test() {
+  async test(_controller: unknown, { SERVICE }: { SERVICE: string }) {
     const before = [Date.now(), performance.now()].join()
     for (let i = 0; i < 1e5; i++)
       if ([Date.now(), performance.now()].join() !== before) throw new Error('this clock moves')
@@ -29,6 +30,8 @@ export default {
     const advancing = createGenerator({ node: 8, state: 'process', onOverflow: 'advance', layout: layouts.twitter })
     const many = new Set<bigint>(advancing.take(1_000_000))
     if (many.size !== 1_000_000) throw new Error(`${many.size} of a million are distinct`)
+
+    await useClient(SERVICE)
     console.log(`done: ${made.size + many.size} ids`)
   },
 }

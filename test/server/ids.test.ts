@@ -126,6 +126,10 @@ test.each([
   expect(problem.code).toBe(code)
   if (typeof detail === 'string') expect(problem.detail).toBe(detail)
   else expect(problem.detail).toMatch(detail)
+  // For programs, so that they need not read the text.
+  if (/whole number/.test(problem.detail)) {
+    expect(problem).toMatchObject({ parameter: 'count', minimum: 1, maximum: 65_536 })
+  }
 })
 
 test('an encoding of text is refused where bytes are asked for', async () => {

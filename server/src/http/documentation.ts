@@ -111,6 +111,9 @@ export const problemSchema = {
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string', description: 'what was given, the rule, and what to do' },
     code: { type: 'string', enum: Object.keys(statuses) },
+    parameter: { type: 'string', description: 'which parameter has to be a whole number within bounds' },
+    minimum: { type: 'integer', description: 'the least it may be' },
+    maximum: { type: 'integer', description: 'the most it may be' },
   },
 }
 

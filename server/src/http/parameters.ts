@@ -17,7 +17,8 @@ export function wholeNumber(description: string, least: number, most: number, by
     read(name, text) {
       const number = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
       if (number >= least && number <= most) return number
-      throw new Problem('ERR_OPTION_INVALID', `${name} is ${shown(text)}; give a whole number from ${least} to ${most}`)
+      const message = `${name} is ${shown(text)}; give a whole number from ${least} to ${most}`
+      throw new Problem('ERR_OPTION_INVALID', message, {}, { parameter: name, minimum: least, maximum: most })
     },
   }
 }

@@ -43,15 +43,29 @@ export const statuses = {
 
 export type ProblemCode = keyof typeof statuses
 
+/** For programs: which parameter is not within its bounds, and what they are (RFC 9457, section 3.2). */
+export interface Bounds {
+  readonly parameter: string
+  readonly minimum: number
+  readonly maximum: number
+}
+
 /** What a request is refused with. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly headers: Readonly<Record<string, string>>
+  readonly bounds: Bounds | undefined
 
-  constructor(code: ProblemCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    code: ProblemCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    bounds: Bounds | undefined = undefined,
+  ) {
     super(message)
     this.code = code
     this.headers = headers
+    this.bounds = bounds
   }
 }
 
@@ -102,6 +116,7 @@ export function refusalOf(thrown: unknown): Refusal {
   const code: ProblemCode = given !== undefined && Object.hasOwn(statuses, given) ? given : 'ERR_INTERNAL'
   const status = statuses[code]
   const detail = (error instanceof Problem ? undefined : hidden[code]) ?? message ?? ''
+  const bounds = error instanceof Problem ? error.bounds : undefined
   const retryAfter = retryAfterMs === undefined ? retryS : Math.max(1, Math.ceil(retryAfterMs / 1000))
   return {
     status,
@@ -115,7 +130,7 @@ export function refusalOf(thrown: unknown): Refusal {
     },
     // Bytes, because Fastify adds a charset to the type of a text, and RFC 9457 has none.
     body: Buffer.from(
-      JSON.stringify({ type: `urn:graupel:${code}`, title: STATUS_CODES[status], status, detail, code }),
+      JSON.stringify({ type: `urn:graupel:${code}`, title: STATUS_CODES[status], status, detail, code, ...bounds }),
     ),
   }
 }

@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { createGenerator } from 'graupel'
+import { expect, test } from 'vitest'
+
+// What a page loads of the client, and what a program loads of it that does not use it. test/package/bundlers.long.test.ts runs bundles.
+
+/** A program as a bundler makes it for a page. */
+async function bundled(contents: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    conditions: ['browser'],
+    logLevel: 'silent',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+test('a page loads no more than 40 KiB for a client, 14 KiB of them compressed, and no engine', async () => {
+  const text = await bundled("import { connect } from 'graupel/client'\nconnect({ url: location.origin })")
+  expect(text).toContain('graupel-byte-order')
+  expect(text.length).toBeLessThan(40 * 1024)
+  expect(gzipSync(text).length).toBeLessThan(14 * 1024)
+  expect(text).not.toMatch(/["'`]node:|getBuiltinModule|ahead of the clock/)
+})
+
+test('a program that has no use for the client has nothing of it', async () => {
+  expect(await bundled("import { connect } from 'graupel/client'")).toBe('')
+  const text = await bundled("import { createGenerator } from 'graupel'\ncreateGenerator({ node: 1 }).next()")
+  expect(text).toContain('ahead of the clock')
+  expect(text).not.toContain('graupel-byte-order')
+})
+
+test('a CommonJS program can require it', async () => {
+  const { connect } = createRequire(import.meta.url)('graupel/client') as typeof import('graupel/client')
+  const made = createGenerator({ node: 1, namespace: 'client required' }).fill(new BigUint64Array(10))
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'graupel-byte-order': 'little-endian',
+    'graupel-layout': 'twitter',
+  }
+  const ids = await connect({ url: 'http://service', count: 10, fetch: async () => new Response(made, { headers }) })
+  expect(ids.take(10)).toEqual([...made])
+  ids.close()
+})
