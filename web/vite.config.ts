@@ -23,7 +23,7 @@ const plainTags: Plugin = {
 }
 
 /** Bytes of all files together, compressed. */
-const maxBytes = 60 * 1024
+const maxBytes = 60_000
 
 /** Refuses a page that has become large, and drops what only indents its templates. */
 const small: Plugin = {

@@ -41,18 +41,22 @@ class Node {
   async byClock(ids: BigUint64Array, onProgress: (done: number) => void, signal: AbortSignal): Promise<void> {
     const { epochMs, tickMs, timestamp } = this.#layout
     const tickOf = (id: bigint) => Number((id >> BigInt(timestamp.shift)) & ((1n << BigInt(timestamp.bits)) - 1n))
-    using generator = createGenerator({ layout: this.#layout, node: this.#node, state: 'process' })
+    const generator = createGenerator({ layout: this.#layout, node: this.#node, state: 'process' })
     const span: [number, number] = [Math.floor((Date.now() - epochMs) / tickMs), 0]
     this.#clockTicks.push(span)
-    for (let made = 0; made < ids.length; ) {
-      const part = await generator.fillAsync(new BigUint64Array(Math.min(chunkIds, ids.length - made)))
-      const fresh = part.filter((id) => !this.#used.has(tickOf(id)))
-      span[0] = Math.min(span[0], tickOf(part[0] as bigint))
-      span[1] = tickOf(part.at(-1) as bigint)
-      ids.set(fresh, made)
-      made += fresh.length
-      onProgress(made / ids.length)
-      signal.throwIfAborted()
+    try {
+      for (let made = 0; made < ids.length; ) {
+        const part = await generator.fillAsync(new BigUint64Array(Math.min(chunkIds, ids.length - made)))
+        const fresh = part.filter((id) => !this.#used.has(tickOf(id)))
+        span[0] = Math.min(span[0], tickOf(part[0] as bigint))
+        span[1] = tickOf(part.at(-1) as bigint)
+        ids.set(fresh, made)
+        made += fresh.length
+        onProgress(made / ids.length)
+        signal.throwIfAborted()
+      }
+    } finally {
+      generator.close()
     }
   }
 
