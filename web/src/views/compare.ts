@@ -125,6 +125,6 @@ function factsCard(app: App, old: Layout, next: Layout): TemplateResult {
         ${row(t('largest'), (layout) => html`<code>${factsOf(layout).largest}</code>`)}
       </tbody>
     </table></div>
-    <div class="columns">${both.map((layout) => html`<div class="picture"><p class="hint">${layout.name}</p>${layoutPicture(app, layout)}</div>`)}</div>
+    ${both.map((layout) => html`<div class="picture"><p class="hint">${layout.name}</p>${layoutPicture(app, layout)}</div>`)}
   </section>`
 }

@@ -52,7 +52,7 @@ export function layoutPicture({ t }: App, layout: Layout): TemplateResult {
   const cells = cellsOf(0n, read(0n, layout)).map((cell) => ({
     ...cell,
     digits: ' '.repeat(cell.bits),
-    label: t('fieldWidth', { name: cell.name === 'unused' ? t('unused') : cell.name, bits: cell.bits }),
+    label: `${cell.name === 'unused' ? t('unused') : cell.name} ${cell.bits}`,
   }))
   return bitsPicture(cells, t('pictureOf', { fields: cells.map(({ label }) => label).join(', ') }))
 }

@@ -133,7 +133,6 @@ export const en = {
   fieldsHint: 'The most significant first. {bits} of {most} bits are used.',
   fieldName: 'Name of field {at}',
   fieldBits: 'Bits of {name}',
-  fieldWidth: '{name}: {bits} bits',
   addField: 'Add a node field',
   moveUp: 'Move {name} up',
   moveDown: 'Move {name} down',

@@ -136,7 +136,6 @@ export const ru: Messages = {
   fieldsHint: 'Начиная со старшего. Занято битов: {bits} из {most}.',
   fieldName: 'Имя поля {at}',
   fieldBits: 'Биты поля {name}',
-  fieldWidth: '{name}: {bits} бит',
   addField: 'Добавить поле узла',
   moveUp: 'Поднять {name}',
   moveDown: 'Опустить {name}',

@@ -137,7 +137,6 @@ export const sw: Messages = {
   fieldsHint: 'Kuanzia ya juu zaidi. Biti {bits} kati ya {most} zimetumika.',
   fieldName: 'Jina la sehemu {at}',
   fieldBits: 'Biti za {name}',
-  fieldWidth: '{name}: biti {bits}',
   addField: 'Ongeza sehemu ya nodi',
   moveUp: 'Pandisha {name}',
   moveDown: 'Shusha {name}',

@@ -133,7 +133,6 @@ export const zh: Messages = {
   fieldsHint: '从最高位开始。已用 {bits} 位，共 {most} 位。',
   fieldName: '第 {at} 个字段的名称',
   fieldBits: '{name} 的位数',
-  fieldWidth: '{name}：{bits} 位',
   addField: '添加节点字段',
   moveUp: '上移 {name}',
   moveDown: '下移 {name}',
