@@ -4,7 +4,7 @@ import { applyPreferences, keepPreferences, type Preferences, readPreferences } 
 import { Job } from './slices.ts'
 import { type AllValues, defaultValues, type IdsField, isView, type Values, type View, views } from './state.ts'
 import { Format } from './text/format.ts'
-import { type Language, type MessageKey, type MessageValues, messageIn } from './text/language.ts'
+import { type Language, localeOf, type MessageKey, type MessageValues, messageIn } from './text/language.ts'
 
 /** Browsers refuse when the address is changed more often than a few times a second. */
 const addressMs = 400
@@ -23,7 +23,7 @@ export class App {
   /** The ids that the view Generate made last. */
   readonly batch = new Batch(() => this.draw())
   #preferences = readPreferences()
-  #format = new Format(this.#preferences.language)
+  #format = new Format(localeOf(this.#preferences.language, navigator.languages))
   readonly #render: (app: App) => void
   readonly #jobs = new Map<string, Job<unknown>>()
   #isDrawing = false
@@ -61,13 +61,14 @@ export class App {
 
   prefer(changed: Partial<Preferences>): void {
     this.#preferences = { ...this.#preferences, ...changed }
-    this.#format = new Format(this.language)
+    this.#format = new Format(localeOf(this.language, navigator.languages))
     keepPreferences(this.#preferences)
     applyPreferences(this.#preferences)
     this.draw()
   }
 
-  readonly t = (key: MessageKey, values?: MessageValues): string => messageIn(this.language, key, values)
+  readonly t = (key: MessageKey, values: MessageValues = {}): string =>
+    messageIn(this.language, key, values, (number) => this.#format.number(number))
 
   /** Changes what was typed in a view. */
   set<V extends View>(view: V, changed: Partial<Values<V>>): void {

@@ -88,11 +88,12 @@ export function encodingsOf(text: string): Encoding[] {
 }
 
 /**
- * The encodings in which the text is an id, the likeliest first: those in which a known layout reads the most plausible time.
- * Otherwise their own order decides, which begins with decimal.
+ * The encodings in which the text is an id, the likeliest first: decimal for what has no letter, because one id of 1 800 has
+ * none in hex, and fewer in the others; then those in which a known layout reads the most plausible time.
  */
 export function likelyEncodings(text: string, nowMs: number): Encoding[] {
   const rank = (encoding: Encoding) => {
+    if (encoding === 'decimal') return -1
     const [best] = plausibleReadings(readId(text, encoding), Object.values(layouts), nowMs)
     return best === undefined ? plausibilities.length : plausibilities.indexOf(plausibilityOf(best, nowMs))
   }

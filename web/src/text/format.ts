@@ -1,5 +1,3 @@
-import type { Language } from './language.ts'
-
 const dayMs = 24 * 3_600_000
 
 const units = [
@@ -13,17 +11,18 @@ const units = [
 
 /** Numbers and times as a language writes them. */
 export class Format {
-  readonly #language: Language
+  readonly #locale: string
   readonly #number: Intl.NumberFormat
   readonly #day: Intl.DateTimeFormat
   readonly #local: Intl.DateTimeFormat
   readonly #relative: Intl.RelativeTimeFormat
 
-  constructor(language: Language) {
-    this.#language = language
-    this.#number = new Intl.NumberFormat(language)
-    this.#day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
-    this.#local = new Intl.DateTimeFormat(language, {
+  /** @param locale - A language, or a form of it: `en-GB`. */
+  constructor(locale: string) {
+    this.#locale = locale
+    this.#number = new Intl.NumberFormat(locale)
+    this.#day = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+    this.#local = new Intl.DateTimeFormat(locale, {
       weekday: 'short',
       year: 'numeric',
       month: 'long',
@@ -34,7 +33,7 @@ export class Format {
       fractionalSecondDigits: 3,
       timeZoneName: 'short',
     })
-    this.#relative = new Intl.RelativeTimeFormat(language, { numeric: 'always' })
+    this.#relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
   }
 
   number(value: number | bigint): string {
@@ -42,7 +41,7 @@ export class Format {
   }
 
   percent(part: number): string {
-    return part.toLocaleString(this.#language, { style: 'percent' })
+    return part.toLocaleString(this.#locale, { style: 'percent' })
   }
 
   /** A day in UTC. */
@@ -78,7 +77,7 @@ export class Format {
   }
 
   #unit(count: number, unit: string): string {
-    return count.toLocaleString(this.#language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 })
+    return count.toLocaleString(this.#locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 })
   }
 }
 

@@ -27,12 +27,22 @@ export function languageFor(wanted: readonly string[]): Language {
   return wanted.map((tag) => tag.toLowerCase().split('-')[0]).find(isLanguage) ?? 'en'
 }
 
+/** The user's own form of a language, such as `en-GB`: numbers and dates are written in it. */
+export function localeOf(language: Language, wanted: readonly string[]): string {
+  return wanted.find((tag) => tag.toLowerCase().split('-')[0] === language) ?? language
+}
+
 export type MessageValues = Readonly<Record<string, string | number | bigint>>
 
-/** A message with its values; numbers as the language writes them. */
-export function messageIn(language: Language, key: MessageKey, values: MessageValues = {}): string {
+/** A message with its values. @param number - Writes a number in the language. */
+export function messageIn(
+  language: Language,
+  key: MessageKey,
+  values: MessageValues,
+  number: (value: number) => string,
+): string {
   return languages[language][key].replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name]
-    return typeof value === 'number' ? value.toLocaleString(language) : String(value)
+    return typeof value === 'number' ? number(value) : String(value)
   })
 }
