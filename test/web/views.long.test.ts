@@ -227,7 +227,9 @@ describeWith([missingChromium], 'the page', () => {
     await page.locator('#language').selectOption('ru')
     await page.reload()
     await page.getByRole('heading', { name: 'Разбор', level: 1 }).waitFor()
-    expect(await page.getByRole('table', { name: 'Части' }).innerText()).toContain('от 0 до 4 095'.replace(' 095', '\u00a0095'))
+    expect(await page.getByRole('table', { name: 'Части' }).innerText()).toContain(
+      'от 0 до 4 095'.replace(' 095', '\u00a0095'),
+    )
     expectNoFaults()
   })
 })

@@ -123,6 +123,8 @@ export function siteForTests(path?: string): Site {
 
 function findExecutable(): string {
   const command = findCommand(commands, 'chromium')
-  const folder = (process.env['PATH'] ?? '').split(':').find((one) => statSync(join(one, command), { throwIfNoEntry: false }))
+  const folder = (process.env['PATH'] ?? '')
+    .split(':')
+    .find((one) => statSync(join(one, command), { throwIfNoEntry: false }))
   return join(folder ?? '/usr/bin', command)
 }

@@ -15,6 +15,9 @@ export function readTime(text: string): number {
     plain,
   )
   if (match === null) throw new Told('troubleTime', { text: shortened(plain) })
+  // JavaScript takes 30 February for 1 March.
+  const day = plain.slice(0, plain.length - (match[4]?.length ?? 0))
+  if (match[3] !== undefined && utcDay(day) !== day) throw new Told('troubleTime', { text: shortened(plain) })
   const hasTime = match[4] !== undefined
   const hasOffset = match[7] !== undefined
   const iso = plain
@@ -23,6 +26,12 @@ export function readTime(text: string): number {
     .replace(/\s/g, '')
     .replace(/([+-]\d\d)(\d\d)$/, hasOffset ? '$1:$2' : '$&')
   return inRange(Date.parse(hasTime && !hasOffset ? `${iso}Z` : iso), plain)
+}
+
+/** The day as a Date has it; undefined where it can have none. */
+function utcDay(day: string): string | undefined {
+  const ms = Date.parse(day)
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().split('T')[0]
 }
 
 function inRange(ms: number, text: string): number {
