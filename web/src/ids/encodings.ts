@@ -76,7 +76,7 @@ function readBytes(text: string): bigint {
 }
 
 /** All encodings in which the text is an id. */
-export function encodingsOf(text: string): Encoding[] {
+function encodingsOf(text: string): Encoding[] {
   return encodings.filter((encoding) => {
     try {
       readId(text, encoding)

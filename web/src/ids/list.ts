@@ -20,7 +20,7 @@ export interface IdList {
 }
 
 /** Takes a paste apart: one id a line, or several with spaces, commas or semicolons between them, also in quotes and brackets. */
-export function* textsOf(text: string): Generator<{ text: string; line: number; end: number }> {
+function* textsOf(text: string): Generator<{ text: string; line: number; end: number }> {
   let line = 0
   for (let start = 0; start < text.length; ) {
     line++

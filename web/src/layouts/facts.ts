@@ -34,7 +34,7 @@ export function sortsByTime({ timestamp, bits }: Layout): boolean {
   return timestamp.shift + timestamp.bits === bits
 }
 
-export function largestOf(layout: Layout): bigint {
+function largestOf(layout: Layout): bigint {
   const below = layout.placements
     .filter(({ name }) => name !== 'timestamp')
     .reduce((sum, { bits, shift }) => sum | (((1n << BigInt(bits)) - 1n) << BigInt(shift)), 0n)

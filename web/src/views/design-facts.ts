@@ -87,7 +87,7 @@ function neighbours(app: App, layout: Layout, nowMs: number): TemplateResult {
 }
 
 /** What is allowed, and may surprise later. */
-export function warningsOf({ t, format }: App, layout: Layout, facts: Facts, nowMs: number): string[] {
+function warningsOf({ t, format }: App, layout: Layout, facts: Facts, nowMs: number): string[] {
   const expiresMs = layout.expiresAt.getTime()
   const day = format.day(expiresMs)
   const checks: (readonly [boolean, string])[] = [
