@@ -76,7 +76,7 @@ function row(app: App, { layout, plausibility, count, tooWide }: Candidate, gues
         ? html`<td class="figure">${app.t('countOf', { count, all: sample.length })}</td>`
         : html`<td class="figure">${utc(reading.timestampMs).replace('T', ' ').replace('Z', '')}</td>
             <td>${Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
-            <td class="figure">${reading.sequence}</td>`
+            <td class="figure" data-label=${app.t('sequence')}>${reading.sequence}</td>`
     }
     <td>${plausibility === undefined ? nothing : app.t(reasons[plausibility])}${tooWide > 0 ? html` ${app.t('reasonTooWide')}` : nothing}</td>
   </tr>`
