@@ -8,7 +8,7 @@ interface FieldOptions {
   readonly id: string
   readonly label: string
   readonly hint?: string | undefined
-  readonly trouble?: Trouble | undefined
+  readonly trouble?: Trouble | string | undefined
   /** A class that says how wide it is. */
   readonly size?: 'short' | 'wide'
 }
@@ -79,6 +79,6 @@ export function field(
   </div>`
 }
 
-export function troubleText(app: App, { key, values }: Trouble): string {
-  return app.t(key, values)
+export function troubleText(app: App, trouble: Trouble | string): string {
+  return typeof trouble === 'string' ? trouble : app.t(trouble.key, trouble.values)
 }

@@ -12,6 +12,8 @@ interface IdsFieldOptions {
   readonly label: string
   readonly hint: string
   readonly value: string
+  /** What is wrong with the ids, in words. */
+  readonly trouble?: string | undefined
   readonly onInput: (value: string) => void
 }
 
@@ -22,7 +24,7 @@ export function idsTextOf(app: App, name: IdsField, typed: string): string {
 
 /** Takes ids by typing, pasting, dropping or choosing a file. Much at once is kept beside the text field. */
 export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
-  const { label, hint, value, onInput } = options
+  const { label, hint, value, trouble, onInput } = options
   const name = options.field
   const id = name.replace('.', '-')
   const attached = app.attached.get(name)
@@ -53,6 +55,7 @@ export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
             spellcheck="false"
             .value=${value}
             aria-describedby=${`${id}-words`}
+            aria-invalid=${trouble !== undefined}
             @input=${(event: Event) => take((event.target as HTMLTextAreaElement).value)}
             @paste=${paste}
             @dragover=${(event: Event) => event.preventDefault()}
@@ -72,7 +75,7 @@ export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
       ${value === '' || attached !== undefined ? nothing : html`<button type="button" @click=${() => onInput('')}>${app.t('clear')}</button>`}
     </p>
   `
-  return field(app, { id, label, hint: tooLong ?? hint, size: 'wide' }, control)
+  return field(app, { id, label, hint: tooLong ?? hint, trouble, size: 'wide' }, control)
 }
 
 function attachedBox(app: App, name: IdsField, id: string, text: string): TemplateResult {

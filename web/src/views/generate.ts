@@ -63,6 +63,7 @@ export function generateView(app: App): TemplateResult {
               isNumber: true,
               size: 'short',
               trouble,
+              placeholder: '0',
               hint: t('range', { last }),
               onInput: (value) =>
                 app.set('generate', {

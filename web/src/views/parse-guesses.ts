@@ -30,7 +30,7 @@ export function guesses(app: App, guesses: Guesses): TemplateResult {
   const isOne = sample.length === 1
   return html`<section class="card" aria-labelledby="guesses-title">
     <h2 id="guesses-title">${t('guessesTitle')}</h2>
-    <p>${verdict(app, possible, shown, isGuess)}</p>
+    <p role="status">${verdict(app, possible, shown, isGuess)}</p>
     ${isSample ? html`<p class="hint">${t('guessesSample', { count: sample.length })}</p>` : nothing}
     ${
       possible.length === 0
@@ -60,7 +60,11 @@ function verdict({ t }: App, possible: readonly Candidate[], shown: Layout | und
   if (!isGuess) return t('verdictChosen', { layout: shown?.name ?? '' })
   if (first === undefined) return t('verdictNone')
   if (possible.length === 1) return t('verdictOne', { layout: first.layout.name })
-  return t('verdictSeveral', { count: possible.length, layout: first.layout.name })
+  const values = { count: possible.length, layout: first.layout.name }
+  const tied = possible.filter(
+    ({ count, plausibility }) => count === first.count && plausibility === first.plausibility,
+  )
+  return tied.length === 1 ? t('verdictSeveral', values) : t('verdictTied', { ...values, tied: tied.length })
 }
 
 function row(app: App, { layout, plausibility, count, tooWide }: Candidate, guesses: Guesses): TemplateResult {

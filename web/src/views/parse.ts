@@ -35,6 +35,7 @@ export function parseView(app: App): TemplateResult {
         label: t('ids'),
         hint: t('idsHint'),
         value: ids,
+        trouble: reading.result === undefined ? undefined : firstTrouble(app, reading.result),
         onInput: (ids) => app.set('parse', { ids, row: '' }),
       })}
       <div class="row">
@@ -106,19 +107,24 @@ function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout
   return own.filter((layout, i) => !known.includes(layout) && texts.indexOf(texts[i] as string) === i)
 }
 
-/** What is no id, and where. */
+/** What is wrong with the first text that is no id, beside the field. */
+function firstTrouble(app: App, { troubles: [first], troubleCount, ids }: IdList): string | undefined {
+  if (first === undefined) return undefined
+  const text = troubleText(app, first.trouble)
+  return troubleCount + ids.length === 1 ? text : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
+}
+
+/** All that is no id, and where, if it is more than one. */
 function troublesOf(app: App, { troubles, troubleCount, ids }: IdList): TemplateResult | typeof nothing {
-  if (troubleCount === 0) return nothing
+  if (troubleCount < 2) return nothing
   const { t, format } = app
-  const isOne = troubleCount === 1 && ids.length === 0
-  return html`<section class="card troubles" role="group" aria-labelledby="troubles-title">
-    <h2 id="troubles-title">${isOne ? t('noIdTitle') : t('noIdsTitle', { count: troubleCount, all: troubleCount + ids.length })}</h2>
+  return html`<section class="card troubles" aria-labelledby="troubles-title">
+    <h2 id="troubles-title">${t('noIdsTitle', { count: troubleCount, all: troubleCount + ids.length })}</h2>
     <ul>
       ${troubles.map(
         ({ line, trouble }) => html`<li>
-        ${isOne ? nothing : html`<span class="line-number">${t('line', { line: format.number(line) })}</span>`}
-        ${troubleText(app, trouble)}
-      </li>`,
+          <span class="line-number">${t('line', { line: format.number(line) })}</span> ${troubleText(app, trouble)}
+        </li>`,
       )}
       ${troubleCount > troubles.length ? html`<li>…</li>` : nothing}
     </ul>

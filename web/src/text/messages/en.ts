@@ -58,6 +58,8 @@ export const en = {
   verdictOne: 'An id does not say which layout made it. Of the layouts known here, {layout} alone makes sense.',
   verdictSeveral:
     'An id does not say which layout made it. {count} layouts make sense; {layout} is the likeliest, and a guess. Choose another one if you know better.',
+  verdictTied:
+    'An id does not say which layout made it. {count} layouts make sense, and {tied} of them equally well; {layout} is shown because it is the best known of these. Choose another one if you know better.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',
   verdictNone:
     'No layout known here makes sense of it. If another system made it, give its epoch above, or describe its fields under Design.',
@@ -201,7 +203,6 @@ export const en = {
   overlapNoNodes: 'Nodes were not compared: the two layouts differ, or an id is too wide for them.',
   sideTroubles: '{side}: no ids are {count} of {all}.',
 
-  noIdTitle: 'This is no id',
   noIdsTitle: 'Not read: {count} of {all}',
   line: 'Line {line}:',
   troubleNegative:

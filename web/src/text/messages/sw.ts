@@ -62,6 +62,8 @@ export const sw: Messages = {
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Kati ya inayojulikana hapa, {layout} pekee una mantiki.',
   verdictSeveral:
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki; {layout} una uwezekano mkubwa zaidi, lakini ni kisio. Chagua mwingine ikiwa unajua.',
+  verdictTied:
+    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki, na {tied} kati yake kwa kiwango sawa; {layout} unaonyeshwa kwa sababu unajulikana zaidi kati ya hiyo. Chagua mwingine ikiwa unajua.',
   verdictChosen: 'Umechagua {layout}. Safu nyingine zinaonyesha vitambulisho vingekuwa nini katika mipangilio mingine.',
   verdictNone:
     'Hakuna mpangilio unaojulikana hapa wenye mantiki. Kama mfumo mwingine ulikitengeneza, andika mwanzo wake wa muda hapo juu, au eleza sehemu zake katika Buni.',
@@ -207,7 +209,6 @@ export const sw: Messages = {
   overlapNoNodes: 'Nodi hazikulinganishwa: mipangilio ni tofauti, au kitambulisho ni kipana mno.',
   sideTroubles: '{side}: {count} kati ya {all} si vitambulisho.',
 
-  noIdTitle: 'Hiki si kitambulisho',
   noIdsTitle: 'Visivyosomwa: {count} kati ya {all}',
   line: 'Mstari {line}:',
   troubleNegative:

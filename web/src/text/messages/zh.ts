@@ -60,6 +60,8 @@ export const zh: Messages = {
   verdictOne: 'ID 本身不说明它属于哪种布局。在已知的布局中，只有 {layout} 合理。',
   verdictSeveral:
     'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，{layout} 可能性最大，但这只是推测。如果你知道答案，请另选。',
+  verdictTied:
+    'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，其中 {tied} 种同样合理；这里按最知名的 {layout} 显示。如果你知道答案，请另选。',
   verdictChosen: '你选择了 {layout}。其他各行是按别的布局解读的结果。',
   verdictNone: '已知的布局都不合理。如果它来自别的系统，请在上方填写起始时间，或在“设计”中描述它的字段。',
   idsThatFit: '合理的 ID',
@@ -199,7 +201,6 @@ export const zh: Messages = {
   overlapNoNodes: '没有比较节点：两种布局不同，或有 ID 超出位数。',
   sideTroubles: '{side}：{all} 个中有 {count} 个不是 ID。',
 
-  noIdTitle: '这不是 ID',
   noIdsTitle: '未能读取：{count} / {all}',
   line: '第 {line} 行：',
   troubleNegative: '{text} 是负数，而 ID 不是。有符号列会这样显示大的 ID；作为无符号数是 {unsigned}。',
