@@ -129,6 +129,12 @@ const mayUseNode = ['platform/node', 'platform/binary', 'host', 'store-url', 'st
 /** Packages that the user installs, and the one room that imports them. */
 const mayUsePackage: Record<string, string> = { '@noble/ciphers/ff1.js': 'mask' }
 
+/** What the page of web/ may import of src/, beside the entry of the package. */
+const pageMayImport = ['inspect']
+
+/** Packages that the page is built of. */
+const pageMayUsePackage = ['graupel', 'lit-html']
+
 /**
  * A room of native/, and the rooms it may include from. Headers of the system are for the platforms and the clock, those
  * of Node for the binding, so that everything else is tested without either.
@@ -179,6 +185,16 @@ for (const file of files) {
   }
 }
 
+const pageFiles = filesIn('web/src', /\.ts$/)
+for (const file of pageFiles) {
+  for (const target of importsOf(file)) {
+    const path = posix.join(file, '..', target)
+    if (pageMayUsePackage.includes(target) || (target.startsWith('.') && path.startsWith('web/src/'))) continue
+    const room = target.startsWith('.') && path.startsWith('src/') ? roomOf(path) : undefined
+    if (room === undefined || !pageMayImport.includes(room)) faults.push(`${file} imports ${target}: not for the page`)
+  }
+}
+
 const nativeFiles = filesIn('native', /\.(h|cc)$/)
 for (const file of nativeFiles) {
   const room = dirname(file)
@@ -202,10 +218,14 @@ for (const file of nativeFiles) {
 }
 
 // A check that finds nothing to check has to fail, too.
-if (files.length === 0 || nativeFiles.length === 0) faults.push('no files found in src or native')
+if ([files, pageFiles, nativeFiles].some(({ length }) => length === 0))
+  faults.push('no files found in src, web or native')
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
-else console.log(`check-imports: ${files.length + nativeFiles.length} files, dependencies point one way`)
+else
+  console.log(
+    `check-imports: ${files.length + pageFiles.length + nativeFiles.length} files, dependencies point one way`,
+  )
 
 /** What a TypeScript file imports or loads, types included. */
 function importsOf(file: string): string[] {

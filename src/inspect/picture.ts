@@ -7,7 +7,8 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'mage
 /** Styles a text in the form of its medium, such as a terminal or a page, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string
 
-interface Cell extends Placement {
+/** A field in a picture of an id. */
+export interface Cell extends Placement {
   readonly digits: string
   readonly label: string
   readonly style: Style
@@ -42,7 +43,8 @@ function labelLine(cells: readonly Cell[], labelled: number, paint: Paint): stri
   return ` ${hanging.join('')}└ ${paint(style, label)}`
 }
 
-function cellsOf(id: bigint, reading: Reading): Cell[] {
+/** The fields of all 64 bits, the most significant first, each with its digits and its colour. */
+export function cellsOf(id: bigint, reading: Reading): Cell[] {
   const { layout, fields, sequence } = reading
   const digits = id.toString(2).padStart(64, '0')
   const values: Record<string, number> = { ...fields, sequence }

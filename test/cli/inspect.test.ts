@@ -3,7 +3,7 @@ import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding
 import { describe, expect, it, vi } from 'vitest'
 import { paintFor, plain } from '../../dist/cli/paint.js'
 import { picture } from '../../dist/inspect/picture.js'
-import { plausibleReadings, read } from '../../dist/inspect/reading.js'
+import { plausibilityOf, plausibleReadings, read } from '../../dist/inspect/reading.js'
 import { howLongAgo, localTime } from '../../dist/inspect/time.js'
 import { graupel, lines } from '../support/cli.js'
 
@@ -160,6 +160,19 @@ describe('readings', () => {
     const at = (ms: number) => names(composeId({ timestampMs: nowMs + ms, node: 5 }, layouts.tsid))
     expect(at(dayMs)).toContain('tsid')
     expect(at(dayMs + 1)).not.toContain('tsid')
+  })
+
+  it.each([
+    ['future', nowMs + dayMs + 1],
+    ['recent', nowMs + dayMs],
+    ['recent', nowMs - dayMs],
+    ['past', nowMs - dayMs - 1],
+    ['past', layouts.tsid.epochMs + 30 * dayMs + 1],
+    ['early', layouts.tsid.epochMs + 30 * dayMs],
+  ] as const)('are called %s at %i', (plausibility, timestampMs) => {
+    expect(plausibilityOf(read(composeId({ timestampMs, node: 5 }, layouts.tsid), layouts.tsid), nowMs)).toBe(
+      plausibility,
+    )
   })
 
   it('put the first days of an epoch last, where few ids are from', () => {

@@ -1,0 +1,135 @@
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
+import { describeWith } from '../support/needs.ts'
+import { missingChromium, siteForTests } from './support/browser.ts'
+
+const axe = createRequire(new URL('../../web/package.json', import.meta.url)).resolve('axe-core/axe.min.js')
+
+/** Each view with something in it, and one with faults. */
+const filled = {
+  parse: '#parse?ids=1541815603606036480',
+  many: '#parse?ids=1541815603606036480,1541815603606036481,x&layout=twitter',
+  wrong: '#parse?ids=-5&epoch=yesterday',
+  generate: '#generate?count=3',
+  design: '#design',
+  compare:
+    '#compare?old=twitter&new=leaf&largest=1541815603606036480&oldIds=1541815603606036480&newIds=1541815603606036480',
+} as const
+
+describeWith([missingChromium], 'the page, wherever it lies', () => {
+  const site = siteForTests('/below/a/path/')
+  afterEach(() => site.leave())
+
+  it('works from a folder, by file:', async () => {
+    const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480', { base: site.fileUrl })
+    await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
+    await page.getByRole('link', { name: 'Generate' }).click()
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByText('Ids made: 10').waitFor()
+    expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px')
+    await page.goBack()
+    await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
+    expectNoFaults()
+  })
+
+  it('goes on without a network, and without storage', async () => {
+    const { page, context, expectNoFaults } = await site.visit('')
+    await context.setOffline(true)
+    await page.evaluate(() => {
+      Object.defineProperty(window, 'localStorage', {
+        get() {
+          throw new DOMException('denied', 'SecurityError')
+        },
+      })
+    })
+    await page.locator('#language').selectOption('zh')
+    await page.getByRole('heading', { name: '解析', level: 1 }).waitFor()
+    await page.getByRole('link', { name: '生成' }).click()
+    await page.getByRole('button', { name: '生成 ID' }).click()
+    await page.getByText('已生成 ID：10').waitFor()
+    expectNoFaults()
+  })
+
+  it('has a policy that allows nothing inline and no connection', async () => {
+    const { page } = await site.visit('')
+    const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    const refused = await page.evaluate(async () => {
+      const violations: string[] = []
+      addEventListener('securitypolicyviolation', (event) => violations.push(event.effectiveDirective))
+      document.body.append(Object.assign(document.createElement('script'), { text: 'window.broken = true' }))
+      await fetch('./page.js').catch(() => {})
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      return { violations, isBroken: 'broken' in window }
+    })
+    expect(refused.isBroken).toBe(false)
+    expect(refused.violations).toEqual(expect.arrayContaining(['script-src-elem', 'connect-src']))
+  })
+
+  it('can be used by the keyboard alone', async () => {
+    const { page, expectNoFaults } = await site.visit('#generate')
+    await page.keyboard.press('Tab')
+    await page.getByRole('link', { name: 'Skip to the content' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('generate-layout')
+    for (let i = 0; i < 4; i++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Ids made: 10').waitFor()
+    expectNoFaults()
+  })
+
+  it.each(['light', 'dark'] as const)('has no fault that axe finds, in %s', async (colorScheme) => {
+    const { page, expectNoFaults } = await site.visit('', { colorScheme, reducedMotion: 'reduce', bypassCSP: true })
+    await page.addScriptTag({ path: axe })
+    for (const [name, hash] of Object.entries(filled)) {
+      await goTo(page, hash)
+      if (name === 'generate') await page.getByRole('button', { name: 'Make ids' }).click()
+      if (name === 'generate') await page.getByText('Ids made').waitFor()
+      const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+      expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html)}`)).toEqual([])
+    }
+    expectNoFaults()
+  })
+
+  it.each([360, 640])('has no line that is wider than a window of %i pixels', async (width) => {
+    const { page, expectNoFaults } = await site.visit('', { viewport: { width, height: 800 }, locale: 'ru' })
+    for (const [name, hash] of Object.entries(filled)) {
+      await goTo(page, hash)
+      // Tables and code scroll by themselves.
+      const wide = await page.evaluate(() => {
+        const end = document.body.getBoundingClientRect().right
+        return [...document.body.querySelectorAll('*')]
+          .filter((one) => one.closest('.scroll, pre, .hidden, .file, svg') === null)
+          .filter((one) => one.getBoundingClientRect().right > end + 0.5)
+          .map(({ outerHTML }) => outerHTML.slice(0, 200))
+      })
+      expect({ name, wide }).toEqual({ name, wide: [] })
+    }
+    expectNoFaults()
+  })
+
+  it('draws the picture in print as on the screen, with a pattern for each field', async () => {
+    const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480')
+    await page.emulateMedia({ media: 'print' })
+    await page.locator('svg.bits').waitFor()
+    expect(await page.locator('textarea').isVisible()).toBe(false)
+    const patterns = await page
+      .locator('svg.bits .pattern')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('d')))
+    // The timestamp and what is unused are plain; each node field and the sequence have lines of their own.
+    const kinds = patterns.filter((d) => d !== '').map((d) => d?.replace(/[\d.]+/g, '').slice(0, 4))
+    expect(new Set(kinds).size).toBe(3)
+    expectNoFaults()
+  })
+})
+
+async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, hash)
+  await page.locator(`nav a[aria-current=page][href="${hash}"]`).waitFor()
+}

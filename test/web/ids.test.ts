@@ -1,0 +1,168 @@
+import { defineLayout, encodeId, encodings, layouts } from 'graupel'
+import { describe, expect, it } from 'vitest'
+import { candidatesOf } from '../../web/src/ids/candidates.ts'
+import { likelyEncodings, readAnyId, readId, writeId } from '../../web/src/ids/encodings.ts'
+import { exported, type FileKind } from '../../web/src/ids/export.ts'
+import { nodeOf } from '../../web/src/ids/issued.ts'
+import { readList } from '../../web/src/ids/list.ts'
+import { summarize } from '../../web/src/ids/summary.ts'
+import { Told } from '../../web/src/ids/trouble.ts'
+
+const discordId = 175928847299117063n
+type Ids = BigUint64Array<ArrayBuffer>
+
+const nowMs = Date.UTC(2026, 10, 22)
+
+/** The result of work that yields its progress, which has to grow from 0 to 1. */
+function all<Result>(work: Generator<number, Result>): Result {
+  let before = 0
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    if (!(step.value >= before && step.value <= 1)) throw new Error(`progress ${step.value} after ${before}`)
+    before = step.value
+  }
+}
+
+function troubleOf(read: () => unknown) {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof Told) return error.trouble
+    throw error
+  }
+  throw new Error('it was read')
+}
+
+describe('an id as text', () => {
+  it.each(encodings)('is read in %s as it was written', (encoding) => {
+    for (const id of [0n, 1n, discordId, 2n ** 63n, 2n ** 64n - 1n]) {
+      expect(readId(writeId(id, encoding), encoding)).toBe(id)
+      if (encoding !== 'bytes') expect(writeId(id, encoding)).toBe(encodeId(id, encoding))
+    }
+  })
+
+  it.each([
+    '0x271069029c00007',
+    '02:71:06:90:29:c0:00:07',
+    '\\x0271069029c00007',
+    '[2, 113, 6, 144, 41, 192, 0, 7]',
+    '0x02 0x71 0x06 0x90 0x29 0xc0 0x00 0x07',
+  ])('may be written as %s', (text) => {
+    expect(readAnyId(text, nowMs).id).toBe(0x0271069029c00007n)
+  })
+
+  it('is decimal rather than hex where it has no letter', () => {
+    expect(likelyEncodings('3125927076831231', nowMs)).toEqual(['decimal', 'hex'])
+  })
+
+  it('is, of two encodings, in the one in which its time makes sense', () => {
+    const text = encodeId(discordId, 'base58')
+    expect(likelyEncodings(text, nowMs)).toEqual(['base58', 'base62'])
+    expect(readAnyId(encodeId(discordId, 'base62'), nowMs)).toEqual({ id: discordId, encoding: 'base62' })
+  })
+
+  it.each([
+    ['-1', 'decimal', { key: 'troubleNegative', values: { text: '-1', unsigned: 2n ** 64n - 1n } }],
+    ['1.54e18', 'decimal', { key: 'troubleRounded' }],
+    ['18446744073709551616', 'decimal', { key: 'troubleTooLarge' }],
+    ['007', 'decimal', { key: 'troubleDecimal' }],
+    ['12ab', 'hex', { key: 'troubleWidth', values: { length: 4, width: 16 } }],
+    ['zzzzzzzzzzzzzzzz', 'hex', { key: 'troubleCharacter', values: { character: 'z' } }],
+    ['zzzzzzzzzzz', 'base62', { key: 'troubleTooLarge' }],
+    ['1,2,3,4,5,6,7,256', 'bytes', { key: 'troubleBytes' }],
+  ] as const)('is told in words where %s is no %s', (text, encoding, trouble) => {
+    expect(troubleOf(() => readId(text, encoding))).toMatchObject(trouble)
+  })
+})
+
+describe('a paste', () => {
+  it('has ids in lines, with commas, in quotes and in other encodings', () => {
+    const list = all(readList('["175928847299117063", 1541815603606036480n]\r\n\n0Czks0tP37X;7\n', '', nowMs))
+    expect([...list.ids]).toEqual([discordId, 1541815603606036480n, discordId, 7n])
+    expect(list).toMatchObject({ encoding: 'decimal', otherEncodings: [], troubleCount: 0 })
+  })
+
+  it('keeps what is no id with its line, and reads the rest', () => {
+    const list = all(readList(`7\n8\nid\n${'x\n'.repeat(20)}9`, '', nowMs))
+    expect([...list.ids]).toEqual([7n, 8n, 9n])
+    expect(list.troubleCount).toBe(21)
+    expect(list.troubles[0]).toMatchObject({ line: 3, trouble: { key: 'troubleNoId' } })
+    expect(list.troubles.length).toBe(8)
+  })
+
+  it('is read in the encoding that was chosen alone', () => {
+    expect(all(readList('7', 'hex', nowMs))).toMatchObject({ troubleCount: 1 })
+    expect([...all(readList('0000000000000010', 'hex', nowMs)).ids]).toEqual([16n])
+  })
+
+  it('has an order, gaps and equal ids', () => {
+    const at = (ms: number, sequence = 0) => (BigInt(ms) << 22n) | BigInt(sequence)
+    const ids = BigUint64Array.of(at(10), at(30), at(30, 1), at(20), at(30, 1), 2n ** 63n)
+    expect(all(summarize(ids, layouts.twitter))).toMatchObject({
+      tooWide: 1,
+      stepsBack: 1,
+      firstStepBack: 3,
+      shortest: { ms: -10, at: 3 },
+      longest: { ms: 20, at: 1 },
+      equal: { count: 1 },
+      nodes: [[0, 0]],
+    })
+  })
+
+  it('is read by layouts that make sense of all ids before those that make sense of some', () => {
+    const recent = (BigInt(nowMs - layouts.twitter.epochMs) << 22n) | 5n
+    const [first, ...others] = candidatesOf([recent, recent + 1n], Object.values(layouts), nowMs)
+    expect(first).toMatchObject({ layout: { name: 'twitter' }, plausibility: 'recent', count: 2 })
+    expect(others.at(-1)).toMatchObject({ count: 0 })
+    expect(others.find(({ layout }) => layout.name === 'js53')).toMatchObject({ count: 0, tooWide: 2 })
+    expect(others.find(({ layout }) => layout.name === 'baidu')).toMatchObject({ plausibility: 'past' })
+  })
+})
+
+describe('ids that the page makes', () => {
+  const make = (ms: number, count: number, node = 3) => {
+    const ids = new BigUint64Array(count)
+    all(nodeOf(layouts.js53, node).from(ms, ids))
+    return [...ids]
+  }
+
+  it('are distinct for one typed time, and for times that overlap', () => {
+    const ms = Date.UTC(2024, 0, 1)
+    const ids = [...make(ms, 300), ...make(ms, 300), ...make(ms + 2, 300), ...make(ms - 1, 300)]
+    expect(new Set(ids).size).toBe(1200)
+    expect(ids[128]).toBe((ids[0] as bigint) + (1n << 12n))
+  })
+
+  it('are distinct from those of the clock', async () => {
+    // Two ids a tick: those of a typed time reach half a second ahead, where the clock arrives.
+    const layout = defineLayout({
+      ...layouts.leaf,
+      name: 'slow',
+      fields: [
+        ['timestamp', 41],
+        ['worker', 10],
+        ['sequence', 1],
+      ],
+    })
+    const node = nodeOf(layout, { worker: 5 })
+    const startMs = Date.now()
+    const [ahead, clock, after] = [1000, 50, 1200].map((count) => new BigUint64Array(count)) as [Ids, Ids, Ids]
+    all(node.from(startMs, ahead))
+    await node.byClock(clock, () => {}, new AbortController().signal)
+    all(node.from(startMs, after))
+    expect(new Set([...ahead, ...clock, ...after]).size).toBe(2250)
+    expect(nodeOf(defineLayout({ ...layout, name: 'other' }), 5)).toBe(node)
+  })
+
+  it.each([
+    ['text', '0Czks0tP37X\n0Czks0tP37Y\n'],
+    ['csv', 'id,timestamp,worker,process,sequence\n0Czks0tP37X,2016-04-30T11:18:25.796Z,1,0,7\n'],
+    ['json', '[\n{"id":"0Czks0tP37X","timestamp":"2016-04-30T11:18:25.796Z","worker":1,"process":0,"sequence":7},\n{'],
+  ] as const)('are written to a file as %s', (kind: FileKind, start) => {
+    const ids = BigUint64Array.of(discordId, discordId + 1n)
+    const text = all(exported(kind, ids, layouts.discord, 'base62')).join('')
+    expect(text).toContain(start)
+    if (kind === 'json') expect(JSON.parse(text)).toHaveLength(2)
+  })
+})

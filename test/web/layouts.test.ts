@@ -1,0 +1,183 @@
+import { composeId, defineLayout, layouts } from 'graupel'
+import { describe, expect, it } from 'vitest'
+import { choose } from '../../web/src/layouts/choice.ts'
+import { codeOf, designOf } from '../../web/src/layouts/design.ts'
+import { factsOf, neighboursOf } from '../../web/src/layouts/facts.ts'
+import { firstMsAbove, orderOf } from '../../web/src/layouts/order.ts'
+import { fieldsFromText, fieldsToText, layoutFromText, layoutToText } from '../../web/src/layouts/spec-text.ts'
+import { isLeftOut, linkOf, readLink } from '../../web/src/link.ts'
+import { defaults, defaultValues } from '../../web/src/state.ts'
+import { readNumber, readTime } from '../../web/src/text/time.ts'
+
+const nowMs = Date.UTC(2026, 10, 22)
+/** One bit less of time and a later epoch than Leaf: its ids grow twice as fast. */
+const faster = defineLayout({
+  name: 'faster',
+  epochMs: Date.UTC(2020, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 40],
+    ['worker', 11],
+    ['sequence', 12],
+  ],
+})
+const leafFrom = (epochMs: number) => defineLayout({ ...layouts.leaf, name: 'new', epochMs })
+
+describe('a link', () => {
+  it('carries all that differs from the defaults, also what is wrong', () => {
+    const values = { ...defaultValues().parse, ids: '1,2\n#&=%ü', epoch: 'x?y' }
+    const link = linkOf('parse', values)
+    expect(link).not.toContain('layout')
+    expect(readLink(link, () => ({}))).toMatchObject({ view: 'parse', values })
+  })
+
+  it('leaves out what is too long, and keeps it where it is', () => {
+    const values = { ...defaultValues().parse, ids: '1'.repeat(10_000), layout: 'leaf' }
+    const link = linkOf('parse', values)
+    expect(isLeftOut(link)).toBe(true)
+    expect(link.length).toBeLessThan(100)
+    expect(readLink(link, () => values)?.values).toEqual(values)
+  })
+
+  it.each(['', '#', '#nothing', '#constructor?x=1'])('is none in %j', (hash) => {
+    expect(readLink(hash, () => ({}))).toBeUndefined()
+  })
+})
+
+describe('a layout as text', () => {
+  it.each(Object.values(layouts))('of $name is read as it was', (layout) => {
+    expect(layoutFromText(layoutToText(layout))).toEqual({ ...layout })
+  })
+
+  it('keeps names and bits that are wrong', () => {
+    const fields = [
+      ['a.b,c:d', '4x'],
+      ['', ''],
+    ] as const
+    expect(fieldsFromText(fieldsToText(fields))).toEqual(fields)
+  })
+
+  it('tells what cannot be read', () => {
+    expect(choose('nothing', '').layoutTrouble).toMatchObject({ key: 'troubleLayoutText' })
+    expect(choose('x@0/1:timestamp.41', '').layoutTrouble).toMatchObject({ key: 'troubleLibrary' })
+    expect(choose('leaf', 'soon').epochTrouble).toMatchObject({ key: 'troubleTime' })
+    expect(choose('leaf', '2020-01-01').layout?.epochMs).toBe(Date.UTC(2020, 0, 1))
+  })
+})
+
+describe('a design', () => {
+  it('says what is wrong where it is', () => {
+    const design = { ...defaults.design, tick: '0', epoch: '', fields: 'timestamp.41,Node.1,timestamp.2,sequence.60' }
+    const { tickTrouble, epochTrouble, fieldTroubles, layout } = designOf(design)
+    expect(tickTrouble?.key).toBe('troubleNumber')
+    expect(epochTrouble?.key).toBe('troubleTime')
+    expect(fieldTroubles.map((trouble) => trouble?.key)).toEqual([
+      undefined,
+      'troubleFieldName',
+      'troubleFieldTwice',
+      'troubleNumber',
+    ])
+    expect(layout).toBeUndefined()
+  })
+
+  it('has code that makes the layout', () => {
+    const design = {
+      ...defaults.design,
+      name: `it's "new" 5`,
+      unsigned: '1',
+      fields: 'timestamp.42,node.10,sequence.12',
+    }
+    const { layout } = designOf(design)
+    if (layout === undefined) throw new Error('there is no layout')
+    const [, name, body] = /export const (\w+) = defineLayout\((.*)\)$/s.exec(codeOf(layout)) ?? []
+    expect(name).toBe('itSNew5')
+    expect(new Function(`return (${body})`)()).toEqual({ ...layout })
+  })
+})
+
+describe('what follows from a layout', () => {
+  it('is the first moment with ids above 2^53 and 2^63', () => {
+    expect(factsOf(layouts.js53)).toMatchObject({ unsafeFromMs: undefined, negativeFromMs: undefined })
+    const { unsafeFromMs, negativeFromMs } = factsOf(layouts.discord)
+    for (const [ms, bound] of [
+      [unsafeFromMs, 2n ** 53n],
+      [negativeFromMs, 2n ** 63n],
+    ] as const) {
+      const last = { node: 1023, sequence: 4095 }
+      expect(composeId({ timestampMs: ms as number, ...last }, layouts.discord)).toBeGreaterThanOrEqual(bound)
+      expect(composeId({ timestampMs: (ms as number) - 1, ...last }, layouts.discord)).toBeLessThan(bound)
+    }
+  })
+
+  it('is which presets make the same ids, and which stay apart', () => {
+    const relations = new Map(
+      neighboursOf(layouts.twitter, nowMs).map(({ preset, relation }) => [preset.name, relation]),
+    )
+    expect(relations.get('leaf')).toBe('same')
+    expect(relations.get('wide')).toBe('overlap')
+    expect(relations.get('js53')).toBe('apart')
+  })
+})
+
+describe('the order of a migration', () => {
+  it('is above where the new epoch is earlier, and below where it is later', () => {
+    expect(orderOf(layouts.leaf, leafFrom(layouts.leaf.epochMs - 1)).kind).toBe('above')
+    expect(orderOf(layouts.leaf, leafFrom(layouts.leaf.epochMs + 1)).kind).toBe('below')
+    // Within a tick, ids of the two interleave.
+    expect(orderOf(layouts.leaf, layouts.twitter).kind).toBe('below')
+  })
+
+  it('changes at one moment where one of them grows faster', () => {
+    const order = orderOf(layouts.leaf, faster)
+    if (order.kind !== 'above from') throw new Error(order.kind)
+    const old = (ms: number) => composeId({ timestampMs: ms, node: 1023, sequence: 4095 }, layouts.leaf)
+    const next = (ms: number) => composeId({ timestampMs: ms, node: 0 }, faster)
+    expect(next(order.ms)).toBeGreaterThan(old(order.ms))
+    expect(next(order.ms - 1)).toBeLessThan(old(order.ms - 1))
+  })
+
+  it('is none where the time is not in front', () => {
+    const mixed = defineLayout({
+      ...layouts.leaf,
+      name: 'mixed',
+      fields: [
+        ['worker', 10],
+        ['timestamp', 41],
+        ['sequence', 12],
+      ],
+    })
+    expect(orderOf(layouts.leaf, mixed)).toMatchObject({ kind: 'unordered', layouts: [{ name: 'mixed' }] })
+    expect(firstMsAbove(mixed, 1n)).toBeUndefined()
+  })
+
+  it('begins one tick after the largest old id', () => {
+    const largest = 1541815603606036480n
+    const ms = firstMsAbove(layouts.wide, largest) as number
+    expect(composeId({ timestampMs: ms, node: 0 }, layouts.wide)).toBeGreaterThan(largest)
+    expect(composeId({ timestampMs: ms - 1, node: 0 }, layouts.wide)).toBeLessThanOrEqual(largest)
+    expect(firstMsAbove(layouts.js53, largest)).toBeUndefined()
+  })
+})
+
+describe('a typed time', () => {
+  it.each([
+    ['1596211200000', 1596211200000],
+    ['-28800000', -28800000],
+    ['2026', Date.UTC(2026, 0, 1)],
+    ['2026-11-22', Date.UTC(2026, 10, 22)],
+    ['2026-11-22 12:30', Date.UTC(2026, 10, 22, 12, 30)],
+    ['2026-11-22T12:30:01.5+08:00', Date.UTC(2026, 10, 22, 4, 30, 1, 500)],
+    ['2026-11-22T12:30+0800', Date.UTC(2026, 10, 22, 4, 30)],
+    [' 2026-11-22t12:30z ', Date.UTC(2026, 10, 22, 12, 30)],
+  ])('may be %j', (text, ms) => {
+    expect(readTime(text)).toBe(ms)
+  })
+
+  it.each(['', 'now', '12', '2026-13-01', '2026-02-30', '22.11.2026', '9000000000000000'])('may not be %j', (text) => {
+    expect(() => readTime(text)).toThrow(/troubleTime/)
+  })
+
+  it.each(['', '1.5', '-1', '101', '1e2', '0x10'])('is no number from 1 to 100 in %j', (text) => {
+    expect(() => readNumber(text, 1, 100)).toThrow('troubleNumber')
+  })
+})

@@ -1,0 +1,244 @@
+import { readFileSync } from 'node:fs'
+import { decode, layouts } from 'graupel'
+import { afterEach, expect, it } from 'vitest'
+import { describeWith } from '../support/needs.ts'
+import { missingChromium, siteForTests } from './support/browser.ts'
+
+interface Vector {
+  layout: keyof typeof layouts
+  epochMs?: number
+  id: string
+  timestampMs: number
+  fields: Record<string, number>
+  sequence: number
+}
+
+const { ids: vectors } = JSON.parse(readFileSync(new URL('../support/vectors.json', import.meta.url), 'utf8')) as {
+  ids: Vector[]
+}
+
+describeWith([missingChromium], 'the page', () => {
+  const site = siteForTests('/tools/ids/')
+  afterEach(() => site.leave())
+
+  it('takes the ids of other systems apart as they are', async () => {
+    const { page, expectNoFaults } = await site.visit('')
+    for (const { layout, epochMs, id, timestampMs, fields, sequence } of vectors) {
+      await page.getByLabel('Ids', { exact: true }).fill(id)
+      await page.getByLabel('Layout', { exact: true }).selectOption(layout)
+      await page.getByLabel('Epoch', { exact: true }).fill(epochMs === undefined ? '' : String(epochMs))
+      const parts = page.getByRole('table', { name: 'Parts' })
+      await parts.getByText(new Date(timestampMs).toISOString()).waitFor()
+      const rows = await parts.getByRole('row').allInnerTexts()
+      for (const [name, value] of Object.entries({ ...fields, Sequence: sequence })) {
+        const row = rows.find((text) => text.trim().startsWith(name))
+        expect(row?.replace(/[\s,]+/g, ' ')).toContain(` ${value.toLocaleString('en').replace(',', ' ')} `)
+      }
+    }
+    expectNoFaults()
+  })
+
+  it('ranks layouts with their reasons, and says that the best is a guess', async () => {
+    const { page, expectNoFaults } = await site.visit('#parse?ids=175928847299117063')
+    const guesses = page.getByRole('region', { name: 'Which layout made it?' })
+    await guesses.getByText(/An id does not say which layout made it\. \d layouts make sense/).waitFor()
+    const names = await guesses.getByRole('rowheader').allInnerTexts()
+    expect(names.map((name) => name.trim())).toEqual(expect.arrayContaining(['twitter', 'leaf', 'discord']))
+    await page.getByText('twitter is shown because it is the best known of these').waitFor()
+    await page.getByText('if it is twitter').waitFor()
+    await guesses.getByRole('radio', { name: 'discord' }).check()
+    await page.getByText('2016-04-30T11:18:25.796Z').waitFor()
+    await page.getByText('You chose discord').waitFor()
+    expect(await page.getByText('if it is').count()).toBe(0)
+    await expect.poll(() => page.url()).toContain('layout=discord')
+    // In the time zone of the browser, too.
+    expect(await page.getByRole('table', { name: 'Parts' }).innerText()).toMatch(/19:18:25/)
+    expectNoFaults()
+  })
+
+  it('reads every encoding, and says which one it found', async () => {
+    const { page, expectNoFaults } = await site.visit('')
+    const field = page.getByLabel('Ids', { exact: true })
+    const forms = [
+      ['175928847299117063', 'Found: decimal'],
+      ['0271069c2ec00007', 'Found: hex'],
+      ['02 71 06 9c 2e c0 00 07', 'Found: bytes'],
+      ['0Czks0tP37X', 'base62'],
+    ] as const
+    const id = 175928847299117063n
+    for (const [text, found] of forms) {
+      const written = found.endsWith('hex') || found.endsWith('bytes') ? hexOf(id, text.includes(' ')) : text
+      await field.fill(written)
+      await page.locator('#parse-encoding-words', { hasText: found }).waitFor()
+      await page.getByRole('table', { name: 'Encodings' }).getByText(String(id)).waitFor()
+    }
+    expectNoFaults()
+  })
+
+  it('tells in words what is no id, and keeps what was typed', async () => {
+    const { page, expectNoFaults } = await site.visit('')
+    const field = page.getByLabel('Ids', { exact: true })
+    const wrong = [
+      ['-5', 'as an unsigned number it is 18446744073709551611'],
+      ['1.54e18', 'its last digits are lost'],
+      ['99999999999999999999', 'is too large'],
+      ['hello', 'is an id in no encoding'],
+    ] as const
+    for (const [text, words] of wrong) {
+      await field.fill(text)
+      await page.getByText(words).waitFor()
+      expect(await field.inputValue()).toBe(text)
+    }
+    await page.getByLabel('Epoch', { exact: true }).fill('yesterday')
+    await page.getByText('“yesterday” is no time').waitFor()
+    await page.getByRole('link', { name: 'Design' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('mine')
+    await page.getByRole('link', { name: 'Parse', exact: true }).click()
+    expect(await field.inputValue()).toBe('hello')
+    expect(await page.getByLabel('Epoch', { exact: true }).inputValue()).toBe('yesterday')
+    await page.reload()
+    expect(await field.inputValue()).toBe('hello')
+    await page.getByRole('link', { name: 'Design' }).click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('mine')
+    expectNoFaults()
+  })
+
+  it('shows the order of several ids and the gaps between them', async () => {
+    const ids = ['1541815603606036480', '1541815603606036482', '1541815603606036481', '1541815703606036482', 'x']
+    const { page, expectNoFaults } = await site.visit(`#parse?layout=twitter&ids=${ids.join('%0A')}`)
+    await page.getByText('Not ascending. Steps back: 1; the first is at id 3.').waitFor()
+    await page.getByText('Line 5:').waitFor()
+    await page.getByText('23.842 sec').first().waitFor()
+    await page.getByRole('radio', { name: '1541815703606036482' }).check()
+    await page.getByRole('heading', { name: '1541815703606036482' }).waitFor()
+    expectNoFaults()
+  })
+
+  it('makes ids, which can be copied and downloaded', async () => {
+    const { page, context, expectNoFaults } = await site.visit('#generate?node=3.9')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByText('Ids made: 10').waitFor()
+    await page.getByRole('button', { name: 'Copy all' }).click()
+    await page.getByText('Copied.').waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    const ids = copied.trim().split('\n')
+    expect(new Set(ids).size).toBe(10)
+    for (const id of ids) expect(decode(id, layouts.twitter).fields).toEqual({ datacenter: 3, worker: 9 })
+
+    await page.getByRole('button', { name: `Copy ${ids[4]}` }).click()
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(ids[4])
+
+    const csv = await download('CSV')
+    expect(csv.name).toBe('ids.csv')
+    expect(csv.text.split('\n')[0]).toBe('id,timestamp,datacenter,worker,sequence')
+    expect(csv.text.split('\n')[1]?.split(',')[0]).toBe(ids[0])
+    const json = JSON.parse((await download('JSON')).text)
+    expect(json.map(({ id }: { id: string }) => id)).toEqual(ids)
+    expect(json[0]).toMatchObject({ datacenter: 3, worker: 9, sequence: 0 })
+    expectNoFaults()
+
+    async function download(button: string) {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: button, exact: true }).click(),
+      ])
+      return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') }
+    }
+  })
+
+  it('makes no id of a typed time twice, and refuses what does not fit', async () => {
+    const { page, expectNoFaults } = await site.visit('#generate?time=2020-01-01&count=5000&layout=js53')
+    const make = page.getByRole('button', { name: 'Make ids' })
+    const first = page.locator('table.ids tbody tr').first()
+    await make.click()
+    await first.getByText('2020-01-01 00:00:00.000').waitFor()
+    await make.click()
+    // 128 ids a tick, and 5000 of them are used.
+    await first.getByText('2020-01-01 00:00:00.039').waitFor()
+    await page.getByLabel('Time (optional)').fill('2019-12-31')
+    await page.getByText('is before the epoch of the layout').waitFor()
+    await page.getByLabel('How many').fill('100001')
+    await page.getByText('“100001” does not fit').waitFor()
+    await make.click()
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true')
+    expect(await page.getByLabel('How many').inputValue()).toBe('100001')
+    await page.getByLabel('Time (optional)').fill('')
+    await page.getByLabel('How many').fill('3')
+    await page.getByLabel('Layout', { exact: true }).selectOption('baidu')
+    await make.click()
+    await page.getByRole('heading', { name: 'No ids were made' }).waitFor()
+    expectNoFaults()
+  })
+
+  it('plans a layout by sliders and numbers, with code and a link that carries it', async () => {
+    const { page, context, expectNoFaults } = await site.visit('#design')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByText("['region', 4],").waitFor()
+    await page.getByRole('slider', { name: 'Bits of sequence' }).press('ArrowRight')
+    await page.getByText('The fields have 64 bits together, and 63 is the most. Shorten them by 1.').waitFor()
+    await page.getByRole('checkbox', { name: /Unsigned/ }).check()
+    await page.getByText('a signed column shows late ids as negative').waitFor()
+    await page.getByRole('textbox', { name: 'Bits of worker' }).fill('3x')
+    await page.getByText('“3x” does not fit').waitFor()
+    await page.getByRole('textbox', { name: 'Bits of worker' }).fill('3')
+    await page.getByText('8,192,000').first().waitFor()
+    await page.getByRole('textbox', { name: 'Name of field 2' }).fill('timestamp')
+    await page.getByText('There are two fields called timestamp.').waitFor()
+    await page.getByRole('textbox', { name: 'Name of field 2' }).fill('zone')
+    await page.getByRole('button', { name: 'Move sequence up' }).click()
+    await page.getByText('within a tick, ids of different nodes interleave').waitFor()
+
+    await page.getByRole('button', { name: 'Copy a link to this' }).click()
+    const link = await page.evaluate(() => navigator.clipboard.readText())
+    const code = await page.locator('pre').innerText()
+    expect(code).toContain("['zone', 4],\n    ['sequence', 13],\n    ['worker', 3],")
+    const other = await site.visit(new URL(link).hash)
+    expect(await other.page.locator('pre').innerText()).toBe(code)
+
+    await page.getByRole('link', { name: 'Make ids with it' }).click()
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByText('Ids made: 10').waitFor()
+    expectNoFaults()
+  })
+
+  it('says from when on new ids sort above old ones, and what both sides have in common', async () => {
+    const { page, expectNoFaults } = await site.visit('#compare?old=leaf&new=leaf&newEpoch=2020-01-01')
+    await page.getByText('No. At every time, new ids are smaller').waitFor()
+    await page.getByLabel('Largest old id').fill('1541815603606036480')
+    // As long after the new epoch as the id is after the old one: 367597485448 ms.
+    await page.getByText('from 2031-08-25T14:24:45.449Z on').waitFor()
+    await page.getByLabel('Epoch', { exact: true }).nth(1).fill('')
+    await page.getByRole('textbox', { name: 'Old ids' }).fill('1541815603606036480\n1541815603606036481\n')
+    await page.getByRole('textbox', { name: 'New ids' }).fill('1541815603606036481, 1541815703606036482')
+    await page.getByText('Ids that occur more than once: 1').waitFor()
+    await page.getByText('Nodes on both sides: 1 (378)').waitFor()
+    expectNoFaults()
+  })
+
+  it('speaks four languages, by the browser and by hand', async () => {
+    const { page, expectNoFaults } = await site.visit('#parse?ids=175928847299117063', { locale: 'sw-KE' })
+    await page.getByRole('heading', { name: 'Changanua', level: 1 }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('sw')
+    for (const [language, heading] of [
+      ['zh', '解析'],
+      ['ru', 'Разбор'],
+      ['en', 'Parse'],
+    ] as const) {
+      await page.locator('#language').selectOption(language)
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+    }
+    await page.locator('#language').selectOption('ru')
+    await page.reload()
+    await page.getByRole('heading', { name: 'Разбор', level: 1 }).waitFor()
+    expect(await page.getByRole('table', { name: 'Части' }).innerText()).toContain(
+      'от 0 до 4 095'.replace(' 095', '\u00a0095'),
+    )
+    expectNoFaults()
+  })
+})
+
+function hexOf(id: bigint, isBytes: boolean): string {
+  const hex = id.toString(16).padStart(16, '0')
+  return isBytes ? hex.replace(/..(?=.)/g, '$& ') : hex
+}

@@ -1,0 +1,170 @@
+import { Batch } from './ids/batch.ts'
+import { isLeftOut, linkOf, readLink } from './link.ts'
+import { applyPreferences, keepPreferences, type Preferences, readPreferences } from './preferences.ts'
+import { Job } from './slices.ts'
+import { type AllValues, defaultValues, type IdsField, isView, type Values, type View, views } from './state.ts'
+import { Format } from './text/format.ts'
+import { type Language, localeOf, type MessageKey, type MessageValues, messageIn } from './text/language.ts'
+
+/** Browsers refuse when the address is changed more often than a few times a second. */
+const addressMs = 400
+
+/** Long enough to read a sentence. */
+const announcementMs = 6000
+
+/** What the views show and change: all that was typed, the view, the language. */
+export class App {
+  view: View = 'parse'
+  readonly values: AllValues = defaultValues()
+  /** Pastes and files that are too large for a text field. They are in no link. */
+  readonly attached = new Map<IdsField, string>()
+  /** What just happened, in words, for a few seconds. */
+  announcement = ''
+  /** The ids that the view Generate made last. */
+  readonly batch = new Batch(() => this.draw())
+  #preferences = readPreferences()
+  #format = new Format(localeOf(this.#preferences.language, navigator.languages))
+  readonly #render: (app: App) => void
+  readonly #jobs = new Map<string, Job<unknown>>()
+  #isDrawing = false
+  #announcementTimer: ReturnType<typeof setTimeout> | undefined
+  #addressTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(render: (app: App) => void) {
+    this.#render = render
+  }
+
+  /** Shows what the address says, and follows it from now on. */
+  start(): void {
+    applyPreferences(this.#preferences)
+    this.#restore()
+    this.#follow()
+    addEventListener('popstate', () => this.#follow())
+    addEventListener('pagehide', () => this.#writeAddress())
+    addEventListener('beforeunload', (event) => {
+      // What stands in no link would be lost.
+      if (views.some((view) => isLeftOut(this.link(view)))) event.preventDefault()
+    })
+  }
+
+  get language(): Language {
+    return this.#preferences.language
+  }
+
+  get preferences(): Readonly<Preferences> {
+    return this.#preferences
+  }
+
+  get format(): Format {
+    return this.#format
+  }
+
+  prefer(changed: Partial<Preferences>): void {
+    this.#preferences = { ...this.#preferences, ...changed }
+    this.#format = new Format(localeOf(this.language, navigator.languages))
+    keepPreferences(this.#preferences)
+    applyPreferences(this.#preferences)
+    this.draw()
+  }
+
+  readonly t = (key: MessageKey, values: MessageValues = {}): string =>
+    messageIn(this.language, key, values, (number) => this.#format.number(number))
+
+  /** Changes what was typed in a view. */
+  set<V extends View>(view: V, changed: Partial<Values<V>>): void {
+    Object.assign(this.values[view], changed)
+    this.draw()
+    this.#addressTimer ??= setTimeout(() => this.#writeAddress(), addressMs)
+  }
+
+  attach(field: IdsField, text: string | undefined): void {
+    if (text === undefined) this.attached.delete(field)
+    else this.attached.set(field, text)
+    this.draw()
+  }
+
+  /** Work that takes long, by its name: of each name, the newest alone goes on. */
+  job<Result>(name: string): Job<Result> {
+    let job = this.#jobs.get(name)
+    if (job === undefined) {
+      job = new Job<unknown>(() => this.draw())
+      this.#jobs.set(name, job)
+    }
+    return job as Job<Result>
+  }
+
+  /** Another view: a new entry in the history. */
+  show(view: View): void {
+    this.#writeAddress()
+    this.view = view
+    history.pushState(this.#kept(), '', this.link(view))
+    this.draw()
+    scrollTo(0, 0)
+  }
+
+  link(view: View): string {
+    const attached = [...this.attached.keys()].map((field) => field.split('.'))
+    const keys = attached.filter(([of]) => of === view).map(([, key]) => key as string)
+    return linkOf(view, this.values[view], keys)
+  }
+
+  announce(text: string): void {
+    this.announcement = text
+    this.draw()
+    clearTimeout(this.#announcementTimer)
+    this.#announcementTimer = setTimeout(() => {
+      this.announcement = ''
+      this.draw()
+    }, announcementMs)
+  }
+
+  /** Draws soon, once for all changes until then. */
+  draw(): void {
+    if (this.#isDrawing) return
+    this.#isDrawing = true
+    queueMicrotask(() => {
+      this.#isDrawing = false
+      this.#render(this)
+    })
+  }
+
+  /** The view and its values, as the address says. */
+  #follow(): void {
+    const link = readLink(location.hash, (view) => this.values[view])
+    if (link !== undefined) {
+      if (link.view !== this.view) scrollTo(0, 0)
+      this.view = link.view
+      Object.assign(this.values[link.view], link.values)
+      for (const field of [...this.attached.keys()]) {
+        const [view, key = ''] = field.split('.')
+        if (view === link.view && !link.leftOut.includes(key)) this.attached.delete(field)
+      }
+    }
+    this.draw()
+  }
+
+  #writeAddress(): void {
+    clearTimeout(this.#addressTimer)
+    this.#addressTimer = undefined
+    history.replaceState(this.#kept(), '', this.link(this.view))
+  }
+
+  /** What the other views hold, for when the page is loaded again: the address has the one that is shown. */
+  #kept(): AllValues {
+    const values = structuredClone(this.values)
+    for (const view of views) Object.assign(values[view], readLink(linkOf(view, values[view]), () => ({}))?.values)
+    return values
+  }
+
+  #restore(): void {
+    const kept: unknown = history.state
+    if (typeof kept !== 'object' || kept === null) return
+    for (const [view, values] of Object.entries(kept)) {
+      if (!isView(view) || typeof values !== 'object') continue
+      const mine = this.values[view] as Record<string, string>
+      for (const [key, value] of Object.entries(values as object)) {
+        if (Object.hasOwn(mine, key) && typeof value === 'string') mine[key] = value
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Field, Layout, NodeOf } from 'graupel'
+import { inSlices } from '../slices.ts'
+import { nodeOf } from './issued.ts'
+
+interface BatchOptions {
+  readonly layout: Layout
+  readonly node: NodeOf<readonly Field[]>
+  readonly count: number
+  /** A time for the ids; undefined: now. */
+  readonly timeMs: number | undefined
+}
+
+/** The ids that were asked for last. */
+export class Batch {
+  /** The part that is made, from 0 to 1; undefined while nothing is under way. */
+  progress: number | undefined
+  isCancelled = false
+  ids: BigUint64Array | undefined
+  layout: Layout | undefined
+  /** What the library says where no ids can be made. */
+  failure: string | undefined
+  #abort = new AbortController()
+  readonly #onChange: () => void
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange
+  }
+
+  /** Makes ids, and gives up those that are being made. */
+  async make({ layout, node, count, timeMs }: BatchOptions): Promise<void> {
+    this.#abort.abort()
+    this.#abort = new AbortController()
+    const { signal } = this.#abort
+    this.isCancelled = false
+    this.failure = undefined
+    const onProgress = (done: number) => {
+      if (signal.aborted) return
+      this.progress = done
+      this.#onChange()
+    }
+    onProgress(0)
+    const ids = new BigUint64Array(count)
+    try {
+      const issued = nodeOf(layout, node)
+      if (timeMs === undefined) await issued.byClock(ids, onProgress, signal)
+      else await inSlices(issued.from(timeMs, ids), onProgress, signal)
+      signal.throwIfAborted()
+      this.ids = ids
+      this.layout = layout
+    } catch (error) {
+      if (signal.aborted) return
+      this.failure = (error as Error).message
+    }
+    this.progress = undefined
+    this.#onChange()
+  }
+
+  cancel(): void {
+    this.#abort.abort()
+    this.progress = undefined
+    this.isCancelled = true
+    this.#onChange()
+  }
+}

@@ -1,0 +1,118 @@
+import { type Encoding, encodeId, encodings, layouts, parseId, type TextEncoding } from 'graupel'
+import { plausibilities, plausibilityOf, plausibleReadings } from '../../../src/inspect/reading.ts'
+import { shortened, Told } from './trouble.ts'
+
+/** Characters of an id in each encoding of a fixed width. */
+const widths = { hex: 16, base32: 13, base58: 11, base62: 11 } as const
+
+const alphabets = {
+  hex: /[0-9a-f]/i,
+  base32: /[0-9a-hj-np-tv-zilo]/i,
+  base58: /[1-9A-HJ-NP-Za-km-z]/,
+  base62: /[0-9A-Za-z]/,
+} as const
+
+/** Eight pairs of hex digits with something between them, or after PostgreSQL's `\x`. */
+const bytePairs = /^\[?(?:\\x(?:[0-9a-f]{2}){8}|(?:(?:0x)?[0-9a-f]{2}[\s:,-]+){7}(?:0x)?[0-9a-f]{2})\]?$/i
+
+/** Eight numbers, as a Uint8Array is printed. */
+const byteNumbers = /^\[?\s*(?:\d{1,3}\s*,\s*){7}\d{1,3}\s*\]?$/
+
+/** Whether a line is one id in bytes, and not several ids. */
+export function isBytes(line: string): boolean {
+  return bytePairs.test(line) || byteNumbers.test(line)
+}
+
+/**
+ * Reads an id.
+ *
+ * @throws Told with what is wrong, in the terms of the encoding
+ */
+export function readId(text: string, encoding: Encoding): bigint {
+  if (encoding === 'decimal') return readDecimal(text)
+  if (encoding === 'bytes') return readBytes(text)
+  return readDigits(text, encoding)
+}
+
+function readDecimal(text: string): bigint {
+  if (/^(0|[1-9]\d{0,18})$/.test(text)) return BigInt(text)
+  const values = { text: shortened(text) }
+  if (/^-\d{1,19}$/.test(text) && BigInt(text) >= -(2n ** 63n)) {
+    // How a signed column of 64 bits shows ids from 2^63 on.
+    throw new Told('troubleNegative', { ...values, unsigned: BigInt.asUintN(64, BigInt(text)) })
+  }
+  if (/^\d+(\.\d+)?e\+?\d+$/i.test(text)) throw new Told('troubleRounded', values)
+  if (/^\d+$/.test(text)) {
+    if (text.length > 20 || BigInt(text) >= 2n ** 64n) throw new Told('troubleTooLarge', values)
+    if (text.startsWith('0')) throw new Told('troubleDecimal', values)
+    return BigInt(text)
+  }
+  throw new Told('troubleDecimal', values)
+}
+
+function readDigits(text: string, encoding: Exclude<TextEncoding, 'decimal'>): bigint {
+  const digits = encoding === 'hex' ? text.replace(/^0x(?=.)/i, '').padStart(text.startsWith('0x') ? 16 : 0, '0') : text
+  const wrong = [...digits].find((character) => !alphabets[encoding].test(character))
+  if (wrong !== undefined) throw new Told('troubleCharacter', { text: shortened(text), character: wrong, encoding })
+  if (digits.length !== widths[encoding]) {
+    const values = { text: shortened(text), length: digits.length, width: widths[encoding], encoding }
+    throw new Told('troubleWidth', values)
+  }
+  try {
+    return parseId(digits, encoding)
+  } catch {
+    throw new Told('troubleTooLarge', { text: shortened(text) })
+  }
+}
+
+function readBytes(text: string): bigint {
+  if (byteNumbers.test(text)) {
+    const bytes = (text.match(/\d+/g) as string[]).map(Number)
+    if (bytes.every((byte) => byte < 256)) return parseId(Uint8Array.from(bytes), 'bytes')
+  } else if (bytePairs.test(text)) {
+    return BigInt(`0x${text.replace(/0x|\\x|[^0-9a-f]/gi, '')}`)
+  }
+  throw new Told('troubleBytes', { text: shortened(text) })
+}
+
+/** All encodings in which the text is an id. */
+function encodingsOf(text: string): Encoding[] {
+  return encodings.filter((encoding) => {
+    try {
+      readId(text, encoding)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+/**
+ * The encodings in which the text is an id, the likeliest first: decimal for what has no letter, because one id of 1 800 has
+ * none in hex, and fewer in the others; then those in which a known layout reads the most plausible time.
+ */
+export function likelyEncodings(text: string, nowMs: number): Encoding[] {
+  const rank = (encoding: Encoding) => {
+    if (encoding === 'decimal') return -1
+    const [best] = plausibleReadings(readId(text, encoding), Object.values(layouts), nowMs)
+    return best === undefined ? plausibilities.length : plausibilities.indexOf(plausibilityOf(best, nowMs))
+  }
+  return encodingsOf(text)
+    .map((encoding) => [encoding, rank(encoding)] as const)
+    .sort(([, a], [, b]) => a - b)
+    .map(([encoding]) => encoding)
+}
+
+/** Reads a text in any encoding. @throws Told with the words for decimal where it looks like that, and else that it is no id */
+export function readAnyId(text: string, nowMs: number): { id: bigint; encoding: Encoding } {
+  const [encoding] = likelyEncodings(text, nowMs)
+  if (encoding !== undefined) return { id: readId(text, encoding), encoding }
+  if (/^[-\d.]+(e\+?\d+)?$/i.test(text)) readId(text, 'decimal')
+  throw new Told('troubleNoId', { text: shortened(text), length: [...text].length })
+}
+
+/** An id as the page writes it; bytes as pairs of hex digits. */
+export function writeId(id: bigint, encoding: Encoding): string {
+  if (encoding === 'bytes') return encodeId(id, 'hex').replace(/..(?=.)/g, '$& ')
+  return encodeId(id, encoding)
+}

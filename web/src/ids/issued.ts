@@ -1,0 +1,82 @@
+import { composeId, createGenerator, decode, type Field, type Layout, type NodeOf } from 'graupel'
+
+/** Ids are made in so many at once, after which progress is told. */
+const chunkIds = 4096
+
+/**
+ * The ids of a typed time, and of the clock, that the page has made on one node of one layout. No id is made twice: a typed time
+ * goes on in later ticks where its tick is used up, and what the clock would make again is left out.
+ */
+class Node {
+  readonly #layout: Layout
+  readonly #node: number
+  /** Sequence numbers that are used up in the ticks of typed times. */
+  readonly #used = new Map<number, number>()
+  /** Ticks of the clock, first and last, of each time that ids were made. */
+  readonly #clockTicks: [first: number, last: number][] = []
+
+  constructor(layout: Layout, node: number) {
+    this.#layout = layout
+    this.#node = node
+  }
+
+  /** Ids from a time on. @throws RangeError where the layout cannot hold the time, or its last tick is used up */
+  *from(ms: number, ids: BigUint64Array): Generator<number, void> {
+    const { epochMs, tickMs, sequence } = this.#layout
+    const perTick = 2 ** sequence.bits
+    let tick = Math.floor((ms - epochMs) / tickMs)
+    for (let i = 0; i < ids.length; ) {
+      const used = this.#isOfClock(tick) ? perTick : (this.#used.get(tick) ?? 0)
+      if (used >= perTick) {
+        tick++
+        continue
+      }
+      ids[i++] = composeId({ timestampMs: epochMs + tick * tickMs, node: this.#node, sequence: used }, this.#layout)
+      this.#used.set(tick, used + 1)
+      if ((i & 255) === 0) yield i / ids.length
+    }
+  }
+
+  /** Ids by the clock. @throws as a generator of graupel */
+  async byClock(ids: BigUint64Array, onProgress: (done: number) => void, signal: AbortSignal): Promise<void> {
+    const { epochMs, tickMs, timestamp } = this.#layout
+    const tickOf = (id: bigint) => Number((id >> BigInt(timestamp.shift)) & ((1n << BigInt(timestamp.bits)) - 1n))
+    const generator = createGenerator({ layout: this.#layout, node: this.#node, state: 'process' })
+    const span: [number, number] = [Math.floor((Date.now() - epochMs) / tickMs), 0]
+    this.#clockTicks.push(span)
+    try {
+      for (let made = 0; made < ids.length; ) {
+        const part = await generator.fillAsync(new BigUint64Array(Math.min(chunkIds, ids.length - made)))
+        const fresh = part.filter((id) => !this.#used.has(tickOf(id)))
+        span[0] = Math.min(span[0], tickOf(part[0] as bigint))
+        span[1] = tickOf(part.at(-1) as bigint)
+        ids.set(fresh, made)
+        made += fresh.length
+        onProgress(made / ids.length)
+        signal.throwIfAborted()
+      }
+    } finally {
+      generator.close()
+    }
+  }
+
+  #isOfClock(tick: number): boolean {
+    return this.#clockTicks.some(([first, last]) => first <= tick && tick <= last)
+  }
+}
+
+const nodes = new Map<string, Node>()
+
+/** What this page has made on a node of a layout, under whatever name. @throws TypeError, RangeError `ERR_NODE_INVALID` */
+export function nodeOf(layout: Layout, node: NodeOf<readonly Field[]>): Node {
+  // Checks the node, and says which bits it sets.
+  const bits = composeId({ timestampMs: layout.epochMs, node, sequence: 0 }, layout)
+  const { epochMs, tickMs, timestamp, sequence } = layout
+  const key = [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift, bits].join()
+  let known = nodes.get(key)
+  if (known === undefined) {
+    known = new Node(layout, decode(bits, layout).node)
+    nodes.set(key, known)
+  }
+  return known
+}

@@ -1,0 +1,101 @@
+import type { Encoding } from 'graupel'
+import { isBytes, likelyEncodings, readAnyId, readId } from './encodings.ts'
+import { Told, type Trouble } from './trouble.ts'
+
+/** Texts that are no ids, of which so many are told. */
+const shownTroubles = 8
+
+/** Texts that show in which encoding the others are. */
+const sampleTexts = 50
+
+/** Ids as they were pasted, and what was no id among them. */
+export interface IdList {
+  readonly ids: BigUint64Array
+  /** Of the ids; undefined where there are none. */
+  readonly encoding: Encoding | undefined
+  /** Other encodings in which all of a few texts can be read, too. */
+  readonly otherEncodings: readonly Encoding[]
+  readonly troubles: readonly { readonly line: number; readonly trouble: Trouble }[]
+  readonly troubleCount: number
+}
+
+/** Takes a paste apart: one id a line, or several with spaces, commas or semicolons between them, also in quotes and brackets. */
+function* textsOf(text: string): Generator<{ text: string; line: number; end: number }> {
+  let line = 0
+  for (let start = 0; start < text.length; ) {
+    line++
+    const newline = text.indexOf('\n', start)
+    const end = newline < 0 ? text.length : newline
+    const whole = text.slice(start, end).trim()
+    start = end + 1
+    if (/^[0-9A-Za-z]+$/.test(whole) || isBytes(whole)) yield { text: whole, line, end }
+    else for (const part of partsOf(whole)) yield { text: part, line, end }
+  }
+}
+
+function partsOf(line: string): string[] {
+  return line
+    .split(/[\s,;]+/)
+    .map((part) => part.replace(/^[['"`(]+|[\]'"`)]+$/g, '').replace(/^(\d+)n$/, '$1'))
+    .filter((part) => part !== '')
+}
+
+/** Reads all ids of a paste, and yields the part that is done. @param chosen - The encoding of all, or '' to find it out. */
+export function* readList(text: string, chosen: Encoding | '', nowMs: number): Generator<number, IdList> {
+  const common = chosen === '' ? commonEncodings(text, nowMs) : [chosen]
+  const encoding = common[0]
+  let ids = new BigUint64Array(64)
+  let count = 0
+  const troubles: { line: number; trouble: Trouble }[] = []
+  let troubleCount = 0
+  let first: Encoding | undefined
+  for (const { text: one, line, end } of textsOf(text)) {
+    try {
+      const read = readOne(one, chosen, encoding, nowMs)
+      first ??= read.encoding
+      if (count === ids.length) {
+        const larger = new BigUint64Array(count * 2)
+        larger.set(ids)
+        ids = larger
+      }
+      ids[count++] = read.id
+    } catch (error) {
+      if (!(error instanceof Told)) throw error
+      troubleCount++
+      if (troubles.length < shownTroubles) troubles.push({ line, trouble: error.trouble })
+    }
+    if (((count + troubleCount) & 255) === 0) yield end / text.length
+  }
+  return {
+    ids: ids.subarray(0, count),
+    encoding: encoding ?? first,
+    otherEncodings: common.slice(1),
+    troubles,
+    troubleCount,
+  }
+}
+
+function readOne(text: string, chosen: Encoding | '', common: Encoding | undefined, nowMs: number) {
+  if (chosen !== '') return { id: readId(text, chosen), encoding: chosen }
+  if (common !== undefined) {
+    try {
+      return { id: readId(text, common), encoding: common }
+    } catch {
+      // In a mixed paste this one may be in another encoding.
+    }
+  }
+  return readAnyId(text, nowMs)
+}
+
+/** The encodings in which each of the first texts that are ids can be read, the likeliest for the first of them in front. */
+function commonEncodings(text: string, nowMs: number): Encoding[] {
+  let common: Encoding[] | undefined
+  let sampled = 0
+  for (const { text: one } of textsOf(text)) {
+    if (++sampled > sampleTexts) break
+    const own = likelyEncodings(one, nowMs)
+    if (own.length === 0) continue
+    common = common === undefined ? own : common.filter((encoding) => own.includes(encoding))
+  }
+  return common ?? []
+}

@@ -1,0 +1,82 @@
+import { defineLayout, type Layout } from 'graupel'
+import type { Trouble } from '../ids/trouble.ts'
+import type { Values } from '../state.ts'
+import { readNumber, readTime } from '../text/time.ts'
+import { trouble } from './choice.ts'
+import { fieldsFromText, type TypedField } from './spec-text.ts'
+
+/** A design as it was typed, and the layout where everything in it is right. */
+export interface Design {
+  readonly fields: readonly TypedField[]
+  readonly layout: Layout | undefined
+  /** What is wrong, by the name of the value. */
+  readonly epochTrouble: Trouble | undefined
+  readonly tickTrouble: Trouble | undefined
+  /** For each field, the first thing that is wrong with its name or its bits. */
+  readonly fieldTroubles: readonly (Trouble | undefined)[]
+  /** What is wrong with all of it together. */
+  readonly trouble: Trouble | undefined
+  /** Bits of all fields that are right. */
+  readonly bits: number
+}
+
+const maxFieldBits = 53
+const maxTickMs = 1000 * 3600 * 24
+
+export function designOf({ name, epoch, tick, unsigned, fields: text }: Values<'design'>): Design {
+  const fields = fieldsFromText(text)
+  const epochMs = trouble(() => readTime(epoch))
+  const tickMs = trouble(() => readNumber(tick, 1, maxTickMs))
+  const widths = fields.map(([, bits]) => trouble(() => readNumber(bits, 1, maxFieldBits)))
+  const fieldTroubles = fields.map(([field], i) => nameTrouble(field, i, fields) ?? widths[i]?.trouble)
+  const bits = widths.reduce((sum, { value = 0 }) => sum + value, 0)
+  const common = { fields, epochTrouble: epochMs.trouble, tickTrouble: tickMs.trouble, fieldTroubles, bits }
+  if (epochMs.value === undefined || tickMs.value === undefined || fieldTroubles.some((one) => one !== undefined)) {
+    return { ...common, layout: undefined, trouble: undefined }
+  }
+  const most = unsigned === '' ? 63 : 64
+  if (bits > most) {
+    return { ...common, layout: undefined, trouble: { key: 'troubleBits', values: { bits, most, over: bits - most } } }
+  }
+  const spec = {
+    name: name.trim() || 'ids',
+    epochMs: epochMs.value,
+    tickMs: tickMs.value,
+    unsigned: unsigned !== '',
+    fields: fields.map(([field], i) => [field, widths[i]?.value as number] as const),
+  }
+  const { value: layout, trouble: wrong } = trouble(() => defineLayout<(readonly [string, number])[]>(spec))
+  return { ...common, layout, trouble: wrong }
+}
+
+function nameTrouble(name: string, at: number, fields: readonly TypedField[]): Trouble | undefined {
+  if (!/^[a-z][a-zA-Z0-9_]*$/.test(name)) return { key: 'troubleFieldName', values: { name } }
+  const isTwice = fields.slice(0, at).some(([other]) => other === name)
+  return isTwice ? { key: 'troubleFieldTwice', values: { name } } : undefined
+}
+
+/** The call that makes the layout. */
+export function codeOf({ name, epochMs, tickMs, fields, unsigned }: Layout): string {
+  return [
+    `import { defineLayout } from 'graupel'`,
+    '',
+    `export const ${variableOf(name)} = defineLayout({`,
+    `  name: ${JSON.stringify(name).replace(/^"(.*)"$/s, (_, text: string) => `'${text.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`)},`,
+    `  epochMs: ${epochMs}, // ${new Date(epochMs).toISOString()}`,
+    `  tickMs: ${tickMs},`,
+    '  fields: [',
+    ...fields.map(([field, bits]) => `    ['${field}', ${bits}],`),
+    '  ],',
+    ...(unsigned ? ['  unsigned: true,'] : []),
+    '})',
+  ].join('\n')
+}
+
+/** A name for the constant, whatever the layout is called. */
+function variableOf(name: string): string {
+  const words = name.match(/[a-zA-Z0-9]+/g) ?? []
+  const joined = words.map((word, i) => (i === 0 ? word : word[0]?.toUpperCase() + word.slice(1))).join('')
+  return /^[a-zA-Z]/.test(joined) && !/^(new|default|class|function|delete|return|in|if|for|do)$/.test(joined)
+    ? joined
+    : 'layout'
+}

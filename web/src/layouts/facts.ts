@@ -1,0 +1,95 @@
+import { type Layout, layouts } from 'graupel'
+
+const two53 = 2n ** 53n
+const two63 = 2n ** 63n
+
+/** What follows from a layout. Times are milliseconds since 1970. */
+export interface Facts {
+  readonly largest: bigint
+  /** The first moment with ids that are no safe integers; undefined where there is none. */
+  readonly unsafeFromMs: number | undefined
+  /** The first moment with ids that a signed 64-bit number shows as negative. */
+  readonly negativeFromMs: number | undefined
+  /** Types that hold every id. */
+  readonly sqlTypes: readonly { readonly database: string; readonly type: string }[]
+  readonly sortsByTime: boolean
+  /** Ids of different nodes interleave within a tick, because a node field stands below the sequence. */
+  readonly sequenceAboveNode: boolean
+}
+
+export function factsOf(layout: Layout): Facts {
+  const largest = largestOf(layout)
+  return {
+    largest,
+    unsafeFromMs: firstMsAbove(layout, two53 - 1n),
+    negativeFromMs: firstMsAbove(layout, two63 - 1n),
+    sqlTypes: sqlTypesOf(layout),
+    sortsByTime: sortsByTime(layout),
+    sequenceAboveNode: layout.nodeFields.some(({ shift }) => shift < layout.sequence.shift),
+  }
+}
+
+/** Whether every field is below the timestamp, so that later ids are larger. */
+export function sortsByTime({ timestamp, bits }: Layout): boolean {
+  return timestamp.shift + timestamp.bits === bits
+}
+
+function largestOf(layout: Layout): bigint {
+  const below = layout.placements
+    .filter(({ name }) => name !== 'timestamp')
+    .reduce((sum, { bits, shift }) => sum | (((1n << BigInt(bits)) - 1n) << BigInt(shift)), 0n)
+  return (BigInt(layout.maxTick) << BigInt(layout.timestamp.shift)) | below
+}
+
+/** The first tick that has ids above a number. Without the time in front, any tick may have them. */
+function firstMsAbove(layout: Layout, number: bigint): number | undefined {
+  if (largestOf(layout) <= number) return undefined
+  if (!sortsByTime(layout)) return layout.epochMs
+  // The largest id of a tick has ones in all lower bits.
+  const tick = (number + 1n) >> BigInt(layout.timestamp.shift)
+  return layout.epochMs + Number(tick) * layout.tickMs
+}
+
+function sqlTypesOf({ bits }: Layout): Facts['sqlTypes'] {
+  const signed = bits <= 63
+  return [
+    { database: 'PostgreSQL', type: signed ? 'bigint' : 'numeric(20)' },
+    { database: 'MySQL, MariaDB', type: signed ? 'BIGINT' : 'BIGINT UNSIGNED' },
+    { database: 'SQLite', type: signed ? 'INTEGER' : 'TEXT' },
+    { database: 'SQL Server', type: signed ? 'bigint' : 'decimal(20)' },
+    { database: 'Oracle', type: `NUMBER(${(2n ** BigInt(bits)).toString().length})` },
+  ]
+}
+
+/** How the ids of a layout lie to those of a preset, from now on. */
+export interface Neighbour {
+  readonly preset: Layout
+  /** `same`: equal nodes make equal ids. `overlap`: the ids lie in one range of numbers. `apart`: no two are equal. */
+  readonly relation: 'same' | 'overlap' | 'apart'
+}
+
+export function neighboursOf(layout: Layout, nowMs: number): Neighbour[] {
+  return Object.values(layouts).map((preset) => ({ preset, relation: relationOf(layout, preset, nowMs) }))
+}
+
+/** Whether equal nodes make equal ids in both. */
+export function makeSameIds(a: Layout, b: Layout): boolean {
+  const shape = ({ epochMs, tickMs, nodeBits, timestamp, sequence }: Layout) =>
+    [epochMs, tickMs, nodeBits, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift].join()
+  return shape(a) === shape(b)
+}
+
+function relationOf(a: Layout, b: Layout, nowMs: number): Neighbour['relation'] {
+  if (makeSameIds(a, b)) return 'same'
+  const [fromA, toA] = rangeFrom(a, nowMs)
+  const [fromB, toB] = rangeFrom(b, nowMs)
+  return fromA <= toB && fromB <= toA ? 'overlap' : 'apart'
+}
+
+/** The smallest and the largest id that can be made from a time on; of a layout that has run out, all that it has. */
+function rangeFrom(layout: Layout, nowMs: number): readonly [bigint, bigint] {
+  const isOver = nowMs >= layout.expiresAt.getTime()
+  const tick = isOver ? 0 : Math.max(0, Math.floor((nowMs - layout.epochMs) / layout.tickMs))
+  const smallest = sortsByTime(layout) ? BigInt(tick) << BigInt(layout.timestamp.shift) : 0n
+  return [smallest, largestOf(layout)]
+}

@@ -1,0 +1,89 @@
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { App } from '../app.ts'
+import { isLinkable } from '../link.ts'
+import type { IdsField } from '../state.ts'
+import { field } from './field.ts'
+
+/** A text field that holds more than this does not answer while it lays out its lines. */
+const maxTyped = 100_000
+
+interface IdsFieldOptions {
+  readonly field: IdsField
+  readonly label: string
+  readonly hint: string
+  readonly value: string
+  /** What is wrong with the ids, in words. */
+  readonly trouble?: string | undefined
+  readonly onInput: (value: string) => void
+}
+
+/** The ids of a field: those that were attached, or else those that were typed. */
+export function idsTextOf(app: App, name: IdsField, typed: string): string {
+  return app.attached.get(name) ?? typed
+}
+
+/** Takes ids by typing, pasting, dropping or choosing a file. Much at once is kept beside the text field. */
+export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
+  const { label, hint, value, trouble, onInput } = options
+  const name = options.field
+  const id = name.replace('.', '-')
+  const attached = app.attached.get(name)
+  const take = (text: string) => (text.length > maxTyped ? app.attach(name, text) : onInput(text))
+  const takeFile = async (file: File | null | undefined) => {
+    if (file) take(await file.text())
+  }
+  const paste = (event: ClipboardEvent) => {
+    const text = event.clipboardData?.getData('text/plain') ?? ''
+    if (text.length <= maxTyped) return
+    event.preventDefault()
+    app.attach(name, text)
+  }
+  const drop = (event: DragEvent) => {
+    if (!event.dataTransfer?.files.length) return
+    event.preventDefault()
+    takeFile(event.dataTransfer.files[0])
+  }
+  const tooLong = attached === undefined && !isLinkable(value) ? app.t('leftOut') : undefined
+  const control = html`
+    ${
+      attached === undefined
+        ? html`<textarea
+            id=${id}
+            rows=${Math.min(10, Math.max(3, value.split('\n').length))}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck="false"
+            .value=${value}
+            aria-describedby=${`${id}-words`}
+            aria-invalid=${trouble !== undefined}
+            @input=${(event: Event) => take((event.target as HTMLTextAreaElement).value)}
+            @paste=${paste}
+            @dragover=${(event: Event) => event.preventDefault()}
+            @drop=${drop}
+          ></textarea>`
+        : attachedBox(app, name, id, attached)
+    }
+    <p class="actions">
+      <label class="file">
+        ${app.t('chooseFile')}
+        <input
+          type="file"
+          accept=".txt,.csv,.json,text/*"
+          @change=${(event: Event) => takeFile((event.target as HTMLInputElement).files?.[0])}
+        />
+      </label>
+      ${value === '' || attached !== undefined ? nothing : html`<button type="button" @click=${() => onInput('')}>${app.t('clear')}</button>`}
+    </p>
+  `
+  return field(app, { id, label, hint: tooLong ?? hint, trouble, size: 'wide' }, control)
+}
+
+function attachedBox(app: App, name: IdsField, id: string, text: string): TemplateResult {
+  const megabytes = app.format.number(Math.round(text.length / 1e5) / 10)
+  return html`<div class="attached">
+    <output id=${id} aria-describedby=${`${id}-words`}>
+      ${app.t('attached', { megabytes })}<br /><code>${text.slice(0, 60).replace(/\s+/g, ' ')} …</code>
+    </output>
+    <button type="button" @click=${() => app.attach(name, undefined)}>${app.t('removeAttached')}</button>
+  </div>`
+}

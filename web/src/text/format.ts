@@ -1,0 +1,88 @@
+const dayMs = 24 * 3_600_000
+
+const units = [
+  ['year', 365.25 * dayMs],
+  ['month', (365.25 / 12) * dayMs],
+  ['day', dayMs],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+/** Numbers and times as a language writes them. */
+export class Format {
+  readonly #locale: string
+  readonly #number: Intl.NumberFormat
+  readonly #day: Intl.DateTimeFormat
+  readonly #local: Intl.DateTimeFormat
+  readonly #relative: Intl.RelativeTimeFormat
+
+  /** @param locale - A language, or a form of it: `en-GB`. */
+  constructor(locale: string) {
+    this.#locale = locale
+    this.#number = new Intl.NumberFormat(locale)
+    this.#day = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+    this.#local = new Intl.DateTimeFormat(locale, {
+      weekday: 'short',
+      year: 'numeric',
+      month: 'long',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      fractionalSecondDigits: 3,
+      timeZoneName: 'short',
+    })
+    this.#relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
+  }
+
+  number(value: number | bigint): string {
+    return this.#number.format(value)
+  }
+
+  percent(part: number): string {
+    return part.toLocaleString(this.#locale, { style: 'percent' })
+  }
+
+  /** A day in UTC. */
+  day(ms: number): string {
+    return this.#day.format(ms)
+  }
+
+  /** A time in the time zone of the browser. */
+  local(ms: number): string {
+    return this.#local.format(ms)
+  }
+
+  /** How far a time is from now: `10 years ago`. */
+  relative(ms: number, nowMs: number): string {
+    const distance = ms - nowMs
+    const [unit, unitMs] = units.find(([, unitMs]) => Math.abs(distance) >= unitMs) ?? ['second', 1000]
+    return this.#relative.format(Math.trunc(distance / unitMs), unit)
+  }
+
+  /** A length of time in two units at most: `2 days, 3 hours`; below a second in milliseconds. */
+  duration(ms: number): string {
+    const sign = ms < 0 ? '−' : ''
+    let rest = Math.abs(ms)
+    if (rest < 1000) return sign + this.#unit(rest, 'millisecond')
+    const first = units.findIndex(([, unitMs]) => rest >= unitMs)
+    const parts: string[] = []
+    for (const [unit, unitMs] of units.slice(first, first + 2)) {
+      const count = unit === 'second' ? Math.floor(rest) / 1000 : Math.floor(rest / unitMs)
+      if (count > 0) parts.push(this.#unit(count, unit))
+      rest -= count * unitMs
+    }
+    return sign + parts.join(' ')
+  }
+
+  #unit(count: number, unit: string): string {
+    return count.toLocaleString(this.#locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 })
+  }
+}
+
+/** A time in UTC, in the same form in every language. */
+export function utc(ms: number): string {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
+}

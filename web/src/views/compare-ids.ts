@@ -1,0 +1,120 @@
+import type { Encoding, Layout } from 'graupel'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { IdSet } from '../../../src/inspect/id-set.ts'
+import { type CommonNode, commonNodes, type EqualIds, equalIds, rangesOf } from '../../../src/inspect/overlap.ts'
+import { fits } from '../../../src/inspect/reading.ts'
+import type { App } from '../app.ts'
+import { type IdList, readList } from '../ids/list.ts'
+import { makeSameIds } from '../layouts/facts.ts'
+import { troubleText } from '../parts/field.ts'
+import { idsTextOf } from '../parts/ids-field.ts'
+import { progressOf } from '../parts/progress.ts'
+
+/** Equal ids and common nodes that are shown. */
+const shown = 10
+
+interface Sides {
+  readonly encoding: Encoding | ''
+  readonly oldLayout: Layout | undefined
+  readonly newLayout: Layout | undefined
+}
+
+/** What two lists of ids have in common. */
+interface Overlap {
+  readonly lists: readonly [old: IdList, next: IdList]
+  readonly sets: readonly [old: IdSet, next: IdSet]
+  readonly equal: EqualIds
+  /** Undefined where nodes cannot be compared: the layouts differ, or an id is too wide. */
+  readonly common: readonly CommonNode[] | undefined
+}
+
+/** Looks for equal ids and for nodes that made ids on both sides, as `graupel overlap` does. */
+export function overlapOf(app: App, { encoding, oldLayout, newLayout }: Sides): TemplateResult | typeof nothing {
+  const { t } = app
+  const { oldIds, newIds } = app.values.compare
+  const old = idsTextOf(app, 'compare.oldIds', oldIds)
+  const next = idsTextOf(app, 'compare.newIds', newIds)
+  if (old.trim() === '' || next.trim() === '') return nothing
+  const isComparable = oldLayout !== undefined && newLayout !== undefined && makeSameIds(oldLayout, newLayout)
+  const layout = isComparable ? oldLayout : undefined
+  const job = app.job<Overlap>('compare')
+  const names: [string, string] = [t('old'), t('new')]
+  job.begin([old, next, encoding, layout, app.language], () => compared(old, next, encoding, layout, names))
+  return html`${progressOf(app, job, t('comparing'))}
+    <div aria-live="polite">${job.result === undefined ? nothing : verdicts(app, job.result)}</div>`
+}
+
+function* compared(
+  oldText: string,
+  newText: string,
+  encoding: Encoding | '',
+  layout: Layout | undefined,
+  names: readonly [string, string],
+): Generator<number, Overlap> {
+  const nowMs = Date.now()
+  const old = yield* parts(readList(oldText, encoding, nowMs), 0)
+  const next = yield* parts(readList(newText, encoding, nowMs), 0.4)
+  const all = [old, next] as const
+  const areNarrow = layout !== undefined && all.every(({ ids }) => ids.every((id) => fits(id, layout)))
+  const sets = [
+    new IdSet(names[0], areNarrow ? layout : undefined),
+    new IdSet(names[1], areNarrow ? layout : undefined),
+  ] as const
+  for (const [i, { ids }] of all.entries()) {
+    for (const [at, id] of ids.entries()) {
+      sets[i]?.add(id)
+      if ((at & 511) === 0) yield 0.8 + ((i + at / ids.length) * 0.2) / 2
+    }
+  }
+  return { lists: all, sets, equal: equalIds(sets, shown), common: areNarrow ? commonNodes(sets) : undefined }
+}
+
+/** A part of the work, with its progress as a part of the whole. */
+function* parts<Result>(work: Generator<number, Result>, from: number): Generator<number, Result> {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    yield from + step.value * 0.4
+  }
+}
+
+function verdicts(app: App, { lists, sets, equal, common }: Overlap): TemplateResult {
+  const { t, format } = app
+  return html`
+    ${lists.map(({ troubles, troubleCount, ids }, i) =>
+      troubleCount === 0
+        ? nothing
+        : html`<div class="troubles">
+            <p>${t('sideTroubles', { side: sets[i]?.name ?? '', count: troubleCount, all: troubleCount + ids.length })}</p>
+            <ul>${troubles.map(({ line, trouble }) => html`<li>${t('line', { line: format.number(line) })} ${troubleText(app, trouble)}</li>`)}</ul>
+          </div>`,
+    )}
+    <p class="hint">${t('overlapCounts', { old: sets[0].count, new: sets[1].count })}</p>
+    <p class=${`note ${equal.count === 0 ? 'good' : 'bad'}`}>${equal.count === 0 ? t('overlapNone') : t('overlapEqual', { count: equal.count })}</p>
+    ${
+      equal.count === 0
+        ? nothing
+        : html`<ul>${equal.first.map(
+            ({ id, places }) =>
+              html`<li><code>${id}</code> ${places
+                .slice(0, shown)
+                .map(({ set, line }) => `${set} ${format.number(line)}`)
+                .join(', ')}</li>`,
+          )}</ul>`
+    }
+    ${
+      common === undefined
+        ? html`<p class="note">${t('overlapNoNodes')}</p>`
+        : html`<p class=${`note ${common.length === 0 ? 'good' : 'bad'}`}>
+            ${common.length === 0 ? t('overlapNodesNone') : t('overlapNodes', { count: common.length, nodes: rangesText(common) })}
+          </p>`
+    }
+  `
+}
+
+function rangesText(common: readonly CommonNode[]): string {
+  const ranges = rangesOf(common.map(({ node }) => node)).map(([first, last]) =>
+    first === last ? `${first}` : `${first}–${last}`,
+  )
+  return ranges.slice(0, shown).join(', ') + (ranges.length > shown ? ' …' : '')
+}

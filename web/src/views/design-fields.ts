@@ -1,0 +1,106 @@
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { App } from '../app.ts'
+import type { Design } from '../layouts/design.ts'
+import { fieldsToText, type TypedField } from '../layouts/spec-text.ts'
+import { mark } from '../parts/bits.ts'
+import { troubleText } from '../parts/field.ts'
+import { styleOf } from './design-styles.ts'
+
+/** Fields that every layout has; they can be moved, and neither renamed nor removed. */
+const required = ['timestamp', 'sequence']
+
+const maxFields = 8
+
+/** The fields of a design, the most significant first: a name, a slider and a number for each. */
+export function designFields(app: App, design: Design): TemplateResult {
+  const { t } = app
+  const { fields } = design
+  const change = (next: readonly TypedField[]) => app.set('design', { fields: fieldsToText(next) })
+  return html`<fieldset class="fields">
+    <legend>${t('fields')}</legend>
+    <p class="hint">${t('fieldsHint', { bits: design.bits, most: app.values.design.unsigned === '' ? 63 : 64 })}</p>
+    <ol>${fields.map((_, i) => fieldRow(app, design, i, change))}</ol>
+    ${
+      fields.length < maxFields
+        ? html`<p class="actions"><button type="button" @click=${() => change(withOne(fields))}>${t('addField')}</button></p>`
+        : nothing
+    }
+  </fieldset>`
+}
+
+function fieldRow(
+  app: App,
+  { fields, fieldTroubles }: Design,
+  at: number,
+  change: (next: readonly TypedField[]) => void,
+): TemplateResult {
+  const { t } = app
+  const [name, bits] = fields[at] as TypedField
+  const trouble = fieldTroubles[at]
+  const words = `design-field-${at}-words`
+  const replace = (field: TypedField) => change(fields.map((one, i) => (i === at ? field : one)))
+  const isRequired = required.includes(name) && fields.findIndex(([other]) => other === name) === at
+  return html`<li class="field-row">
+    ${mark(
+      styleOf(
+        fields.map(([one]) => one),
+        at,
+      ),
+    )}
+    <input
+      class="field-name"
+      type="text"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck="false"
+      aria-label=${t('fieldName', { at: at + 1 })}
+      aria-describedby=${words}
+      aria-invalid=${trouble !== undefined}
+      ?readonly=${isRequired}
+      .value=${name}
+      @input=${(event: Event) => replace([(event.target as HTMLInputElement).value, bits])}
+    />
+    <input
+      type="range"
+      min="1"
+      max="53"
+      aria-label=${t('fieldBits', { name })}
+      .value=${String(Number(bits) || 1)}
+      @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value])}
+    />
+    <input
+      class="bits-number"
+      type="text"
+      inputmode="numeric"
+      autocomplete="off"
+      aria-label=${t('fieldBits', { name })}
+      aria-describedby=${words}
+      aria-invalid=${trouble !== undefined}
+      .value=${bits}
+      @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value])}
+    />
+    <span class="field-actions">
+      <button type="button" aria-label=${t('moveUp', { name })} title=${t('moveUp', { name })} ?disabled=${at === 0} @click=${() => change(moved(fields, at, -1))}>↑</button>
+      <button type="button" aria-label=${t('moveDown', { name })} title=${t('moveDown', { name })} ?disabled=${at === fields.length - 1} @click=${() => change(moved(fields, at, 1))}>↓</button>
+      <button type="button" aria-label=${t('removeField', { name })} title=${t('removeField', { name })} ?disabled=${isRequired} @click=${() => change(fields.filter((_, i) => i !== at))}>×</button>
+    </span>
+    <p id=${words} class="trouble">${trouble === undefined ? nothing : troubleText(app, trouble)}</p>
+  </li>`
+}
+
+function moved(fields: readonly TypedField[], at: number, by: number): TypedField[] {
+  const next = [...fields]
+  const [field] = next.splice(at, 1)
+  next.splice(at + by, 0, field as TypedField)
+  return next
+}
+
+/** A new node field above the sequence, with a name that is free. */
+function withOne(fields: readonly TypedField[]): TypedField[] {
+  const names = fields.map(([name]) => name)
+  const free = ['worker', 'region', 'datacenter', 'shard', 'process', 'machine', 'tenant', 'kind'].find(
+    (name) => !names.includes(name),
+  )
+  const at = names.indexOf('sequence')
+  return fields.toSpliced(at < 0 ? fields.length : at, 0, [free ?? 'node', '1'])
+}

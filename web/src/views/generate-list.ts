@@ -1,0 +1,96 @@
+import { decode, type Encoding } from 'graupel'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { copyText } from '../actions/copy.ts'
+import { download } from '../actions/download.ts'
+import type { App } from '../app.ts'
+import { writeId } from '../ids/encodings.ts'
+import { exported, type FileKind } from '../ids/export.ts'
+import { linkOf } from '../link.ts'
+import { copyButton } from '../parts/copy.ts'
+import { inSlices } from '../slices.ts'
+import { utc } from '../text/format.ts'
+
+/** Rows that are shown. What is copied or downloaded has all ids. */
+const shownIds = 100
+
+const types = { text: 'text/plain', csv: 'text/csv', json: 'application/json' } as const
+const extensions = { text: 'txt', csv: 'csv', json: 'json' } as const
+
+/** The ids that were made last, and how to take them away. */
+export function generatedIds(app: App): TemplateResult {
+  const { t, format, batch } = app
+  const { progress, isCancelled, failure, ids, layout } = batch
+  return html`<div class="results" aria-live="polite">
+    ${failure === undefined ? nothing : html`<section class="card troubles"><h2>${t('failureTitle')}</h2><p lang="en">${failure}</p></section>`}
+    ${
+      progress === undefined
+        ? nothing
+        : html`<div class="progress">
+            <progress max="1" .value=${progress} aria-label=${t('making')}></progress>
+            <span>${t('making')} ${format.percent(Math.floor(progress * 100) / 100)}</span>
+            <button type="button" @click=${() => batch.cancel()}>${t('cancel')}</button>
+          </div>`
+    }
+    ${isCancelled ? html`<p class="note">${t('cancelled')}</p>` : nothing}
+    ${ids === undefined || layout === undefined ? nothing : list(app, ids)}
+  </div>`
+}
+
+function list(app: App, ids: BigUint64Array): TemplateResult {
+  const { t } = app
+  const encoding = app.values.generate.format as Encoding
+  return html`<section class="card" aria-labelledby="list-title">
+    <h2 id="list-title">${t('made', { count: ids.length })}</h2>
+    <p class="actions">
+      <button type="button" @click=${() => take(app, 'text', copyAll)}>${t('copyAll')}</button>
+      <button type="button" @click=${() => take(app, 'text', save)}>${t('saveText')}</button>
+      <button type="button" @click=${() => take(app, 'csv', save)}>CSV</button>
+      <button type="button" @click=${() => take(app, 'json', save)}>JSON</button>
+    </p>
+    ${ids.length > shownIds ? html`<p class="hint">${t('eachFirst', { count: shownIds, all: ids.length })}</p>` : nothing}
+    <div class="scroll tall" tabindex="0" role="group" aria-labelledby="list-title"><table class="ids">
+      <thead><tr>
+        <th scope="col">#</th><th scope="col">${t('id')}</th><th scope="col">${t('timeUtc')}</th>
+        <th scope="col">${t('sequence')}</th><th scope="col"><span class="hidden">${t('actions')}</span></th>
+      </tr></thead>
+      <tbody>${[...ids.subarray(0, shownIds)].map((id, i) => row(app, id, i, encoding))}</tbody>
+    </table></div>
+  </section>`
+}
+
+function row(app: App, id: bigint, i: number, encoding: Encoding): TemplateResult {
+  const { t, batch } = app
+  const { timestampMs, sequence } = decode(id, batch.layout as NonNullable<typeof batch.layout>)
+  const text = writeId(id, encoding)
+  const { layout, epoch } = app.values.generate
+  const link = linkOf('parse', { ids: text, encoding, layout, epoch, row: '' })
+  return html`<tr>
+    <td class="figure">${app.format.number(i + 1)}</td>
+    <td><a href=${link} title=${t('takeApart')}><code>${text}</code></a></td>
+    <td class="figure">${utc(timestampMs).replace('T', ' ').replace('Z', '')}</td>
+    <td class="figure">${sequence}</td>
+    <td>${copyButton(app, () => text, t('copy'), t('copyWhat', { what: text }))}</td>
+  </tr>`
+}
+
+/** Writes all ids in slices, and passes them on. */
+async function take(
+  app: App,
+  kind: FileKind,
+  pass: (app: App, kind: FileKind, parts: string[]) => unknown,
+): Promise<void> {
+  const { ids, layout } = app.batch
+  if (ids === undefined || layout === undefined) return
+  const work = exported(kind, ids, layout, app.values.generate.format as Encoding)
+  pass(app, kind, await inSlices(work, () => {}, new AbortController().signal))
+}
+
+async function copyAll(app: App, _kind: FileKind, parts: string[]): Promise<void> {
+  const isCopied = await copyText(parts.join(''))
+  app.announce(app.t(isCopied ? 'copied' : 'copyRefused'))
+}
+
+function save(app: App, kind: FileKind, parts: string[]): void {
+  download(`ids.${extensions[kind]}`, `${types[kind]};charset=utf-8`, parts)
+  app.announce(app.t('saved', { file: `ids.${extensions[kind]}` }))
+}

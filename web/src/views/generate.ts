@@ -1,0 +1,136 @@
+import { encodings, type Layout } from 'graupel'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { App } from '../app.ts'
+import { Told } from '../ids/trouble.ts'
+import { choose, trouble } from '../layouts/choice.ts'
+import { selectField, textField } from '../parts/field.ts'
+import { epochField, layoutField } from '../parts/layout-field.ts'
+import { utc } from '../text/format.ts'
+import { readNumber, readTime } from '../text/time.ts'
+import { generatedIds } from './generate-list.ts'
+
+const maxCount = 100_000
+
+/** Makes ids. */
+export function generateView(app: App): TemplateResult {
+  const { t, values, batch } = app
+  const { layout: layoutText, epoch, time, count, format } = values.generate
+  const choice = choose(layoutText, epoch)
+  const { layout } = choice
+  const readCount = trouble(() => readNumber(count, 1, maxCount))
+  const readMs = trouble(() => (time.trim() === '' ? undefined : timeIn(layout, time)))
+  const node = nodeParts(app, layout)
+  const isReady =
+    layout !== undefined &&
+    readCount.value !== undefined &&
+    readMs.trouble === undefined &&
+    node.every((part) => part.trouble === undefined)
+  const make = (event: Event) => {
+    event.preventDefault()
+    if (!isReady) {
+      // The first field with a fault says what it is.
+      ;(event.target as HTMLElement).querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+      return
+    }
+    const fields = Object.fromEntries(node.map(({ name, value }) => [name, value as number]))
+    batch.make({
+      layout,
+      node: node.length === 0 ? 0 : fields,
+      count: readCount.value as number,
+      timeMs: readMs.value,
+    })
+  }
+  return html`
+    <form class="inputs" @submit=${make}>
+      <div class="row">
+        ${layoutField(app, {
+          id: 'generate-layout',
+          label: t('layout'),
+          value: layoutText,
+          choice,
+          onChange: (layout) => app.set('generate', { layout }),
+        })}
+        ${epochField(app, { id: 'generate-epoch', value: epoch, choice, onInput: (epoch) => app.set('generate', { epoch }) })}
+      </div>
+      <fieldset>
+        <legend>${t('node')}</legend>
+        <div class="row">
+          ${node.map(({ name, text, last, trouble }, i) =>
+            textField(app, {
+              id: `generate-node-${i}`,
+              label: name,
+              value: text,
+              isNumber: true,
+              size: 'short',
+              trouble,
+              placeholder: '0',
+              hint: t('range', { last }),
+              onInput: (value) =>
+                app.set('generate', {
+                  node: node.map((part, j) => (i === j ? value : part.text).replaceAll('.', '')).join('.'),
+                }),
+            }),
+          )}
+          ${node.length === 0 ? html`<p class="hint">${t('nodeNone')}</p>` : nothing}
+        </div>
+      </fieldset>
+      <div class="row">
+        ${textField(app, {
+          id: 'generate-time',
+          label: t('timeOptional'),
+          value: time,
+          trouble: readMs.trouble,
+          hint: readMs.value === undefined ? t('timeHint') : t('timeIs', { time: utc(readMs.value) }),
+          onInput: (time) => app.set('generate', { time }),
+        })}
+        ${textField(app, {
+          id: 'generate-count',
+          label: t('count'),
+          value: count,
+          isNumber: true,
+          size: 'short',
+          trouble: readCount.trouble,
+          hint: t('countHint', { last: maxCount }),
+          onInput: (count) => app.set('generate', { count }),
+        })}
+        ${selectField(app, {
+          id: 'generate-format',
+          label: t('encoding'),
+          value: format,
+          options: encodings.map((one) => [one, one]),
+          onChange: (format) => app.set('generate', { format }),
+        })}
+      </div>
+      <p class="actions">
+        <button type="submit" class="main">${t('make')}</button>
+      </p>
+    </form>
+    ${generatedIds(app)}
+    <section class="card quiet" aria-labelledby="promise-title">
+      <h2 id="promise-title">${t('promiseTitle')}</h2>
+      <p>${t('promise')}</p>
+      <p>${t('promiseNot')}</p>
+    </section>
+  `
+}
+
+/** The text for each node field; the first of them are those that were typed for another layout, too. */
+function nodeParts(app: App, layout: Layout | undefined) {
+  const texts = app.values.generate.node.split('.')
+  return (layout?.nodeFields ?? []).map(({ name, bits }, i) => {
+    const text = texts[i] ?? ''
+    const last = 2 ** bits - 1
+    // A field in which nothing stands is node 0, as its placeholder says.
+    return { name, text, last, ...trouble(() => (text.trim() === '' ? 0 : readNumber(text, 0, last))) }
+  })
+}
+
+/** A time that ids of the layout can have. @throws Told */
+function timeIn(layout: Layout | undefined, text: string): number {
+  const ms = readTime(text)
+  if (layout === undefined) return ms
+  const expiresMs = layout.expiresAt.getTime()
+  if (ms < layout.epochMs) throw new Told('troubleBeforeEpoch', { time: utc(ms), epoch: utc(layout.epochMs) })
+  if (ms >= expiresMs) throw new Told('troubleExpired', { time: utc(ms), expires: utc(expiresMs) })
+  return ms
+}

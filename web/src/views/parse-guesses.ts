@@ -1,0 +1,99 @@
+import type { Layout } from 'graupel'
+import { layouts } from 'graupel'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { fits, read } from '../../../src/inspect/reading.ts'
+import type { App } from '../app.ts'
+import type { Candidate } from '../ids/candidates.ts'
+import { layoutToText } from '../layouts/spec-text.ts'
+import { utc } from '../text/format.ts'
+
+interface Guesses {
+  readonly candidates: readonly Candidate[]
+  readonly sample: readonly bigint[]
+  /** The layout in which the ids are shown. */
+  readonly shown: Layout | undefined
+  /** Whether the page chose it. */
+  readonly isGuess: boolean
+  /** Whether there are more ids than the layouts were tried on. */
+  readonly isSample: boolean
+  readonly nowMs: number
+}
+
+const reasons = { recent: 'reasonRecent', past: 'reasonPast', early: 'reasonEarly', future: 'reasonFuture' } as const
+
+/** Which layouts may have made the ids, and why. */
+export function guesses(app: App, guesses: Guesses): TemplateResult {
+  const { t } = app
+  const { candidates, sample, shown, isGuess, isSample } = guesses
+  const possible = candidates.filter(({ count }) => count > 0)
+  const others = candidates.filter(({ count }) => count === 0)
+  const isOne = sample.length === 1
+  return html`<section class="card" aria-labelledby="guesses-title">
+    <h2 id="guesses-title">${t('guessesTitle')}</h2>
+    <p role="status">${verdict(app, possible, shown, isGuess)}</p>
+    ${isSample ? html`<p class="hint">${t('guessesSample', { count: sample.length })}</p>` : nothing}
+    ${
+      possible.length === 0
+        ? nothing
+        : html`<div class="scroll" tabindex="0" role="group" aria-labelledby="guesses-title"><table class="guesses">
+            <thead><tr>
+              <th scope="col">${t('layout')}</th>
+              ${isOne ? html`<th scope="col">${t('timeUtc')}</th><th scope="col">${t('node')}</th><th scope="col">${t('sequence')}</th>` : html`<th scope="col">${t('idsThatFit')}</th>`}
+              <th scope="col">${t('reason')}</th>
+            </tr></thead>
+            <tbody>${possible.map((candidate) => row(app, candidate, guesses))}</tbody>
+          </table></div>`
+    }
+    ${
+      others.length === 0
+        ? nothing
+        : html`<details>
+            <summary>${t('guessesOthers', { count: others.length })}</summary>
+            <ul>${others.map(({ layout, tooWide }) => html`<li><b>${layout.name}</b> ${tooWide > 0 ? t('reasonTooWide') : futureReason(app, layout, sample)}</li>`)}</ul>
+          </details>`
+    }
+  </section>`
+}
+
+function verdict({ t }: App, possible: readonly Candidate[], shown: Layout | undefined, isGuess: boolean): string {
+  const [first] = possible
+  if (!isGuess) return t('verdictChosen', { layout: shown?.name ?? '' })
+  if (first === undefined) return t('verdictNone')
+  if (possible.length === 1) return t('verdictOne', { layout: first.layout.name })
+  const values = { count: possible.length, layout: first.layout.name }
+  const tied = possible.filter(
+    ({ count, plausibility }) => count === first.count && plausibility === first.plausibility,
+  )
+  return tied.length === 1 ? t('verdictSeveral', values) : t('verdictTied', { ...values, tied: tied.length })
+}
+
+function row(app: App, { layout, plausibility, count, tooWide }: Candidate, guesses: Guesses): TemplateResult {
+  const { shown, sample } = guesses
+  const text = textOf(layout)
+  const choose = () => app.set('parse', { layout: text })
+  const id = sample[0] as bigint
+  const reading = sample.length === 1 && fits(id, layout) ? read(id, layout) : undefined
+  return html`<tr class=${layout === shown ? 'shown' : ''}>
+    <th scope="row"><label><input type="radio" name="guess" .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
+    ${
+      reading === undefined
+        ? html`<td class="figure">${app.t('countOf', { count, all: sample.length })}</td>`
+        : html`<td class="figure">${utc(reading.timestampMs).replace('T', ' ').replace('Z', '')}</td>
+            <td>${Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
+            <td class="figure" data-label=${app.t('sequence')}>${reading.sequence}</td>`
+    }
+    <td>${plausibility === undefined ? nothing : app.t(reasons[plausibility])}${tooWide > 0 ? html` ${app.t('reasonTooWide')}` : nothing}</td>
+  </tr>`
+}
+
+/** The name of a preset, or all of another layout; a preset with another epoch keeps its name, and the field has the epoch. */
+function textOf(layout: Layout): string {
+  return Object.hasOwn(layouts, layout.name) ? layout.name : layoutToText(layout)
+}
+
+function futureReason(app: App, layout: Layout, sample: readonly bigint[]): string {
+  const id = sample.find((one) => fits(one, layout))
+  return id === undefined
+    ? app.t('reasonTooWide')
+    : app.t('reasonFuture', { day: app.format.day(read(id, layout).timestampMs) })
+}

@@ -1,0 +1,76 @@
+import { encodings, type Layout } from 'graupel'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { type Cell, cellsOf } from '../../../src/inspect/picture.ts'
+import { fits, type Reading, read } from '../../../src/inspect/reading.ts'
+import type { App } from '../app.ts'
+import { writeId } from '../ids/encodings.ts'
+import { bitsPicture, mark } from '../parts/bits.ts'
+import { copyButton } from '../parts/copy.ts'
+import { utc } from '../text/format.ts'
+
+/** All parts of one id in one layout: the picture, the table and the other forms of the id. */
+export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, nowMs: number): TemplateResult {
+  const { t } = app
+  if (!fits(id, layout)) {
+    const values = { id: String(id), bits: id.toString(2).length, layout: layout.name, most: layout.bits }
+    return html`<section class="card troubles"><p>${t('troubleTooWide', values)}</p></section>`
+  }
+  const reading = read(id, layout)
+  const cells = cellsOf(id, reading).map((cell) => ({ ...cell, label: labelOf(app, cell, reading) }))
+  const title = t('pictureOf', { fields: cells.map(({ bits, label }) => `${label} (${bits})`).join(', ') })
+  return html`<section class="card parts" aria-labelledby="parts-title">
+    <h2 id="parts-title"><code class="id">${id}</code> ${isGuess ? html`<span class="guess">${t('asGuess', { layout: layout.name })}</span>` : t('as', { layout: layout.name })}</h2>
+    <div class="picture">${bitsPicture(cells, title)}</div>
+    <div class="columns">${partsTable(app, reading, cells, nowMs)}${encodingsTable(app, id)}</div>
+  </section>`
+}
+
+function labelOf(app: App, { name }: Cell, { layout, timestampMs, fields, sequence }: Reading): string {
+  if (name === 'unused') return app.t('unused')
+  if (name === 'timestamp') return `timestamp ${app.format.number((timestampMs - layout.epochMs) / layout.tickMs)}`
+  const value = name === 'sequence' ? sequence : ((fields as Record<string, number>)[name] as number)
+  return `${name} ${app.format.number(value)}`
+}
+
+function partsTable(app: App, reading: Reading, cells: readonly Cell[], nowMs: number): TemplateResult {
+  const { t, format } = app
+  const { layout, timestampMs, node, fields, sequence } = reading
+  const styles = new Map(cells.map(({ name, style }) => [name, style]))
+  const head = (name: string, text = name) => html`<th scope="row">${mark(styles.get(name) ?? 'dim')} ${text}</th>`
+  const range = (bits: number) => html`<span class="range">${t('range', { last: 2 ** bits - 1 })}</span>`
+  const named = Object.entries<number>(fields)
+  return html`<table class="facts">
+    <caption>${t('partsCaption')}</caption>
+    <tbody>
+      <tr>${head('timestamp', t('time'))}<td>
+        <time datetime=${utc(timestampMs)}>${utc(timestampMs)}</time>
+        <span class="range">${format.local(timestampMs)}</span>
+        <span class="range">${format.relative(timestampMs, nowMs)}</span>
+      </td></tr>
+      ${named.map(([name, value]) => html`<tr>${head(name)}<td class="figure">${format.number(value)} ${range(bitsOf(layout, name))}</td></tr>`)}
+      ${named.length > 1 ? html`<tr><th scope="row">${t('nodeTogether')}</th><td class="figure">${format.number(node)} ${range(layout.nodeBits)}</td></tr>` : nothing}
+      <tr>${head('sequence', t('sequence'))}<td class="figure">${format.number(sequence)} ${range(layout.sequence.bits)}</td></tr>
+      <tr><th scope="row">${t('epoch')}</th><td>${utc(layout.epochMs)} <span class="range">${t('tickIs', { tick: layout.tickMs })}</span></td></tr>
+    </tbody>
+  </table>`
+}
+
+function bitsOf({ placements }: Layout, name: string): number {
+  return placements.find((field) => field.name === name)?.bits ?? 0
+}
+
+function encodingsTable(app: App, id: bigint): TemplateResult {
+  return html`<table class="facts">
+    <caption>${app.t('encodingsCaption')}</caption>
+    <tbody>
+      ${encodings.map((encoding) => {
+        const text = writeId(id, encoding)
+        return html`<tr>
+          <th scope="row">${encoding}</th>
+          <td><code>${text}</code></td>
+          <td>${copyButton(app, () => text, app.t('copy'), app.t('copyWhat', { what: encoding }))}</td>
+        </tr>`
+      })}
+    </tbody>
+  </table>`
+}

@@ -1,0 +1,149 @@
+import { type Encoding, encodings, type Layout } from 'graupel'
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { App } from '../app.ts'
+import { candidatesOf, sampleOf } from '../ids/candidates.ts'
+import { type IdList, readList } from '../ids/list.ts'
+import { choose, presets, trouble } from '../layouts/choice.ts'
+import { designOf } from '../layouts/design.ts'
+import { layoutToText } from '../layouts/spec-text.ts'
+import { selectField, troubleText } from '../parts/field.ts'
+import { idsField, idsTextOf } from '../parts/ids-field.ts'
+import { epochField, layoutField } from '../parts/layout-field.ts'
+import { progressOf } from '../parts/progress.ts'
+import { defaults } from '../state.ts'
+import { guesses } from './parse-guesses.ts'
+import { idParts } from './parse-id.ts'
+import { manyIds } from './parse-many.ts'
+
+/** Takes ids apart. */
+export function parseView(app: App): TemplateResult {
+  const { t, values } = app
+  const { ids, encoding, layout, epoch } = values.parse
+  const text = idsTextOf(app, 'parse.ids', ids)
+  const chosen = layout === '' ? undefined : choose(layout, epoch)
+  const choice = chosen ?? {
+    layout: undefined,
+    layoutTrouble: undefined,
+    epochTrouble: trouble(() => presets(epoch)).trouble,
+  }
+  const reading = app.job<IdList>('parse')
+  reading.begin([text, encoding], () => readList(text, encoding as Encoding | '', Date.now()))
+  return html`
+    <form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
+      ${idsField(app, {
+        field: 'parse.ids',
+        label: t('ids'),
+        hint: t('idsHint'),
+        value: ids,
+        trouble: reading.result === undefined ? undefined : firstTrouble(app, reading.result),
+        onInput: (ids) => app.set('parse', { ids, row: '' }),
+      })}
+      <div class="row">
+        ${selectField(app, {
+          id: 'parse-encoding',
+          label: t('encoding'),
+          value: encoding,
+          options: [['', t('encodingAny')], ...encodings.map((one): [string, string] => [one, one])],
+          hint: encodingHint(app, reading.result, encoding),
+          onChange: (encoding) => app.set('parse', { encoding }),
+        })}
+        ${layoutField(app, {
+          id: 'parse-layout',
+          label: t('layout'),
+          value: layout,
+          choice,
+          none: t('layoutAny'),
+          onChange: (layout) => app.set('parse', { layout }),
+        })}
+        ${epochField(app, { id: 'parse-epoch', value: epoch, choice, onInput: (epoch) => app.set('parse', { epoch }) })}
+      </div>
+    </form>
+    ${progressOf(app, reading, t('reading'))}
+    ${text.trim() === '' ? examples(app) : nothing}
+    <div class="results">${reading.result === undefined ? nothing : results(app, reading.result, chosen?.layout)}</div>
+  `
+}
+
+/** Which encoding was found, and which others are possible. */
+function encodingHint(app: App, list: IdList | undefined, chosen: string): string {
+  if (list?.encoding === undefined || chosen !== '') return app.t('encodingHint')
+  if (list.otherEncodings.length === 0) return app.t('encodingFound', { encoding: list.encoding })
+  return app.t('encodingGuessed', { encoding: list.encoding, others: list.otherEncodings.join(', ') })
+}
+
+function results(app: App, list: IdList, chosen: Layout | undefined): TemplateResult | typeof nothing {
+  const { layout, epoch } = app.values.parse
+  if (list.ids.length === 0 || (layout !== '' && chosen === undefined)) return troublesOf(app, list)
+  const nowMs = Date.now()
+  const sample = sampleOf(list.ids)
+  const known = trouble(() => presets(epoch)).value
+  if (known === undefined) return troublesOf(app, list)
+  const candidates = candidatesOf(sample, [...known, ...ownLayouts(app, chosen, known)], nowMs)
+  const shown = chosen ?? candidates.find(({ count }) => count > 0)?.layout
+  const isGuess = chosen === undefined
+  const alternatives = candidates.filter(({ count }) => count > 0).length
+  return html`
+    ${troublesOf(app, list)}
+    ${guesses(app, { candidates, sample, shown, isGuess, isSample: list.ids.length > sample.length, nowMs })}
+    ${shown === undefined ? nothing : partsOf(app, list, shown, isGuess && alternatives > 1, nowMs)}
+  `
+}
+
+function partsOf(app: App, list: IdList, layout: Layout, isGuess: boolean, nowMs: number): TemplateResult {
+  return list.ids.length === 1
+    ? idParts(app, list.ids[0] as bigint, layout, isGuess, nowMs)
+    : manyIds(app, list.ids, layout, isGuess, nowMs)
+}
+
+/** Layouts beside the presets that may have made an id: the chosen one, and a design that was worked on. */
+function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout[]): Layout[] {
+  const { design } = app.values
+  const isTouched = Object.entries(design).some(
+    ([key, value]) => value !== (defaults.design as Record<string, string>)[key],
+  )
+  const designed = isTouched ? designOf(design).layout : undefined
+  const own = [chosen, designed].filter((layout) => layout !== undefined)
+  const texts = own.map(layoutToText)
+  return own.filter((layout, i) => !known.includes(layout) && texts.indexOf(texts[i] as string) === i)
+}
+
+/** What is wrong with the first text that is no id, beside the field. */
+function firstTrouble(app: App, { troubles: [first], troubleCount, ids }: IdList): string | undefined {
+  if (first === undefined) return undefined
+  const text = troubleText(app, first.trouble)
+  return troubleCount + ids.length === 1 ? text : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
+}
+
+/** All that is no id, and where, if it is more than one. */
+function troublesOf(app: App, { troubles, troubleCount, ids }: IdList): TemplateResult | typeof nothing {
+  if (troubleCount < 2) return nothing
+  const { t, format } = app
+  return html`<section class="card troubles" aria-labelledby="troubles-title">
+    <h2 id="troubles-title">${t('noIdsTitle', { count: troubleCount, all: troubleCount + ids.length })}</h2>
+    <ul>
+      ${troubles.map(
+        ({ line, trouble }) => html`<li>
+          <span class="line-number">${t('line', { line: format.number(line) })}</span> ${troubleText(app, trouble)}
+        </li>`,
+      )}
+      ${troubleCount > troubles.length ? html`<li>…</li>` : nothing}
+    </ul>
+  </section>`
+}
+
+/** Ids to begin with, where there are none yet. */
+function examples(app: App): TemplateResult {
+  const known = [
+    ['1541815603606036480', 'Twitter'],
+    ['175928847299117063', 'Discord'],
+    ['0Czks0tP37X', 'base62'],
+  ]
+  return html`<p class="examples">
+    ${app.t('examples')}
+    ${known.map(
+      ([id = '', name]) => html`
+      <button type="button" class="example" @click=${() => app.set('parse', { ids: id })}><code>${id}</code> ${name}</button>
+    `,
+    )}
+  </p>`
+}

@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
+import { defineConfig, type Plugin } from 'vite'
+import graupel from '../package.json' with { type: 'json' }
+
+const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
+
+/**
+ * Browsers load neither modules nor what is marked `crossorigin` from `file:`. So the page is one classic script, and its tags
+ * are as plain as a page by hand has them.
+ */
+const plainTags: Plugin = {
+  name: 'plain-tags',
+  apply: 'build',
+  enforce: 'post',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html) =>
+      html
+        .replace(/<script type="module" crossorigin src="([^"]+)"><\/script>/, '<script defer src="$1"></script>')
+        .replace(/<link rel="stylesheet" crossorigin href="/, '<link rel="stylesheet" href="'),
+  },
+}
+
+/** Bytes of all files together, compressed. */
+const maxBytes = 60_000
+
+/** Refuses a page that has become large, and drops what only indents its templates. */
+const small: Plugin = {
+  name: 'small',
+  apply: 'build',
+  enforce: 'pre',
+  transform: (code, id) => (id.includes('/web/src/') && id.endsWith('.ts') ? code.replace(/\n +/g, '\n') : undefined),
+  writeBundle(_, bundle) {
+    const sizes = Object.values(bundle).map((file) => {
+      const text = file.type === 'chunk' ? file.code : file.source
+      return brotliCompressSync(text).length
+    })
+    const all = sizes.reduce((sum, size) => sum + size, 0)
+    this.info(`${all} bytes compressed by brotli, of ${maxBytes} that it may have`)
+    if (all > maxBytes) this.error(`the page has ${all} bytes compressed; it may have ${maxBytes}`)
+  },
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: './',
+  plugins: [plainTags, small],
+  resolve: {
+    // The sources, so that what the package and `src/inspect` have in common is in the page once.
+    alias: { graupel: source('index.ts'), '#platform': source('platform/browser.ts') },
+  },
+  define: { packageVersion: JSON.stringify(graupel.version) },
+  build: {
+    // Browsers that know light-dark().
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    modulePreload: false,
+    // One file, and not a script that adds styles: the page's policy forbids that.
+    cssCodeSplit: false,
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: { format: 'iife', entryFileNames: 'page.js', assetFileNames: 'page[extname]' },
+    },
+  },
+})
