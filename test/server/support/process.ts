@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach } from 'vitest'
+import { decode, layouts } from 'graupel'
+import { afterAll } from 'vitest'
+import { until } from '../../support/until.ts'
 
 const program = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
 
@@ -13,7 +15,7 @@ export const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const running = new Set<ChildProcess>()
-afterEach(async () => {
+afterAll(async () => {
   for (const child of running) {
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -36,9 +38,9 @@ export interface Serving extends Running {
   readonly url: string
 }
 
-/** Runs the command with these flags, without variables of the test's own that are options. */
-export function run(flags: readonly string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [program, ...flags], {
+/** Runs the command with these flags, without variables of the test's own that are options. @param node - The program of Node. */
+export function run(flags: readonly string[], env: Record<string, string> = {}, node = process.execPath): Running {
+  const child = spawn(node, [program, ...flags], {
     env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -58,8 +60,12 @@ export function run(flags: readonly string[], env: Record<string, string> = {}):
 }
 
 /** Starts the service on a free port, and waits until it says where it listens. */
-export async function serve(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<Serving> {
-  const started = run(['--port', '0', ...flags], env)
+export async function serve(
+  flags: readonly string[] = [],
+  env: Record<string, string> = {},
+  node?: string,
+): Promise<Serving> {
+  const started = run(['--port', '0', ...flags], env, node)
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const [found] = /https?:\/\/\S+?:\d+/.exec(started.stdout()) ?? []
@@ -69,4 +75,39 @@ export async function serve(flags: readonly string[] = [], env: Record<string, s
     started.ended.then((code) => reject(new Error(`the service ended with ${code}: ${started.stderr()}`)))
   })
   return { ...started, url }
+}
+
+/** The node of the worker that answers. */
+export async function servedBy(url: string): Promise<number> {
+  // Not by a connection that is kept, which is one worker's.
+  const answer = await fetch(`${url}/v1/ids`, { headers: { connection: 'close' } })
+  const { ids } = (await answer.json()) as { ids: string[] }
+  return decode(ids[0] as string, layouts.twitter).node
+}
+
+/** The process ids of the children of a process. */
+export function workersOf(pid: number): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  const rows = table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+  return rows
+    .filter(([, parent]) => parent === pid)
+    .map(([child]) => child as number)
+    .filter((child) => isAlive(child))
+}
+
+/** Waits until a process that is not this one's child has ended. */
+export function endedProcess(pid: number): Promise<void> {
+  return until(() => !isAlive(pid))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
