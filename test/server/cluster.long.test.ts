@@ -92,7 +92,7 @@ test('a worker that cannot be started is tried again, and one that finds options
   const node = join(folder, 'node')
   copyFileSync(process.execPath, node)
   const flags = ['--data', dataFolder(), '--config', config, '--workers', '2', ...quick]
-  const { pid, url, ended, stderr } = await serve(flags, {}, node)
+  const { pid, url, ended, stderr } = await serve(flags, {}, { node })
   renameSync(node, `${node} away`)
   process.kill(workersOf(pid)[0] as number, 'SIGKILL')
   await until(() => stderr().includes('ENOENT'))

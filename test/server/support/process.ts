@@ -8,7 +8,7 @@ import { decode, layouts } from 'graupel'
 import { afterAll } from 'vitest'
 import { until } from '../../support/until.ts'
 
-const program = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
+const ownProgram = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
 
 /** A folder of this test file's own. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
@@ -38,9 +38,17 @@ export interface Serving extends Running {
   readonly url: string
 }
 
-/** Runs the command with these flags, without variables of the test's own that are options. @param node - The program of Node. */
-export function run(flags: readonly string[], env: Record<string, string> = {}, node = process.execPath): Running {
-  const child = spawn(node, [program, ...flags], {
+/** Other files than those of this repository and of this process. */
+export interface Files {
+  readonly program?: string
+  readonly node?: string
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** Runs the command with these flags, without variables of the test's own that are options. */
+export function run(flags: readonly string[], env: Variables = {}, files: Files = {}): Running {
+  const child = spawn(files.node ?? process.execPath, [files.program ?? ownProgram, ...flags], {
     env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -60,12 +68,8 @@ export function run(flags: readonly string[], env: Record<string, string> = {}, 
 }
 
 /** Starts the service on a free port, and waits until it says where it listens. */
-export async function serve(
-  flags: readonly string[] = [],
-  env: Record<string, string> = {},
-  node?: string,
-): Promise<Serving> {
-  const started = run(['--port', '0', ...flags], env, node)
+export async function serve(flags: readonly string[] = [], env: Variables = {}, files: Files = {}): Promise<Serving> {
+  const started = run(['--port', '0', ...flags], env, files)
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const [found] = /https?:\/\/\S+?:\d+/.exec(started.stdout()) ?? []
