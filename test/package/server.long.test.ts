@@ -4,7 +4,7 @@ import { engineInfo } from 'graupel'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Serving, serve, servedBy } from '../server/support/process.ts'
 import { until } from '../support/until.ts'
-import { npm, poorPath, repository, temporaryFolder } from './consumer.ts'
+import { install, npm, poorPath, repository, temporaryFolder } from './consumer.ts'
 import { bareTarball, putBinary, tarballIn } from './tarball.ts'
 
 // The service from its package, beside a package of the library that has no binary, where nothing can be compiled.
@@ -17,11 +17,9 @@ const program = join(project, 'node_modules/graupel-server/dist/main.js')
 beforeAll(() => {
   npm(join(repository, 'server'), ['pack', '--ignore-scripts', '--pack-destination', folder])
   const poor = isWindows ? {} : { PATH: poorPath(join(folder, 'bin')), PYTHON: undefined }
-  npm(folder, ['install', '--prefix', project, '--prefer-offline', bareTarball(), tarballIn(folder)], {
-    ...poor,
-    GRAUPEL_SKIP_BUILD: '1',
-  })
-}, 120_000)
+  const flags = [tarballIn(folder), '--prefer-offline']
+  install(project, bareTarball(), flags, { ...poor, GRAUPEL_SKIP_BUILD: '1' })
+}, 300_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -38,17 +38,21 @@ export interface Serving extends Running {
   readonly url: string
 }
 
-/** Other files than those of this repository and of this process. */
-export interface Files {
+/** What is run in place of this repository's service by this process's Node. */
+export interface Launch {
   readonly program?: string
   readonly node?: string
+  /** Puts another command before it, which replaces itself by it. */
+  readonly by?: (command: readonly string[]) => string[]
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Runs the command with these flags, without variables of the test's own that are options. */
-export function run(flags: readonly string[], env: Variables = {}, files: Files = {}): Running {
-  const child = spawn(files.node ?? process.execPath, [files.program ?? ownProgram, ...flags], {
+export function run(flags: readonly string[], env: Variables = {}, launch: Launch = {}): Running {
+  const { program = ownProgram, node = process.execPath, by = (command) => [...command] } = launch
+  const [first, ...rest] = by([node, program, ...flags])
+  const child = spawn(first as string, rest, {
     env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -68,8 +72,8 @@ export function run(flags: readonly string[], env: Variables = {}, files: Files 
 }
 
 /** Starts the service on a free port, and waits until it says where it listens. */
-export async function serve(flags: readonly string[] = [], env: Variables = {}, files: Files = {}): Promise<Serving> {
-  const started = run(['--port', '0', ...flags], env, files)
+export async function serve(flags: readonly string[] = [], env: Variables = {}, launch: Launch = {}): Promise<Serving> {
+  const started = run(['--port', '0', ...flags], env, launch)
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const [found] = /https?:\/\/\S+?:\d+/.exec(started.stdout()) ?? []
