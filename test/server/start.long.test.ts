@@ -8,18 +8,13 @@ import { redis } from '../stores/kinds/redis.ts'
 import { freePort } from '../stores/servers.ts'
 import { describeWith, libfaketime, withoutRootsRights } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { folder, type Launch, run, serve, type Variables } from './support/process.ts'
+import { folder, type Launch, nodeOf, run, serve, type Variables } from './support/process.ts'
 
 let folders = 0
 const dataFolder = () => join(folder, `data ${folders++}`)
 
 async function textOf(url: string): Promise<string> {
   return (await fetch(url)).text()
-}
-
-/** The node of the first line. */
-function nodeOf(stdout: string): string {
-  return /, nodes? ([\d, ]+) \(/.exec(stdout)?.[1] ?? ''
 }
 
 /** One that has a page of content. */
@@ -33,6 +28,30 @@ async function stop({ child, ended }: Awaited<ReturnType<typeof serve>>): Promis
   child.kill('SIGINT')
   expect(await ended).toBe(0)
 }
+
+test('after a restart it has the node of before, and numbers go on', async () => {
+  const flags = ['--data', dataFolder()]
+  const first = await serve(flags)
+  expect(await textOf(`${first.url}/v1/counters/invoices?count=2`)).toBe('{"counts":["1","2"]}')
+  await stop(first)
+  const second = await serve(flags)
+  expect(nodeOf(second.stdout())).toBe(nodeOf(first.stdout()))
+  expect(await textOf(`${second.url}/v1/counters/invoices`)).toBe('{"counts":["3"]}')
+})
+
+test('two on one folder have different nodes, and share numbers', async () => {
+  const flags = ['--data', dataFolder()]
+  const both = await Promise.all([serve(flags), serve(flags)])
+  expect(nodeOf(both[0].stdout())).not.toBe(nodeOf(both[1].stdout()))
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, async (_, i) => {
+      const { url } = both[i % 2] as (typeof both)[0]
+      const { counts } = (await (await fetch(`${url}/v1/counters/invoices`)).json()) as { counts: string[] }
+      return Number(counts[0])
+    }),
+  )
+  expect(answers.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1))
+})
 
 test('after SIGKILL it starts at once, on another node', async () => {
   const flags = ['--data', dataFolder(), '--acquire-timeout-ms', '0']

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -83,6 +84,20 @@ export async function serve(flags: readonly string[] = [], env: Variables = {}, 
     started.ended.then((code) => reject(new Error(`the service ended with ${code}: ${started.stderr()}`)))
   })
   return { ...started, url }
+}
+
+/** The node of the first line, or the nodes. */
+export function nodeOf(stdout: string): string {
+  return /, nodes? ([\d, ]+) \(/.exec(stdout)?.[1] ?? ''
+}
+
+/** Whether nothing listens there. */
+export async function refuses(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  return new Promise<boolean>((resolve) => {
+    socket.on('connect', () => resolve(false)).on('error', () => resolve(true))
+  }).finally(() => socket.destroy())
 }
 
 /** The node of the worker that answers. */
