@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { announcement, type Started } from './announcement.js'
 import { type Ending, type EndSignal, endBySignals, exitBy } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
+import { closeWhatIsNotTaken } from './handed-over.js'
 import { makeLogger } from './http/log.js'
 import { joinWorkers } from './metrics/workers.js'
 import type { Command } from './options/read.js'
@@ -105,11 +106,17 @@ class Primary {
   #fork(index: number): void {
     const place = this.#places[index] as Place
     const worker = cluster.fork({ [placeVariable]: `${index}` })
+    closeWhatIsNotTaken(worker)
     place.worker = worker
     place.startedMs = performance.now()
     worker.on('message', (message: Message) => {
       if (message?.type === 'graupel:ready') this.#onReady(place, message.started)
       else if (message?.type === 'graupel:failed') this.#onFailed(message.line, message.exitCode)
+    })
+    worker.on('error', (error) => {
+      // Without a process, for lack of memory or of process ids, there is no exit. Another error is of a message to a worker that has
+      // just been killed, such as Node's answer to its question for the port.
+      if (worker.process.pid === undefined) this.#onExit(index, error.message)
     })
     worker.once('exit', (code, signal) => {
       const how = signal ?? code

@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { folder, run, serve } from './support/process.ts'
-import { endedProcess, servedBy, workersOf } from './support/workers.ts'
+import { endedProcess, folder, run, serve, servedBy, workersOf } from './support/process.ts'
 
 let folders = 0
 const dataFolder = () => join(folder, `cluster ${folders++}`)
@@ -18,20 +17,37 @@ async function answering(url: string, count: number): Promise<void> {
   })
 }
 
-test('a worker that dies is started again, and the others go on meanwhile', async () => {
-  const { url, pid, child, ended, stdout, stderr } = await serve(['--data', dataFolder(), '--workers', '2', ...quick])
-  await answering(url, 2)
-  const [first, other] = workersOf(pid) as [number, number]
-  process.kill(first, 'SIGKILL')
-  await until(() => stderr().includes('a worker ended, and is started again'))
-  expect((await fetch(`${url}/v1/ids`)).status).toBe(200)
-  // The node of the one that was killed is not free yet, so a third one comes.
-  await answering(url, 2)
-  await until(() => workersOf(pid).length === 2)
+/** The status of an answer, or how else the request ended. */
+function outcome(url: string): Promise<number | 'an error' | 'nothing'> {
+  return fetch(`${url}/v1/ids`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(20_000) }).then(
+    ({ status }) => status,
+    ({ name }) => (name === 'TimeoutError' ? 'nothing' : 'an error'),
+  )
+}
+
+test('workers that are killed are started again, and each connection meanwhile has an answer or an error', async () => {
+  const { url, pid, ended, stdout, stderr } = await serve(['--data', dataFolder(), '--workers', '3', ...quick])
+  await answering(url, 3)
+  const [first, second, other] = workersOf(pid) as [number, number, number]
+  // They are handed a connection each and do not take it: another worker has all others.
+  for (const one of [first, second]) process.kill(one, 'SIGSTOP')
+  const answered: unknown[] = []
+  const all = Array.from({ length: 40 }, () => outcome(url).finally(() => answered.push(1)))
+  await until(() => answered.length >= 38)
+  for (const one of [first, second]) process.kill(one, 'SIGKILL')
+  const outcomes = await Promise.all(all)
+  expect(outcomes.filter((one) => one === 200)).toHaveLength(38)
+  expect(outcomes.filter((one) => one === 'an error')).toHaveLength(2)
+  await until(() => stderr().match(/a worker ended, and is started again/g)?.length === 2)
+  // The nodes of those that were killed are not free yet, so that others come.
+  await answering(url, 3)
+  expect(workersOf(pid)).toHaveLength(3)
   expect(workersOf(pid)).toContain(other)
   expect(stdout().match(/^graupel-server /gm)).toHaveLength(1)
-  child.kill('SIGTERM')
+  // As a terminal sends it, to the whole group.
+  for (const one of [...workersOf(pid), pid]) process.kill(one, 'SIGINT')
   expect(await ended).toBe(0)
+  expect(stderr().match(/lease: released/g)).toHaveLength(3)
 })
 
 test('workers end when their primary was killed, and give their nodes back', async () => {
@@ -57,14 +73,6 @@ test('a second signal ends all of them at once', async () => {
   for (const worker of workers) await endedProcess(worker)
 })
 
-test('signals to the whole group, as a terminal sends them, end it in order', async () => {
-  const { pid, child, ended, stderr } = await serve(['--data', dataFolder(), '--workers', '2', ...quick])
-  for (const one of [...workersOf(pid), pid]) process.kill(one, 'SIGINT')
-  expect(await ended).toBe(0)
-  expect(stderr().match(/lease: released/g)).toHaveLength(2)
-  expect(child.exitCode).toBe(0)
-})
-
 test.each([
   ['the data folder cannot be made', ['--data', '/proc/graupel'], 1, /cannot be written .* \(ERR_DATA_UNAVAILABLE\)/],
   ['there is no such node', ['--nodes', '2000-3000'], 2, /nodes is \[2000, 3000\].* \(ERR_OPTION_INVALID\)/],
@@ -78,18 +86,21 @@ test.each([
   expect(stderr()).toMatch(line)
 })
 
-test('it gives up where a worker that is started again finds options that are wrong', async () => {
+test('a worker that cannot be started is tried again, and one that finds options that are wrong ends all', async () => {
   const config = join(folder, 'changing.json')
   writeFileSync(config, '{}')
-  const { pid, ended, stderr } = await serve(['--data', dataFolder(), '--config', config, '--workers', '2', ...quick])
+  const node = join(folder, 'node')
+  copyFileSync(process.execPath, node)
+  const flags = ['--data', dataFolder(), '--config', config, '--workers', '2', ...quick]
+  const { pid, url, ended, stderr } = await serve(flags, {}, { node })
+  renameSync(node, `${node} away`)
+  process.kill(workersOf(pid)[0] as number, 'SIGKILL')
+  await until(() => stderr().includes('ENOENT'))
+  expect(await outcome(url)).toBe(200)
+  renameSync(`${node} away`, node)
+  await answering(url, 2)
   writeFileSync(config, '{ "port": "x" }')
   process.kill(workersOf(pid)[0] as number, 'SIGKILL')
   expect(await ended).toBe(1)
   expect(stderr()).toContain('graupel-server: port in ')
-})
-
-test('metrics of all workers are told by each of them', async () => {
-  const { url } = await serve(['--data', dataFolder(), '--workers', '2'])
-  const text = await (await fetch(`${url}/metrics`)).text()
-  expect([...new Set([...text.matchAll(/worker="(\d+)"/g)].map(([, worker]) => worker))].sort()).toEqual(['0', '1'])
 })

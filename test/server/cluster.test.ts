@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { folder, serve } from './support/process.ts'
-import { endedProcess, servedBy, workersOf } from './support/workers.ts'
+import { endedProcess, folder, serve, servedBy, workersOf } from './support/process.ts'
 
 test('workers share a port, and have a node each', async () => {
   const { url, child, pid, ended, stdout } = await serve(['--data', join(folder, 'two'), '--workers', '2'])

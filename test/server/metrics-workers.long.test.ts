@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { serve } from './support/process.ts'
-import { endedProcess, workersOf } from './support/workers.ts'
+import { endedProcess, serve, workersOf } from './support/process.ts'
 
 /**
  * What a worker tells, on a connection of its own, so that they take turns. Node's cluster never closes a connection that it has handed

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '../stores/servers.ts'
 import { until } from '../support/until.ts'
-import { folder, run, type Serving, serve } from './support/process.ts'
+import { folder, refuses, run, type Serving, serve } from './support/process.ts'
 
 let folders = 0
 const start = (...flags: string[]): Promise<Serving> => serve(['--data', join(folder, `stop ${folders++}`), ...flags])
@@ -13,13 +13,30 @@ const start = (...flags: string[]): Promise<Serving> => serve(['--data', join(fo
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterEach(() => agent.destroy())
 
-async function refuses(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  return new Promise((resolve) => {
-    socket.on('connect', () => resolve(false)).on('error', () => resolve(true))
-  }).finally(() => socket.destroy()) as Promise<boolean>
+/** By a connection that is kept, and idle afterwards. */
+async function used(url: string): Promise<void> {
+  const [answer] = (await once(get(`${url}/v1/ids`, { agent }), 'response')) as [IncomingMessage]
+  expect(answer.headers.connection).toBe('keep-alive')
+  for await (const _ of answer);
 }
+
+test('on SIGINT it stops without a drain', async () => {
+  const { url, child, ended } = await start('--drain-ms', '3600000')
+  await used(url)
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+})
+
+test('an idle connection, and one that nothing was sent by, hold nothing up', async () => {
+  const { url, child, ended } = await start('--shutdown-timeout-ms', '3600000')
+  await used(url)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  await once(socket, 'connect')
+  // It has accepted that one, once it answers a later one.
+  await fetch(`${url}/livez`)
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+})
 
 test('an answer that is not taken is given up after the time for it', async () => {
   const { url, child, ended } = await start('--drain-ms', '0', '--shutdown-timeout-ms', '300', '--max-count', '1048576')

@@ -1,11 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { describe, expect, test } from 'vitest'
+import { redis } from '../stores/kinds/redis.ts'
 import { freePort } from '../stores/servers.ts'
+import { describeWith, libfaketime, withoutRootsRights } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { folder, run, serve } from './support/process.ts'
+import { folder, type Launch, nodeOf, run, serve, type Variables } from './support/process.ts'
 
 let folders = 0
 const dataFolder = () => join(folder, `data ${folders++}`)
@@ -14,15 +17,41 @@ async function textOf(url: string): Promise<string> {
   return (await fetch(url)).text()
 }
 
-/** The node of the first line. */
-function nodeOf(stdout: string): string {
-  return /, nodes? ([\d, ]+) \(/.exec(stdout)?.[1] ?? ''
+/** One that has a page of content. */
+function makeDatabase(file: string): void {
+  const database = new Database(file)
+  database.exec("CREATE TABLE other (text TEXT); INSERT INTO other VALUES ('x')")
+  database.close()
 }
 
 async function stop({ child, ended }: Awaited<ReturnType<typeof serve>>): Promise<void> {
   child.kill('SIGINT')
   expect(await ended).toBe(0)
 }
+
+test('after a restart it has the node of before, and numbers go on', async () => {
+  const flags = ['--data', dataFolder()]
+  const first = await serve(flags)
+  expect(await textOf(`${first.url}/v1/counters/invoices?count=2`)).toBe('{"counts":["1","2"]}')
+  await stop(first)
+  const second = await serve(flags)
+  expect(nodeOf(second.stdout())).toBe(nodeOf(first.stdout()))
+  expect(await textOf(`${second.url}/v1/counters/invoices`)).toBe('{"counts":["3"]}')
+})
+
+test('two on one folder have different nodes, and share numbers', async () => {
+  const flags = ['--data', dataFolder()]
+  const both = await Promise.all([serve(flags), serve(flags)])
+  expect(nodeOf(both[0].stdout())).not.toBe(nodeOf(both[1].stdout()))
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, async (_, i) => {
+      const { url } = both[i % 2] as (typeof both)[0]
+      const { counts } = (await (await fetch(`${url}/v1/counters/invoices`)).json()) as { counts: string[] }
+      return Number(counts[0])
+    }),
+  )
+  expect(answers.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1))
+})
 
 test('after SIGKILL it starts at once, on another node', async () => {
   const flags = ['--data', dataFolder(), '--acquire-timeout-ms', '0']
@@ -36,8 +65,8 @@ test('after SIGKILL it starts at once, on another node', async () => {
 })
 
 describe('it ends with one line and the exit code 1 where', () => {
-  const failed = async (flags: string[]): Promise<string> => {
-    const { ended, stdout, stderr } = run(['--log-level', 'silent', ...flags])
+  const failed = async (flags: string[], ...how: [Variables?, Launch?]): Promise<string> => {
+    const { ended, stdout, stderr } = run(['--log-level', 'silent', ...flags], ...how)
     expect(await ended).toBe(1)
     expect(stdout()).toBe('')
     expect(stderr()).toMatch(/^graupel-server: [^\n]+\n$/)
@@ -61,23 +90,61 @@ describe('it ends with one line and the exit code 1 where', () => {
   })
 
   test.each([
+    ['is a file', (data: string) => writeFileSync(data, ''), dataFolder()],
+    ['cannot be made', () => {}, '/proc/graupel'],
+  ])('the data folder %s', async (_, make, data) => {
+    make(data)
+    const line = await failed(['--data', data, '--port', '0'])
+    expect(line).toMatch(
+      /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder that this user may write by --data/,
+    )
+  })
+
+  test.each([
+    ['no database', (file: string) => writeFileSync(file, 'no database'.repeat(100)), 'file is not a database'],
     [
-      'is a file',
-      (data: string) => writeFileSync(data, ''),
-      /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder/,
-    ],
-    ['cannot be made', () => {}, /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder/, '/proc/graupel'],
-    [
-      'has a database that is damaged',
-      (data: string) => {
-        mkdirSync(data)
-        writeFileSync(join(data, 'graupel.db'), 'no database'.repeat(100))
+      'a database with pages of something else',
+      (file: string) => {
+        makeDatabase(file)
+        const content = readFileSync(file)
+        writeFileSync(file, content.fill(0xa5, 100))
       },
-      /file is not a database; restore the file from a backup, or give another folder by --data/,
+      'database disk image is malformed',
     ],
-  ])('the data folder %s', async (_, make, line, place = dataFolder()) => {
-    make(place)
-    expect(await failed(['--data', place, '--port', '0'])).toMatch(line)
+  ])('the file in the data folder is %s', async (_, make, reason) => {
+    const data = dataFolder()
+    mkdirSync(data)
+    make(join(data, 'graupel.db'))
+    const line = await failed(['--data', data, '--port', '0'])
+    expect(line).toContain(`${reason}; restore the file from a backup, or give another folder by --data`)
+    expect(line).toContain('(ERR_DATA_UNAVAILABLE)')
+  })
+
+  describeWith(['linux', 'root', 'setpriv'], 'modes forbid it:', () => {
+    test.each([
+      ['the data folder belongs to another user', (data: string) => chownSync(data, 65_534, 65_534)],
+      ['the data folder is read-only', (data: string) => chmodSync(data, 0o500)],
+      ['the database is read-only', (data: string) => chmodSync(join(data, 'graupel.db'), 0o400)],
+    ])('%s', async (_, forbid) => {
+      const data = dataFolder()
+      mkdirSync(data, 0o700)
+      makeDatabase(join(data, 'graupel.db'))
+      forbid(data)
+      const line = await failed(['--data', data, '--port', '0'], {}, { by: withoutRootsRights })
+      expect(line).toContain(
+        `${data}/graupel.db cannot be written (EACCES); give a folder that this user may write by --data`,
+      )
+    })
+  })
+
+  describeWith(['faketime', redis.missing], 'the clock of the host', () => {
+    test('is wrong by the clock of the store', async () => {
+      const server = await redis.start()
+      const clock = { LD_PRELOAD: libfaketime(), FAKETIME: '-10m', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+      const line = await failed(['--store', `redis://127.0.0.1:${server.port}`, '--durable', '--port', '0'], clock)
+      await server.stop()
+      expect(line).toMatch(/clock.* \(ERR_CLOCK_SKEW\)$/m)
+    })
   })
 
   test('the store does not answer, without the password of its URL', async () => {

@@ -1,5 +1,6 @@
 import type { Store } from 'graupel/stores'
 import { memoryStore } from 'graupel/stores'
+import type { OpenedStore } from 'graupel/stores/url'
 import { afterEach } from 'vitest'
 import { makeApp } from '../../../server/src/http/app.ts'
 import { Metrics } from '../../../server/src/metrics/metrics.ts'
@@ -25,19 +26,24 @@ export function optionsOf(flags: readonly string[]): Options {
   return command.options
 }
 
-/** The service in this process, over a store in memory or a given one. It does not listen and has no node yet. */
-export async function makeService(flags: readonly string[] = [], store: Store = memoryStore()) {
-  const options = optionsOf(['--log-level', 'silent', ...flags])
-  const metrics = new Metrics()
-  const opened = {
+/** A store in memory, or another without a URL, as it is opened by one. */
+export function openedMemory(store: Store = memoryStore()): OpenedStore {
+  return {
     store,
     shown: 'memory:',
-    hide: (message: string) => message,
+    hide: (message) => message,
     leafAlloc: () => {
       throw new Error('there is no table of Leaf in this test')
     },
     close: async () => {},
   }
+}
+
+/** The service in this process, over a store in memory or a given one. It does not listen and has no node yet. */
+export async function makeService(flags: readonly string[] = [], store: Store = memoryStore()) {
+  const options = optionsOf(['--log-level', 'silent', ...flags])
+  const metrics = new Metrics()
+  const opened = openedMemory(store)
   const service = new Service(options, opened, observedStore(store, metrics.storeTimes))
   const app = await makeApp(options, service, metrics)
   made.push({ app, service })

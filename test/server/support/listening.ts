@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
-import { memoryStore } from 'graupel/stores'
 import { afterAll } from 'vitest'
 import { makeApp } from '../../../server/src/http/app.ts'
 import { makeLogger } from '../../../server/src/http/log.ts'
 import { Metrics } from '../../../server/src/metrics/metrics.ts'
 import { complete } from '../../../server/src/options/table.ts'
 import { Service } from '../../../server/src/service.ts'
+import { openedMemory } from './in-process.ts'
 
 /** The service on a port of this process, for all tests of a file. */
 export interface Listening {
@@ -37,16 +37,7 @@ afterAll(async () => {
 /** Starts it over a store in memory; it ends after the tests of the file. */
 export async function listen(given: Parameters<typeof complete>[0] = {}, { isOpen = true } = {}): Promise<Listening> {
   const options = complete({ logLevel: 'debug', ...given })
-  const store = memoryStore()
-  const opened = {
-    store,
-    shown: 'memory:',
-    hide: (message: string) => message,
-    leafAlloc: () => {
-      throw new Error('there is no table of Leaf in this test')
-    },
-    close: async () => {},
-  }
+  const opened = openedMemory()
   const log: Record<string, unknown>[] = []
   const sink = new Writable({
     write(chunk, _, done) {
@@ -54,7 +45,7 @@ export async function listen(given: Parameters<typeof complete>[0] = {}, { isOpe
       done()
     },
   })
-  const service = new Service(options, opened, store)
+  const service = new Service(options, opened)
   const app = await makeApp(options, service, new Metrics(), makeLogger(options, sink))
   closings.push(async () => {
     app.server.closeAllConnections()

@@ -1,19 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach } from 'vitest'
+import { decode, layouts } from 'graupel'
+import { afterAll } from 'vitest'
+import { until } from '../../support/until.ts'
 
-const program = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
+const ownProgram = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
 
 /** A folder of this test file's own. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const running = new Set<ChildProcess>()
-afterEach(async () => {
+afterAll(async () => {
   for (const child of running) {
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -36,9 +39,21 @@ export interface Serving extends Running {
   readonly url: string
 }
 
+/** What is run in place of this repository's service by this process's Node. */
+export interface Launch {
+  readonly program?: string
+  readonly node?: string
+  /** Puts another command before it, which replaces itself by it. */
+  readonly by?: (command: readonly string[]) => string[]
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
 /** Runs the command with these flags, without variables of the test's own that are options. */
-export function run(flags: readonly string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [program, ...flags], {
+export function run(flags: readonly string[], env: Variables = {}, launch: Launch = {}): Running {
+  const { program = ownProgram, node = process.execPath, by = (command) => [...command] } = launch
+  const [first, ...rest] = by([node, program, ...flags])
+  const child = spawn(first as string, rest, {
     env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -58,8 +73,8 @@ export function run(flags: readonly string[], env: Record<string, string> = {}):
 }
 
 /** Starts the service on a free port, and waits until it says where it listens. */
-export async function serve(flags: readonly string[] = [], env: Record<string, string> = {}): Promise<Serving> {
-  const started = run(['--port', '0', ...flags], env)
+export async function serve(flags: readonly string[] = [], env: Variables = {}, launch: Launch = {}): Promise<Serving> {
+  const started = run(['--port', '0', ...flags], env, launch)
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
       const [found] = /https?:\/\/\S+?:\d+/.exec(started.stdout()) ?? []
@@ -69,4 +84,53 @@ export async function serve(flags: readonly string[] = [], env: Record<string, s
     started.ended.then((code) => reject(new Error(`the service ended with ${code}: ${started.stderr()}`)))
   })
   return { ...started, url }
+}
+
+/** The node of the first line, or the nodes. */
+export function nodeOf(stdout: string): string {
+  return /, nodes? ([\d, ]+) \(/.exec(stdout)?.[1] ?? ''
+}
+
+/** Whether nothing listens there. */
+export async function refuses(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  return new Promise<boolean>((resolve) => {
+    socket.on('connect', () => resolve(false)).on('error', () => resolve(true))
+  }).finally(() => socket.destroy())
+}
+
+/** The node of the worker that answers. */
+export async function servedBy(url: string): Promise<number> {
+  // Not by a connection that is kept, which is one worker's.
+  const answer = await fetch(`${url}/v1/ids`, { headers: { connection: 'close' } })
+  const { ids } = (await answer.json()) as { ids: string[] }
+  return decode(ids[0] as string, layouts.twitter).node
+}
+
+/** The process ids of the children of a process. */
+export function workersOf(pid: number): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  const rows = table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+  return rows
+    .filter(([, parent]) => parent === pid)
+    .map(([child]) => child as number)
+    .filter((child) => isAlive(child))
+}
+
+/** Waits until a process that is not this one's child has ended. */
+export function endedProcess(pid: number): Promise<void> {
+  return until(() => !isAlive(pid))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -38,7 +38,9 @@ export const redisClients: Record<string, Open> = {
     return { store: redisStore(client), close: () => client.destroy() }
   },
   async 'valkey-glide'(port) {
-    const { GlideClient } = load('@valkey/valkey-glide')
+    const { GlideClient, Logger } = load('@valkey/valkey-glide')
+    // It writes to stdout when a server is slow, where a process of a test tells what it has done.
+    Logger.init('off')
     const client = await GlideClient.createClient({ addresses: [{ host, port }] })
     return { store: redisStore(client), close: () => client.close() }
   },

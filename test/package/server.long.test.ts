@@ -1,0 +1,66 @@
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { engineInfo } from 'graupel'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Serving, serve, servedBy } from '../server/support/process.ts'
+import { until } from '../support/until.ts'
+import { install, npm, poorPath, repository, temporaryFolder } from './consumer.ts'
+import { bareTarball, putBinary, tarballIn } from './tarball.ts'
+
+// The service from its package, beside a package of the library that has no binary, where nothing can be compiled.
+
+const folder = temporaryFolder()
+const project = join(folder, 'project')
+const isWindows = process.platform === 'win32'
+const program = join(project, 'node_modules/graupel-server/dist/main.js')
+
+beforeAll(() => {
+  npm(join(repository, 'server'), ['pack', '--ignore-scripts', '--pack-destination', folder])
+  const poor = isWindows ? {} : { PATH: poorPath(join(folder, 'bin')), PYTHON: undefined }
+  const flags = [tarballIn(folder), '--prefer-offline']
+  install(project, bareTarball(), flags, { ...poor, GRAUPEL_SKIP_BUILD: '1' })
+}, 300_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function start(...flags: string[]): Promise<Serving> {
+  const env = { GRAUPEL_ENGINE: undefined, GRAUPEL_SKIP_BUILD: undefined }
+  return serve(['--data', join(folder, 'data'), '--drain-ms', '0', ...flags], env, { program })
+}
+
+async function stop({ child, ended }: Serving): Promise<void> {
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+}
+
+test('the command runs, and no package but the library has a script that may compile', () => {
+  const said = npm(project, ['exec', '--offline', '--call', 'graupel-server --help'])
+  expect(said).toContain('Usage: graupel-server [flags]')
+  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'))
+  const scripted = Object.keys(packages).filter((name) => packages[name].hasInstallScript)
+  expect(scripted).toEqual(['node_modules/graupel'])
+})
+
+test('workers have leases, ids and numbers on the TypeScript engine, and say that they run on it', async () => {
+  const service = await start('--workers', '2')
+  const nodes = new Set<number>()
+  await until(async () => {
+    nodes.add(await servedBy(service.url))
+    return nodes.size === 2
+  })
+  const { ids } = (await (await fetch(`${service.url}/v1/ids?count=65536`)).json()) as { ids: string[] }
+  expect(new Set(ids).size).toBe(65_536)
+  expect(await (await fetch(`${service.url}/v1/counters/invoices`)).text()).toBe('{"counts":["1"]}')
+  expect(await (await fetch(`${service.url}/v1/segments/orders`)).text()).toBe('{"numbers":["1"]}')
+  await stop(service)
+  expect(service.stderr().match(/"code":"GRAUPEL_JS_ENGINE"/g)).toHaveLength(2)
+  expect(service.stderr().match(/lease: released/g)).toHaveLength(2)
+})
+
+test.runIf(engineInfo().kind === 'native')('with the binary it runs on the native engine', async () => {
+  putBinary(project, (place) => copyFileSync(engineInfo().file as string, place))
+  const service = await start()
+  expect(await (await fetch(`${service.url}/v1/ids`)).text()).toMatch(/^\{"ids":\["\d+"\]\}$/)
+  await stop(service)
+  expect(service.stderr()).not.toContain('GRAUPEL_JS_ENGINE')
+})
