@@ -52,6 +52,15 @@ test('on SIGINT it stops without a drain', async () => {
   expect(await ended).toBe(0)
 })
 
+test('a signal that comes twice is one', async () => {
+  const { child, ended, stderr } = await start('--drain-ms', '0')
+  child.kill('SIGTERM')
+  await until(() => stderr().includes('is being shut down'))
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(stderr()).toContain('lease: released')
+})
+
 test('an idle connection, and one that nothing was sent by, hold nothing up', async () => {
   const { url, child, ended } = await start('--shutdown-timeout-ms', '3600000')
   await ask(`${url}/v1/ids`)
