@@ -49,7 +49,15 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     tag: 'ids',
     query: parameters,
     answers: { 200: answerOf(maxCount) },
-    problems: ['ERR_LEASE_EXPIRED', 'ERR_CLOCK_ROLLBACK', 'ERR_OVERLOADED', 'ERR_CLOSED'],
+    problems: [
+      'ERR_LEASE_EXPIRED',
+      'ERR_CLOCK_ROLLBACK',
+      'ERR_CLOCK_BEFORE_EPOCH',
+      'ERR_LAYOUT_EXPIRED',
+      'ERR_SEQUENCE_OVERFLOW',
+      'ERR_OVERLOADED',
+      'ERR_CLOSED',
+    ],
   })
   // Before the other: Fastify would make one that answers as GET, and uses ids up.
   app.head('/v1/ids', (request, reply) => {
