@@ -37,6 +37,21 @@ describe('an option', () => {
     expect(optionsOf([])).toMatchObject({ host: '127.0.0.1', port: 4728, workers: 1, layouts: [layouts.twitter] })
   })
 
+  test.each([
+    ['at a terminal', true, 'warn'],
+    ['into a file', undefined, 'info'],
+  ])('for the log is by default, %s, what is of use there', (_, isTerminal, level) => {
+    const before = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')
+    Object.defineProperty(process.stderr, 'isTTY', { value: isTerminal, configurable: true })
+    try {
+      expect(optionsOf([]).logLevel).toBe(level)
+      expect(optionsOf(['--log-level', 'error']).logLevel).toBe('error')
+    } finally {
+      if (before === undefined) Reflect.deleteProperty(process.stderr, 'isTTY')
+      else Object.defineProperty(process.stderr, 'isTTY', before)
+    }
+  })
+
   test('comes from a flag before a variable, and from a variable before the file', () => {
     const config = fileOf({ port: 1, maxCount: 2, drainMs: 3 })
     const variables = { GRAUPEL_OPTION_PORT: '4', GRAUPEL_OPTION_MAX_COUNT: '5', GRAUPEL_OPTION_CONFIG: config }

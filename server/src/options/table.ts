@@ -181,7 +181,7 @@ export const table = {
   maxConnections: { value: 'N', help: 'connections of one process (10000)', read: whole(1, 1_000_000) },
   logLevel: {
     value: 'LEVEL',
-    help: 'debug, with a line for each request; info, warn, error or silent (info)',
+    help: 'debug, with a line for each request; info, warn, error or silent (info; warn at a terminal)',
     read: choice('debug', 'info', 'warn', 'error', 'silent'),
   },
 } satisfies Record<string, Option<unknown>>
@@ -207,7 +207,10 @@ const defaults = {
   keepAliveMs: 75_000,
   requestTimeoutMs: 10_000,
   maxConnections: 10_000,
-  logLevel: 'info',
+  /** A person at a terminal reads what is printed at the start, and lines of JSON only where something is wrong. */
+  get logLevel() {
+    return process.stderr.isTTY ? 'warn' : 'info'
+  },
 } satisfies Given
 
 /** The options of the service, checked, with their defaults. */
