@@ -106,7 +106,7 @@ function headersOf(status: number): Schema {
   return {
     'X-Request-Id': { type: 'string', description: 'by which the log of the service has the request' },
     ...(status === 401 && { 'WWW-Authenticate': { type: 'string', description: 'Bearer' } }),
-    ...((status === 429 || status === 503) && { 'Retry-After': retryAfter }),
+    ...(status === 503 && { 'Retry-After': retryAfter }),
   }
 }
 
