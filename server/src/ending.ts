@@ -7,6 +7,9 @@ export type Ending = AbortSignal
 
 const signals: readonly EndSignal[] = ['SIGTERM', 'SIGINT']
 
+/** A signal that comes again within it is the same one: `timeout` sends it to the process, and then to the group of the process. */
+const sameMs = 500
+
 /**
  * Ends with the first signal.
  *
@@ -14,10 +17,16 @@ const signals: readonly EndSignal[] = ['SIGTERM', 'SIGINT']
  */
 export function endBySignals(onSecond: (signal: EndSignal) => void = exitBy): Ending {
   const controller = new AbortController()
+  let first: { readonly name: EndSignal; readonly ms: number } | undefined
   for (const name of signals) {
     process.on(name, () => {
-      if (controller.signal.aborted) onSecond(name)
-      else controller.abort(name)
+      const nowMs = performance.now()
+      if (first === undefined) {
+        first = { name, ms: nowMs }
+        controller.abort(name)
+      } else if (name !== first.name || nowMs - first.ms >= sameMs) {
+        onSecond(name)
+      }
     })
   }
   return controller.signal

@@ -7,7 +7,8 @@ type Event = Readonly<Record<string, unknown>> & { readonly type: string }
 /** How much each event of a lease or of segments matters. */
 const levels: Readonly<Record<string, Level>> = {
   acquired: 'info',
-  waiting: 'info',
+  // A start that waits for a node takes seconds, which a terminal shows as well.
+  waiting: 'warn',
   'renewed late': 'warn',
   unreachable: 'warn',
   expired: 'error',

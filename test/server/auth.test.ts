@@ -74,11 +74,13 @@ describe('a file of tokens', () => {
   ])('%j is refused at the start', async (content, message) => {
     const path = fileOf(content)
     await expect(listen({ tokenFile: path })).rejects.toThrow(message)
-    await expect(listen({ tokenFile: path })).rejects.toThrow(`tokenFile is ${path}: `)
+    await expect(listen({ tokenFile: path })).rejects.toThrow(`--token-file is ${path}: `)
   })
 
   test('that is not there is refused at the start', async () => {
-    await expect(listen({ tokenFile: join(folder, 'none') })).rejects.toThrow(/ENOENT/)
+    await expect(listen({ tokenFile: join(folder, 'none') })).rejects.toThrow(
+      /^--token-file is .*ENOENT.*; give a file that this user may read$/,
+    )
   })
 
   test('that others may read is warned about', async () => {

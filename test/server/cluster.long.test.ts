@@ -68,8 +68,8 @@ test('a second signal ends all of them at once', async () => {
   const workers = workersOf(pid)
   child.kill('SIGTERM')
   await until(async () => (await fetch(`${url}/readyz`)).status === 503)
-  child.kill('SIGTERM')
-  expect(await ended).toBe(143)
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
   for (const worker of workers) await endedProcess(worker)
 })
 

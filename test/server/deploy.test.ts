@@ -107,7 +107,9 @@ test('the health check of the image succeeds where the service lives, and fails 
 })
 
 test('the service accepts the flags of the unit, which systemd gives more time to end than it takes', () => {
-  const { Service: service = {} } = unit(read('systemd/graupel-server.service'))
+  const { Service: service = {}, Unit: always = {} } = unit(read('systemd/graupel-server.service'))
+  // A store may be away for longer than systemd starts a unit again by default.
+  expect([service['Restart'], always['StartLimitIntervalSec']]).toEqual(['on-failure', '0'])
   const [node, program, ...flags] = (service['ExecStart'] ?? '').split(' ')
   expect(node).toBe('/usr/bin/node')
   expect(program).toMatch(/\/node_modules\/graupel-server\/dist\/main\.js$/)

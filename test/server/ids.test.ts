@@ -95,13 +95,16 @@ test('a layout is chosen by its name, and the answer says which it was', async (
   expect(second?.node).toBe(first?.node)
 })
 
-test('HEAD says what GET would', async () => {
-  const answer = await fetch(`${service.url}/v1/ids?count=3&format=bytes`, { method: 'HEAD' })
-  expect([answer.status, answer.headers.get('content-length'), answer.headers.get('graupel-layout')]).toEqual([
-    200,
-    '24',
-    'twitter',
-  ])
+test('HEAD says how GET would answer, and uses up no id', async () => {
+  const issued = () => service.service.ids.get('twitter')?.stats()?.ids.issued
+  const before = issued()
+  expect(before).toBeTypeOf('number')
+  const head = await fetch(`${service.url}/v1/ids?count=3&format=bytes`, { method: 'HEAD' })
+  const names = ['content-type', 'graupel-layout', 'graupel-byte-order', 'cache-control']
+  const said = names.map((name) => head.headers.get(name))
+  expect([head.status, ...said]).toEqual([200, 'application/octet-stream', 'twitter', 'little-endian', 'no-store'])
+  expect((await fetch(`${service.url}/v1/ids?count=0`, { method: 'HEAD' })).status).toBe(400)
+  expect(issued()).toBe(before)
 })
 
 test.each([

@@ -25,7 +25,14 @@ interface Operation {
     readonly schema: Record<string, unknown>
   }[]
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content: Record<string, Media> }>
+    Record<
+      string,
+      {
+        readonly description: string
+        readonly content: Record<string, Media>
+        readonly headers?: Record<string, unknown>
+      }
+    >
   >
 }
 interface Document {
@@ -83,6 +90,14 @@ test('each operation has a name of its own, a summary, a tag that is described, 
     expect(path.match(/\{\w+\}/g) ?? []).toEqual(inPath)
     for (const { description } of operation.parameters ?? []) expect(description).toMatch(/\S/)
   }
+})
+
+test('the headers of refusals are described: when to try again, and what to look for in the log', () => {
+  const { responses = {} } = document.paths['/v1/ids']?.get ?? {}
+  const headersOf = (status: string) => Object.keys(responses[status]?.headers ?? {})
+  expect(headersOf('400')).toEqual(['X-Request-Id'])
+  expect(headersOf('401')).toEqual(['X-Request-Id', 'WWW-Authenticate'])
+  expect(headersOf('503')).toEqual(['X-Request-Id', 'Retry-After'])
 })
 
 test('the examples of parameters and of answers are what their schemas allow', () => {

@@ -37,6 +37,21 @@ describe('an option', () => {
     expect(optionsOf([])).toMatchObject({ host: '127.0.0.1', port: 4728, workers: 1, layouts: [layouts.twitter] })
   })
 
+  test.each([
+    ['at a terminal', true, 'warn'],
+    ['into a file', undefined, 'info'],
+  ])('for the log is by default, %s, what is of use there', (_, isTerminal, level) => {
+    const before = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')
+    Object.defineProperty(process.stderr, 'isTTY', { value: isTerminal, configurable: true })
+    try {
+      expect(optionsOf([]).logLevel).toBe(level)
+      expect(optionsOf(['--log-level', 'error']).logLevel).toBe('error')
+    } finally {
+      if (before === undefined) Reflect.deleteProperty(process.stderr, 'isTTY')
+      else Object.defineProperty(process.stderr, 'isTTY', before)
+    }
+  })
+
   test('comes from a flag before a variable, and from a variable before the file', () => {
     const config = fileOf({ port: 1, maxCount: 2, drainMs: 3 })
     const variables = { GRAUPEL_OPTION_PORT: '4', GRAUPEL_OPTION_MAX_COUNT: '5', GRAUPEL_OPTION_CONFIG: config }
@@ -109,28 +124,28 @@ describe('refused is', () => {
     ],
     ['an unknown layout', ['--layouts', 'twiter'], /^--layouts is "twiter"; give one of twitter, /],
     ['a layout twice', ['--layouts', 'twitter,twitter'], /give each layout once/],
-    ['no name', ['--segments', 'a,,b'], /^--segments is ""; give a text that is not empty/],
+    ['no name', ['--segments', 'a,,b'], /^--segments is "a,,b"; give names with commas between them/],
     ['a name twice', ['--counters', 'a,b,a'], /^--counters is "a,b,a"; give each name once/],
     ['half a range', ['--nodes', '5'], /^--nodes is "5"; give the first and the last node, such as 0-255/],
     ['a node that is none', ['--node', 'datacenter=x'], /^--node is "datacenter=x"/],
     ['no workers', ['--workers', '0'], /^--workers is "0"/],
     ['a database beside a store', ['--data', 'x', ...store], /leave one out/],
-    ['a prefix of the embedded database', ['--prefix', 'x'], /^prefix is for store/],
-    ['durability of the embedded database', ['--durable'], /^durable is for store/],
+    ['a prefix of the embedded database', ['--prefix', 'x'], /^--prefix is for --store; give --store/],
+    ['durability of the embedded database', ['--durable'], /^--durable is for --store/],
     ['one node for several workers', ['--node', '7', '--workers', '2'], /^there is one node for 2 workers/],
     ['a node beside a StatefulSet', ['--node', '7', '--stateful-set', 'x'], /leave one out/],
     ['a range beside a StatefulSet', ['--nodes', '0-7', '--stateful-set', 'x'], /leave one out/],
-    ["Leaf's table in another store", ['--leaf-alloc', ...store], /^leafAlloc is for a mysql: store/],
+    ["Leaf's table in another store", ['--leaf-alloc', ...store], /^--leaf-alloc is for a mysql: store/],
     [
       "the name of Leaf's table alone",
       ['--leaf-table', 'x', '--store', 'mysql://127.0.0.1/x'],
-      /^leafTable is for leafAlloc/,
+      /^--leaf-table is for --leaf-alloc/,
     ],
-    ['a certificate without its key', ['--tls-cert', 'x'], /^tlsCert and tlsKey go together/],
+    ['a certificate without its key', ['--tls-cert', 'x'], /^--tls-cert and --tls-key go together/],
     [
       'an address that others can reach',
       ['--host', '0.0.0.0'],
-      /^host is "0.0.0.0", which others can reach; give tokenFile/,
+      /^--host is "0.0.0.0", which others can reach; give --token-file, or --allow-anonymous/,
     ],
     ['a token that is not asked for', ['--token-file', 'x', '--allow-anonymous'], /leave one out/],
     [

@@ -186,7 +186,9 @@ test.each([undefined, null, 'text', 5, { code: 'toString' }, { code: 7 }])(
   },
 )
 
-test('a refusal has the headers of its problem', () => {
-  const { status, headers } = refusalOf(new Problem('ERR_NAMES_FULL', 'there are 2; wait', { 'x-a': '1' }))
-  expect([status, headers['retry-after'], headers['x-a']]).toEqual([429, '1', '1'])
+test('a refusal has the headers of its problem, and a time to try again where time helps', () => {
+  const full = refusalOf(new Problem('ERR_NAMES_FULL', 'there are 2; use these', { 'x-a': '1' }))
+  expect([full.status, full.headers['retry-after'], full.headers['x-a']]).toEqual([429, undefined, '1'])
+  const busy = refusalOf(new Problem('ERR_OVERLOADED', 'there are 2; wait'))
+  expect([busy.status, busy.headers['retry-after']]).toEqual([503, '1'])
 })

@@ -17,7 +17,7 @@ async function ask(url: string, options: RequestOptions = {}): Promise<IncomingM
 }
 
 test('on SIGTERM it is not ready at once, goes on until the drain is over, and sends an answer that is under way whole', async () => {
-  const { url, child, ended } = await serve(['--data', join(folder, 'data'), '--drain-ms', '500'])
+  const { url, child, ended } = await serve(['--data', join(folder, 'data'), '--drain-ms', '2000'])
   const kept = await ask(`${url}/v1/ids`)
   expect(kept.headers.connection).toBe('keep-alive')
   const [answer] = (await once(get(`${url}/v1/ids?count=65536&format=text`), 'response')) as [IncomingMessage]
@@ -35,4 +35,13 @@ test('on SIGTERM it is not ready at once, goes on until the drain is over, and s
   for await (const part of answer) text += part
   expect(new Set(text.trim().split('\n')).size).toBe(65_536)
   expect(await ended).toBe(0)
+})
+
+test('a signal that comes twice is one', async () => {
+  const { child, ended, stderr } = await serve(['--data', join(folder, 'twice'), '--drain-ms', '0'])
+  child.kill('SIGTERM')
+  await until(() => stderr().includes('is being shut down'))
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(stderr()).toContain('lease: released')
 })

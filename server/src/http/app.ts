@@ -46,11 +46,11 @@ export async function makeApp(
   const tokens =
     tokenFile === undefined
       ? undefined
-      : new WatchedFiles('tokenFile', [tokenFile], ([text]) => new Tokens(`${text}`), logger)
+      : new WatchedFiles('--token-file', [tokenFile], ([text]) => new Tokens(`${text}`), logger)
   const pair =
     tlsCert === undefined || tlsKey === undefined
       ? undefined
-      : new WatchedFiles('tlsCert and tlsKey', [tlsCert, tlsKey], pairOf, logger)
+      : new WatchedFiles('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger)
   const serverOptions = {
     maxHeaderSize,
     headersTimeout: requestTimeoutMs,

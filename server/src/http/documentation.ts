@@ -80,6 +80,7 @@ export function swaggerSchemaOf(documentation: Documentation): Record<string, un
   for (const [status, codes] of byStatus([...common, ...problems])) {
     response[status] ??= {
       description: codes.join(', '),
+      headers: headersOf(Number(status)),
       content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
     }
   }
@@ -96,6 +97,16 @@ export function swaggerSchemaOf(documentation: Documentation): Record<string, un
       Object.keys(query).filter((name) => query[name]?.isRequired),
     ),
     response,
+  }
+}
+
+/** The headers of an answer that refuses. */
+function headersOf(status: number): Schema {
+  const retryAfter = { type: 'integer', description: 'seconds after which it may be tried again' }
+  return {
+    'X-Request-Id': { type: 'string', description: 'by which the log of the service has the request' },
+    ...(status === 401 && { 'WWW-Authenticate': { type: 'string', description: 'Bearer' } }),
+    ...(status === 503 && { 'Retry-After': retryAfter }),
   }
 }
 

@@ -125,7 +125,7 @@ export function refusalOf(thrown: unknown): Refusal {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      ...((status === 503 || status === 429) && { 'retry-after': `${retryAfter}` }),
+      ...(status === 503 && { 'retry-after': `${retryAfter}` }),
       ...headers,
     },
     // Bytes, because Fastify adds a charset to the type of a text, and RFC 9457 has none.

@@ -24,7 +24,7 @@ export class WatchedFiles<T> {
   onChange: (value: T) => void = () => {}
 
   /**
-   * @param option - What the files are called in errors: `tokenFile`.
+   * @param option - What the files are called in errors: `--token-file`.
    * @param make - Makes the value of their contents, or throws.
    * @throws StartError
    */
@@ -43,7 +43,10 @@ export class WatchedFiles<T> {
         }
       }
     } catch (error) {
-      throw new StartError('ERR_OPTION_INVALID', `${option} is ${paths.join(' and ')}: ${(error as Error).message}`)
+      const isUnreadable = (error as NodeJS.ErrnoException).syscall !== undefined
+      const rule = isUnreadable ? '; give a file that this user may read' : ''
+      const { message } = error as Error
+      throw new StartError('ERR_OPTION_INVALID', `${option} is ${paths.join(' and ')}: ${message}${rule}`)
     }
     this.#timer = setInterval(() => void this.#look(), pollMs).unref()
   }

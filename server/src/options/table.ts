@@ -59,7 +59,9 @@ const named =
   <T>(bigints: readonly string[] = []): Read<NameOptions<T>> =>
   (name, value) => {
     if (!isObject(value)) {
-      const names = list(name, value).map((one) => text(name, one))
+      const names = list(name, value)
+      if (!names.every((one) => typeof one === 'string' && one !== ''))
+        throw invalid(name, value, 'names with commas between them')
       if (new Set(names).size < names.length) throw invalid(name, value, 'each name once')
       return Object.fromEntries(names.map((one) => [one, {}]))
     }
@@ -179,7 +181,7 @@ export const table = {
   maxConnections: { value: 'N', help: 'connections of one process (10000)', read: whole(1, 1_000_000) },
   logLevel: {
     value: 'LEVEL',
-    help: 'debug, with a line for each request; info, warn, error or silent (info)',
+    help: 'debug, with a line for each request; info, warn, error or silent (info; warn at a terminal)',
     read: choice('debug', 'info', 'warn', 'error', 'silent'),
   },
 } satisfies Record<string, Option<unknown>>
@@ -205,13 +207,21 @@ const defaults = {
   keepAliveMs: 75_000,
   requestTimeoutMs: 10_000,
   maxConnections: 10_000,
-  logLevel: 'info',
+  /** A person at a terminal reads what is printed at the start, and lines of JSON only where something is wrong. */
+  get logLevel() {
+    return process.stderr.isTTY ? 'warn' : 'info'
+  },
 } satisfies Given
 
 /** The options of the service, checked, with their defaults. */
 export type Options = Given & { readonly [N in keyof typeof defaults]: NonNullable<Given[N]> }
 
-/** @param given - Each checked by itself. @throws StartError for options that do not go together */
+/**
+ * Messages call an option by its flag, wherever it was given: it may be a default, and the help has flags.
+ *
+ * @param given - Each checked by itself.
+ * @throws StartError for options that do not go together
+ */
 export function complete(given: Given): Options {
   const options = { ...defaults, ...given } as Options
   const { store, node, nodes, statefulSet, workers, leafAlloc, leafTable, tlsCert, tlsKey } = options
@@ -220,30 +230,36 @@ export function complete(given: Given): Options {
   }
   together(
     given.data !== undefined && store !== undefined,
-    'data and store are given; the database of data is a store itself: leave one out',
+    '--data and --store are given; the database of --data is a store itself: leave one out',
   )
   for (const name of ['prefix', 'durable'] as const) {
-    together(store === undefined && given[name] !== undefined, `${name} is for store; give store, or leave it out`)
+    together(
+      store === undefined && given[name] !== undefined,
+      `--${name} is for --store; give --store, or leave it out`,
+    )
   }
-  together(statefulSet !== undefined && node !== undefined, 'node and statefulSet are given; leave one out')
-  together(statefulSet !== undefined && nodes !== undefined, 'nodes and statefulSet are given; leave one out')
+  together(statefulSet !== undefined && node !== undefined, '--node and --stateful-set are given; leave one out')
+  together(statefulSet !== undefined && nodes !== undefined, '--nodes and --stateful-set are given; leave one out')
   together(
     (typeof node === 'number' || statefulSet !== undefined) && workers > 1,
-    `there is one node for ${workers} workers, and each needs its own; give nodes, or leave workers out`,
+    `there is one node for ${workers} workers, and each needs its own; give --nodes, or leave --workers out`,
   )
   together(
     leafAlloc === true && !/^(mysql|mariadb):/i.test(store ?? ''),
-    "leafAlloc is for a mysql: store; give the URL of Leaf's database",
+    "--leaf-alloc is for a mysql: store; give the URL of Leaf's database by --store",
   )
-  together(leafTable !== undefined && leafAlloc !== true, 'leafTable is for leafAlloc; give leafAlloc, or leave it out')
-  together((tlsCert === undefined) !== (tlsKey === undefined), 'tlsCert and tlsKey go together; give both')
+  together(
+    leafTable !== undefined && leafAlloc !== true,
+    '--leaf-table is for --leaf-alloc; give --leaf-alloc, or leave it out',
+  )
+  together((tlsCert === undefined) !== (tlsKey === undefined), '--tls-cert and --tls-key go together; give both')
   together(
     !isLoopback(options.host) && options.tokenFile === undefined && !options.allowAnonymous,
-    `host is ${shown(options.host)}, which others can reach; give tokenFile, or allowAnonymous to let everybody have ids`,
+    `--host is ${shown(options.host)}, which others can reach; give --token-file, or --allow-anonymous to let all of them have ids`,
   )
   together(
     options.tokenFile !== undefined && options.allowAnonymous,
-    'tokenFile and allowAnonymous are given; leave one out',
+    '--token-file and --allow-anonymous are given; leave one out',
   )
   return options
 }

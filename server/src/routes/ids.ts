@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { DirectRoute } from '../http/direct.js'
 import { type Answer, documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
@@ -36,20 +36,36 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     ]),
   )
   const byDefault = kinds.values().next().value as Kind
+  const asked = (request: FastifyRequest) => {
+    const { count = 1, format, layout } = readQuery(parameters, request.query)
+    const kind = (layout === undefined ? byDefault : kinds.get(layout)) as Kind
+    return { count, ...kind, ...formOf(format, request.headers.accept) }
+  }
 
   const documentation = documented({
     operationId: 'getIds',
     summary: 'New ids, which no other request gets',
-    description: 'The ids of one answer ascend. HEAD uses up ids as GET does.',
+    description: 'The ids of one answer ascend. HEAD uses up none.',
     tag: 'ids',
     query: parameters,
     answers: { 200: answerOf(maxCount) },
-    problems: ['ERR_LEASE_EXPIRED', 'ERR_CLOCK_ROLLBACK', 'ERR_OVERLOADED', 'ERR_CLOSED'],
+    problems: [
+      'ERR_LEASE_EXPIRED',
+      'ERR_CLOCK_ROLLBACK',
+      'ERR_CLOCK_BEFORE_EPOCH',
+      'ERR_LAYOUT_EXPIRED',
+      'ERR_SEQUENCE_OVERFLOW',
+      'ERR_OVERLOADED',
+      'ERR_CLOSED',
+    ],
+  })
+  // Before the other: Fastify would make one that answers as GET, and uses ids up.
+  app.head('/v1/ids', (request, reply) => {
+    const { headers, representation } = asked(request)
+    return reply.headers(headers[representation]).send()
   })
   app.get('/v1/ids', documentation, async (request, reply) => {
-    const { count = 1, format, layout } = readQuery(parameters, request.query)
-    const { source, load, headers } = (layout === undefined ? byDefault : kinds.get(layout)) as Kind
-    const { representation, encoding } = formOf(format, request.headers.accept)
+    const { count, source, load, headers, representation, encoding } = asked(request)
     let body: string | Buffer
     if (count === 1) {
       body = bodyOfOne(await nextOf(source, load), representation, encoding, 'ids')

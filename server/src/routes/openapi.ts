@@ -29,7 +29,7 @@ export async function addOpenApi(app: FastifyInstance, isTokenNeeded: boolean): 
         title: 'graupel-server',
         version,
         description:
-          'Ids that cannot be equal, numbers and counts over HTTP. Every answer that refuses is application/problem+json. An unknown or doubled parameter is refused.',
+          'Ids that cannot be equal, numbers and counts over HTTP. A refusal is application/problem+json, and of the routes of Leaf what Leaf answers. A parameter that is unknown or given twice is refused.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],
