@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Database from 'libsql'
+import { openStore } from 'graupel/stores/url'
 import { describe, expect, test } from 'vitest'
 import { redis } from '../stores/kinds/redis.ts'
 import { freePort } from '../stores/servers.ts'
@@ -18,10 +18,9 @@ async function textOf(url: string): Promise<string> {
 }
 
 /** One that has a page of content. */
-function makeDatabase(file: string): void {
-  const database = new Database(file)
-  database.exec("CREATE TABLE other (text TEXT); INSERT INTO other VALUES ('x')")
-  database.close()
+async function makeDatabase(file: string): Promise<void> {
+  const { close } = await openStore(`sqlite:${file}`)
+  await close()
 }
 
 async function stop({ child, ended }: Awaited<ReturnType<typeof serve>>): Promise<void> {
@@ -104,8 +103,8 @@ describe('it ends with one line and the exit code 1 where', () => {
     ['no database', (file: string) => writeFileSync(file, 'no database'.repeat(100)), 'file is not a database'],
     [
       'a database with pages of something else',
-      (file: string) => {
-        makeDatabase(file)
+      async (file: string) => {
+        await makeDatabase(file)
         const content = readFileSync(file)
         writeFileSync(file, content.fill(0xa5, 100))
       },
@@ -114,7 +113,7 @@ describe('it ends with one line and the exit code 1 where', () => {
   ])('the file in the data folder is %s', async (_, make, reason) => {
     const data = dataFolder()
     mkdirSync(data)
-    make(join(data, 'graupel.db'))
+    await make(join(data, 'graupel.db'))
     const line = await failed(['--data', data, '--port', '0'])
     expect(line).toContain(`${reason}; restore the file from a backup, or give another folder by --data`)
     expect(line).toContain('(ERR_DATA_UNAVAILABLE)')
@@ -128,7 +127,7 @@ describe('it ends with one line and the exit code 1 where', () => {
     ])('%s', async (_, forbid) => {
       const data = dataFolder()
       mkdirSync(data, 0o700)
-      makeDatabase(join(data, 'graupel.db'))
+      await makeDatabase(join(data, 'graupel.db'))
       forbid(data)
       const line = await failed(['--data', data, '--port', '0'], {}, { by: withoutRootsRights })
       expect(line).toContain(
