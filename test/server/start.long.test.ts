@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Database from 'libsql'
 import { describe, expect, test } from 'vitest'
+import { load } from '../stores/kinds/kind.ts'
 import { redis } from '../stores/kinds/redis.ts'
 import { freePort } from '../stores/servers.ts'
 import { describeWith, libfaketime, withoutRootsRights } from '../support/needs.ts'
@@ -19,6 +19,7 @@ async function textOf(url: string): Promise<string> {
 
 /** One that has a page of content. */
 function makeDatabase(file: string): void {
+  const Database = load('libsql')
   const database = new Database(file)
   database.exec("CREATE TABLE other (text TEXT); INSERT INTO other VALUES ('x')")
   database.close()
