@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { openStore } from 'graupel/stores/url'
 import { describe, expect, test } from 'vitest'
+import { load } from '../stores/kinds/kind.ts'
 import { redis } from '../stores/kinds/redis.ts'
 import { freePort } from '../stores/servers.ts'
 import { describeWith, libfaketime, withoutRootsRights } from '../support/needs.ts'
@@ -18,9 +18,11 @@ async function textOf(url: string): Promise<string> {
 }
 
 /** One that has a page of content. */
-async function makeDatabase(file: string): Promise<void> {
-  const { close } = await openStore(`sqlite:${file}`)
-  await close()
+function makeDatabase(file: string): void {
+  const Database = load('libsql')
+  const database = new Database(file)
+  database.exec("CREATE TABLE other (text TEXT); INSERT INTO other VALUES ('x')")
+  database.close()
 }
 
 async function stop({ child, ended }: Awaited<ReturnType<typeof serve>>): Promise<void> {
@@ -103,8 +105,8 @@ describe('it ends with one line and the exit code 1 where', () => {
     ['no database', (file: string) => writeFileSync(file, 'no database'.repeat(100)), 'file is not a database'],
     [
       'a database with pages of something else',
-      async (file: string) => {
-        await makeDatabase(file)
+      (file: string) => {
+        makeDatabase(file)
         const content = readFileSync(file)
         writeFileSync(file, content.fill(0xa5, 100))
       },
@@ -113,7 +115,7 @@ describe('it ends with one line and the exit code 1 where', () => {
   ])('the file in the data folder is %s', async (_, make, reason) => {
     const data = dataFolder()
     mkdirSync(data)
-    await make(join(data, 'graupel.db'))
+    make(join(data, 'graupel.db'))
     const line = await failed(['--data', data, '--port', '0'])
     expect(line).toContain(`${reason}; restore the file from a backup, or give another folder by --data`)
     expect(line).toContain('(ERR_DATA_UNAVAILABLE)')
@@ -127,7 +129,7 @@ describe('it ends with one line and the exit code 1 where', () => {
     ])('%s', async (_, forbid) => {
       const data = dataFolder()
       mkdirSync(data, 0o700)
-      await makeDatabase(join(data, 'graupel.db'))
+      makeDatabase(join(data, 'graupel.db'))
       forbid(data)
       const line = await failed(['--data', data, '--port', '0'], {}, { by: withoutRootsRights })
       expect(line).toContain(
