@@ -1,4 +1,4 @@
-import { Agent, get } from 'node:http'
+import { Agent, get, type OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/until.ts'
@@ -26,9 +26,9 @@ const timeoutMs = 30_000
 const pauseMs = 4
 
 /** Asks without ever asking twice. @throws what became of a request without an answer */
-export function ask(url: string, agent?: Agent): Promise<Answer> {
+export function ask(url: string, agent?: Agent, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent, timeout: timeoutMs }, (answer) => {
+    const request = get(url, { agent, headers, timeout: timeoutMs }, (answer) => {
       const parts: Buffer[] = []
       const { socket, statusCode, headers } = answer
       answer.on('data', (part: Buffer) => parts.push(part))
@@ -51,9 +51,14 @@ export class Clients {
   #isStopping = false
 
   /** @param urlOf - What a client asks for. @param take - Is given each success. */
-  constructor(count: number, urlOf: (client: number) => string, take: (answer: Answer) => void) {
+  constructor(
+    count: number,
+    urlOf: (client: number) => string,
+    take: (answer: Answer) => void,
+    headers: OutgoingHttpHeaders = {},
+  ) {
     this.answered = Array.from({ length: count }, () => 0)
-    this.#all = this.answered.map((_, client) => this.#run(client, urlOf, take))
+    this.#all = this.answered.map((_, client) => this.#run(client, urlOf, take, headers))
     // An answer that was not right is told by stop().
     for (const one of this.#all) one.catch(() => {})
   }
@@ -70,11 +75,16 @@ export class Clients {
     await Promise.all(this.#all)
   }
 
-  async #run(client: number, urlOf: (client: number) => string, take: (answer: Answer) => void): Promise<void> {
+  async #run(
+    client: number,
+    urlOf: (client: number) => string,
+    take: (answer: Answer) => void,
+    headers: OutgoingHttpHeaders,
+  ): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
       while (!this.#isStopping) {
-        const answer = await ask(urlOf(client), agent).catch((error) => {
+        const answer = await ask(urlOf(client), agent, headers).catch((error) => {
           this.broken.push(`${error.code ?? error.message}`)
         })
         if (answer?.status === 200) {
