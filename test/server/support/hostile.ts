@@ -284,7 +284,7 @@ const forms = [
   get,
   `${get}Content-Length: 1000000\r\n\r\nabc`,
   `${body}Transfer-Encoding: chunked\r\n\r\nfff\r\nabc`,
-  `${get}\r\n`.repeat(30) + `${get}${end}`,
+  `${`${get}\r\n`.repeat(30)}${get}${end}`,
   `${get}\r\nGET / HTTP/7.7\r\n\r\n${inner}`,
   `${get}${end}${inner}${inner}`,
   // Other protocols.
