@@ -1,5 +1,9 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { GraupelError } from 'graupel'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { refuseConnect } from '../../server/src/http/connection-errors.ts'
 import { Problem, refusalOf } from '../../server/src/http/problems.ts'
 import { type Listening, listen, type ProblemBody, parsed, send } from './support/listening.ts'
 
@@ -69,6 +73,15 @@ describe('a method', () => {
   test.each(['POST', 'OPTIONS', 'PROPFIND'])('%s of an unknown path is refused for its path', async (method) => {
     expect((await exchange(`${method} /no HTTP/1.1`)).problem.code).toBe('ERR_ROUTE_UNKNOWN')
     expect((await exchange(`${method} * HTTP/1.1`)).problem.code).toBe('ERR_ROUTE_UNKNOWN')
+  })
+
+  test('CONNECT by a client that has left is no error of the service', async () => {
+    const write = (_: unknown, _encoding: unknown, done: (error: Error) => void) => done(new Error('write EPIPE'))
+    const socket = Object.assign(new Duplex({ write, read() {} }), { setTimeout() {} })
+    // As after Node has taken its own listeners away: an error that none listens for ends the process, and fails this run.
+    refuseConnect({} as IncomingMessage, socket as unknown as Socket)
+    await new Promise((resolve) => socket.once('close', resolve))
+    expect(socket.errored).toMatchObject({ message: 'write EPIPE' })
   })
 
   test('CONNECT is refused, and the connection closed', async () => {

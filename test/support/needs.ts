@@ -43,6 +43,7 @@ const tools = {
       ? undefined
       : 'prometheus (Debian package prometheus)',
   systemd: () => (runs(['systemd-analyze', '--version']) ? undefined : 'systemd-analyze (Debian package systemd)'),
+  haproxy: () => (runs(['haproxy', '-v']) ? undefined : 'haproxy (Debian package haproxy)'),
   curl: () => (runs(['curl', '--version']) ? undefined : 'curl (Debian package curl)'),
   python: () => (runs(['python3', '--version']) ? undefined : 'python3 (Debian package python3)'),
   javac: () => (runs(['javac', '--version']) ? undefined : 'javac (Debian package default-jdk-headless)'),

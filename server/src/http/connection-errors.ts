@@ -23,6 +23,8 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): 
 
 /** For `connect`: the method of proxies, which Node hands over without a response. */
 export function refuseConnect(_: IncomingMessage, socket: Socket): void {
+  // Node listens no more, and the error of a client that has left would end the process.
+  socket.on('error', () => socket.destroy())
   answer(socket, new Problem('ERR_METHOD_NOT_ALLOWED', 'this is no proxy; use GET or HEAD', { allow: 'GET, HEAD' }))
 }
 

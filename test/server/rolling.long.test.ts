@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decode, layouts } from 'graupel'
+import { expect, test } from 'vitest'
+import { host } from '../stores/kinds/kind.ts'
+import { startPostgres } from '../stores/kinds/postgres.ts'
+import { startRedis } from '../stores/kinds/redis.ts'
+import { freePort, type Server } from '../stores/servers.ts'
+import { duplicatesAmong, total } from '../support/ids.ts'
+import { describeWith } from '../support/needs.ts'
+import { until } from '../support/until.ts'
+import { Balancer } from './support/balancer.ts'
+import { ask, Clients, Ids } from './support/clients.ts'
+import { serveOn } from './support/instance.ts'
+import { folder } from './support/process.ts'
+
+// Three instances behind a balancer under load, each ended by SIGTERM and replaced while the others go on.
+
+const instances = 3
+const clients = 32
+const idsOfAnswer = 20
+/** More than the balancer takes to notice, and less than the default, so that nothing waits for long. */
+const drainMs = 1500
+/** What the service may take from SIGTERM to its end: the drain, what runs (10 s), and what it gives back (5 s). */
+const longestEndMs = drainMs + 10_000 + 5000
+
+interface Front {
+  readonly url: string
+  close(): unknown
+}
+
+/** @param rounds - How often each instance is replaced. */
+async function roll(
+  store: string,
+  rounds: number,
+  balance: (ports: readonly number[]) => Promise<Front>,
+): Promise<void> {
+  const ports = await Promise.all(Array.from({ length: instances }, () => freePort()))
+  // There are as many nodes as instances and none waits for one, so each has to give its own back.
+  const nodes = ['--nodes', `0-${instances - 1}`, '--acquire-timeout-ms', '0']
+  const startOn = (port: number) => serveOn(port, ['--store', store, '--durable', ...nodes, '--drain-ms', `${drainMs}`])
+  const running = []
+  for (const port of ports) running.push(await startOn(port))
+  const front = await balance(ports)
+  const ids = new Ids(idsOfAnswer)
+  try {
+    await until(() =>
+      ask(`${front.url}/livez`).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
+    const load = new Clients(clients, () => ids.urlAt(front.url), ids.take)
+    for (let round = 0; round < rounds; round++) {
+      for (const [index, port] of ports.entries()) {
+        await load.goOn()
+        const { child, ended, stderr } = running[index] as (typeof running)[number]
+        const startMs = performance.now()
+        child.kill('SIGTERM')
+        expect(await ended, stderr()).toBe(0)
+        expect(performance.now() - startMs).toBeLessThan(longestEndMs)
+        expect(stderr()).toContain('lease: released')
+        running[index] = await startOn(port)
+      }
+    }
+    await load.goOn()
+    await load.stop()
+    expect(load.broken).toEqual([])
+    expect(load.refusals).toEqual([])
+  } finally {
+    front.close()
+  }
+  expect(duplicatesAmong(ids.arrays)).toBe(0)
+  const madeBy = new Set(ids.arrays.map(([first]) => decode(first as bigint, layouts.twitter).node))
+  expect([...madeBy].sort()).toEqual([0, 1, 2])
+  console.info(`${total(ids.arrays)} ids, ${rounds * instances} replacements`)
+}
+
+async function withServer(starting: Promise<Server>, use: (server: Server) => Promise<void>): Promise<void> {
+  const server = await starting
+  try {
+    await use(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+describeWith(['redis'], 'three instances on Redis', () => {
+  test('are replaced twice over, and no request fails behind a balancer that sends none again', () =>
+    withServer(startRedis(), ({ port }) =>
+      roll(`redis://${host}:${port}`, 2, (ports) => Balancer.start(ports.map((one) => `http://${host}:${one}`))),
+    ))
+})
+
+describeWith(['postgres', 'haproxy'], 'three instances on PostgreSQL', () => {
+  test('are replaced behind HAProxy', () =>
+    withServer(startPostgres(), ({ port }) => roll(`postgres://postgres@${host}:${port}/postgres`, 1, startHaproxy)))
+})
+
+async function startHaproxy(ports: readonly number[]): Promise<Front> {
+  const own = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  const servers = ports.map((port, index) => `  server s${index} ${host}:${port} check inter 100ms fall 1 rise 1`)
+  const configuration = `defaults
+  mode http
+  retries 0
+  http-reuse always
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+listen graupel
+  bind ${host}:${own}
+  option httpchk GET /readyz
+${servers.join('\n')}
+`
+  writeFileSync(file, configuration)
+  const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
+  return {
+    url: `http://${host}:${own}`,
+    async close() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
