@@ -10,8 +10,7 @@ import { describeWith, libfaketime } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { ask, Clients, Counts, Ids, Watch } from './support/clients.ts'
 import { serveOn } from './support/instance.ts'
-import { folder, type Serving, serve } from './support/process.ts'
-import { endedProcess, workersOf } from './support/workers.ts'
+import { endedProcess, folder, type Serving, serve, workersOf } from './support/process.ts'
 
 // Faults of what the service stands on, and of its own processes, while clients ask for ids and counts. Requests may fail; ids and counts
 // may never be wrong.
