@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
@@ -42,10 +43,19 @@ const small: Plugin = {
   },
 }
 
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** The service shows the page, too, and its package has it. */
+const inService: Plugin = {
+  name: 'in-service',
+  apply: 'build',
+  closeBundle: () => cpSync(here('dist'), here('../server/dist/page'), { recursive: true }),
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [plainTags, small],
+  plugins: [plainTags, small, inService],
   resolve: {
     // The sources, so that what the package and `src/inspect` have in common is in the page once.
     alias: { graupel: source('index.ts'), '#platform': source('platform/browser.ts') },

@@ -1,10 +1,11 @@
 import { isLoopback, type Options } from '../options/table.js'
+import { pageFiles } from '../routes/page.js'
 import type { Check } from './gate.js'
 import { Problem } from './problems.js'
 import type { Tokens } from './tokens.js'
 
-/** Asked by the platform, which has no token and no name of its own for the host. */
-const open = new Set(['/livez', '/readyz'])
+/** Asked by the platform and by people, who have no token, or come from a page of another site. Nothing is used up by them. */
+const open: ReadonlySet<string> = new Set(['/livez', '/readyz', '/', ...Object.keys(pageFiles)])
 
 /** Who may ask. @param tokens - `undefined` where none are needed. */
 export function accessCheck({ host, allowAnonymous }: Options, tokens: { readonly value: Tokens } | undefined): Check {

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import Negotiator from 'negotiator'
 import { readQuery } from '../http/parameters.js'
 import { contentTypes, representationOf } from '../http/representation.js'
+import { addPageRoutes } from './page.js'
 
 const text = `graupel-server hands out ids and numbers.
 
@@ -13,11 +15,18 @@ const text = `graupel-server hands out ids and numbers.
 /livez /readyz       for the platform
 `
 
-/** What a person finds who opens the address. */
+/** What a person finds who opens the address: the page in a browser, and text elsewhere. */
 export function addFrontRoute(app: FastifyInstance): void {
+  const sendPage = addPageRoutes(app)
   app.get('/', (request, reply) => {
     readQuery({}, request.query)
+    if (sendPage !== undefined && prefersPage(request.headers.accept)) return sendPage(request, reply)
     representationOf(request.headers.accept, ['text'])
     return reply.headers({ 'content-type': contentTypes.text, 'x-content-type-options': 'nosniff' }).send(text)
   })
+}
+
+/** Browsers ask for HTML by its name; what takes anything is a program. */
+function prefersPage(accept = '*/*'): boolean {
+  return new Negotiator({ headers: { accept } }).mediaType(['text/plain', 'text/html']) === 'text/html'
 }
