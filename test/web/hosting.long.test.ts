@@ -125,6 +125,32 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expect(new Set(kinds).size).toBe(3)
     expectNoFaults()
   })
+
+  it('prints tables that are no wider than the paper', async () => {
+    const { page, expectNoFaults } = await site.visit(filled.many, { viewport: { width: 718, height: 1000 } })
+    await page.emulateMedia({ media: 'print' })
+    await page.getByRole('heading', { name: 'Each id' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718)
+    expectNoFaults()
+  })
+
+  it('copies where the browser gives no clipboard, and leaves the focus on the button', async () => {
+    const { page, expectNoFaults } = await site.visit(filled.generate)
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+    })
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    const button = page.getByRole('button', { name: 'Copy all' })
+    await button.click()
+    await page.getByText('Copied.').waitFor()
+    expect(await button.evaluate((one) => one === document.activeElement)).toBe(true)
+    await page.evaluate(() => {
+      document.execCommand = () => false
+    })
+    await button.click()
+    await page.getByText('The browser does not allow the page to copy.').waitFor()
+    expectNoFaults()
+  })
 })
 
 async function goTo(page: Page, hash: string): Promise<void> {
