@@ -5,6 +5,7 @@ import { download } from '../actions/download.ts'
 import type { App } from '../app.ts'
 import { writeId } from '../ids/encodings.ts'
 import { exported, type FileKind } from '../ids/export.ts'
+import { choiceOf } from '../layouts/choice.ts'
 import { linkOf } from '../link.ts'
 import { copyButton } from '../parts/copy.ts'
 import { inSlices } from '../slices.ts'
@@ -59,11 +60,12 @@ function list(app: App, ids: BigUint64Array): TemplateResult {
 }
 
 function row(app: App, id: bigint, i: number, encoding: Encoding): TemplateResult {
-  const { t, batch } = app
-  const { timestampMs, sequence } = decode(id, batch.layout as NonNullable<typeof batch.layout>)
+  const { t } = app
+  // The layout that made it, and not the one that is chosen for the next.
+  const layout = app.batch.layout as NonNullable<typeof app.batch.layout>
+  const { timestampMs, sequence } = decode(id, layout)
   const text = writeId(id, encoding)
-  const { layout, epoch } = app.values.generate
-  const link = linkOf('parse', { ids: text, encoding, layout, epoch, row: '' })
+  const link = linkOf('parse', { ids: text, encoding, layout: choiceOf(layout), epoch: '', row: '' })
   return html`<tr>
     <td class="figure">${app.format.number(i + 1)}</td>
     <td><a href=${link} title=${t('takeApart')}><code>${text}</code></a></td>
