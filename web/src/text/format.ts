@@ -20,6 +20,8 @@ export class Format {
   #local: Intl.DateTimeFormat | undefined
   #relative: Intl.RelativeTimeFormat | undefined
 
+  readonly #units = new Map<string, Intl.NumberFormat>()
+
   /** @param locale - A language, or a form of it: `en-GB`. */
   constructor(locale: string) {
     this.#locale = locale
@@ -80,7 +82,13 @@ export class Format {
   }
 
   #unit(count: number, unit: string): string {
-    return count.toLocaleString(this.#locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 })
+    let format = this.#units.get(unit)
+    if (format === undefined) {
+      const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 } as const
+      format = new Intl.NumberFormat(this.#locale, options)
+      this.#units.set(unit, format)
+    }
+    return format.format(count)
   }
 }
 
