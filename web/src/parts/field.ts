@@ -75,7 +75,7 @@ export function field(
   return html`<div class=${`field ${size ?? ''}`}>
     <label for=${id}>${label}</label>
     ${control}
-    <p id=${`${id}-words`} class=${trouble === undefined ? 'hint' : 'trouble'}>
+    <p id=${`${id}-words`} aria-live="polite" class=${trouble === undefined ? 'hint' : 'trouble'}>
       ${trouble === undefined ? (hint ?? nothing) : troubleText(app, trouble)}
     </p>
   </div>`

@@ -21,7 +21,8 @@ const extensions = { text: 'txt', csv: 'csv', json: 'json' } as const
 export function generatedIds(app: App): TemplateResult {
   const { t, format, batch } = app
   const { progress, isCancelled, failure, ids, layout } = batch
-  return html`<div class="results" aria-live="polite">
+  return html`<p class="hidden" role="status">${spoken(app)}</p>
+    <div class="results">
     ${failure === undefined ? nothing : html`<section class="card troubles"><h2>${t('failureTitle')}</h2><p lang="en">${failure}</p></section>`}
     ${
       progress === undefined
@@ -35,6 +36,15 @@ export function generatedIds(app: App): TemplateResult {
     ${isCancelled ? html`<p class="note">${t('cancelled')}</p>` : nothing}
     ${ids === undefined || layout === undefined ? nothing : list(app, ids)}
   </div>`
+}
+
+/** What a screen reader says: neither the ids, nor each step of the progress. */
+function spoken({ t, batch }: App): string {
+  const { progress, isCancelled, failure, ids } = batch
+  if (progress !== undefined) return t('making')
+  if (failure !== undefined) return `${t('failureTitle')}: ${failure}`
+  if (isCancelled) return t('cancelled')
+  return ids === undefined ? '' : t('made', { count: ids.length })
 }
 
 function list(app: App, ids: BigUint64Array): TemplateResult {
