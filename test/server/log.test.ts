@@ -1,6 +1,8 @@
+import { channel } from 'node:diagnostics_channel'
 import { Writable } from 'node:stream'
 import { memoryStore } from 'graupel/stores'
 import { expect, test } from 'vitest'
+import { logEvents } from '../../server/src/events.ts'
 import { makeApp } from '../../server/src/http/app.ts'
 import { makeLogger } from '../../server/src/http/log.ts'
 import { Metrics } from '../../server/src/metrics/metrics.ts'
@@ -57,4 +59,23 @@ test('so are the errors of a request', async () => {
     Array(2).fill('the store says ***: WRONGPASS for redis://:***@10.0.0.1'),
   )
   expect(lines.join('')).not.toContain('s3cret')
+})
+
+test('a frequent event is logged once, and once for each layout and node', () => {
+  const { lines, log } = logger()
+  const stop = logEvents(log, hide)
+  const events = [
+    { layout: 'twitter', node: 7 },
+    { layout: 'twitter', node: 7 },
+    { layout: 'twitter', node: 8 },
+    { layout: 'discord', node: 7 },
+  ]
+  try {
+    for (const event of events) channel('graupel:rollback').publish({ type: 'rollback', ...event })
+  } finally {
+    stop()
+  }
+  expect(lines.map((line) => JSON.parse(line))).toEqual(
+    [0, 2, 3].map((index) => expect.objectContaining({ event: 'rollback', ...events[index] })),
+  )
 })
