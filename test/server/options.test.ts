@@ -63,6 +63,11 @@ describe('an option', () => {
     expect(optionsOf([], variables).port).toBe(4728)
   })
 
+  test('of the environment that comes from a file may have the end of its line', () => {
+    const url = 'redis://:password@127.0.0.1:6379'
+    for (const end of ['\n', '\r\n']) expect(optionsOf([], { GRAUPEL_OPTION_STORE: url + end }).store).toBe(url)
+  })
+
   test('that is a switch can be given without a value, and be taken back', () => {
     const store = ['--store', 'redis://127.0.0.1']
     expect(optionsOf([...store, '--durable']).durable).toBe(true)

@@ -97,7 +97,8 @@ function readVariables(environment: NodeJS.ProcessEnv): Source {
     if (name === undefined) {
       throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}; see graupel-server --help`)
     }
-    source.set(name, value)
+    // One that comes from a file, as secrets do, has the end of its line.
+    source.set(name, value?.replace(/\r?\n$/, ''))
   }
   return source
 }
