@@ -73,8 +73,10 @@ test('the distance to the ceiling of a lease is told with its node, and falls wh
   expect(await remaining()).toBeLessThanOrEqual(0.9)
   expect(await seriesOf(app, 'graupel_lease_window_seconds')).toBe(0.9)
   expect(await seriesOf(app, 'graupel_ready')).toBe(1)
+  expect((await app.inject({ method: 'HEAD', url: '/v1/ids' })).statusCode).toBe(200)
   isAway = true
   await until(async () => (await remaining()) === 0)
+  expect((await app.inject({ method: 'HEAD', url: '/v1/ids' })).statusCode).toBe(503)
   expect(await seriesOf(app, 'graupel_ready')).toBe(0)
   const failed = 'graupel_store_call_duration_seconds_count{call="write",outcome="error"}'
   expect(await seriesOf(app, failed)).toBeGreaterThan(0)
