@@ -76,6 +76,14 @@ test('a node that cannot be leased again is told by the code of the error alone'
   expect(body).toMatch(/^no node of layout 'twitter' is leased \(ERR_\w+\)\n$/)
 })
 
+test('probes and scrapes with parameters are answered as those without', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  for (const url of ['/livez', '/readyz', '/metrics']) {
+    expect([url, (await app.inject(`${url}?x=1&x=2`)).statusCode]).toEqual([url, 200])
+  }
+})
+
 test('neither is cached, and both take HEAD', async () => {
   const { app, service } = await makeService()
   await service.open()
