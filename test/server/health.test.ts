@@ -58,7 +58,7 @@ test('a lease that is not renewed turns the service unready while ids can still 
 test('a node that cannot be leased again is told by the code of the error alone', async () => {
   const store = memoryStore()
   let isSpoilt = false
-  const { app, service } = await makeService(['--window-ms', '300', '--acquire-timeout-ms', '0'], {
+  const { app, service } = await makeService(['--window-ms', '1000', '--acquire-timeout-ms', '0'], {
     ...store,
     async write(key, value, expected, signal) {
       if (isSpoilt) await store.write(key, 'spoilt', expected)

@@ -75,6 +75,9 @@ function readFlags(words: readonly string[]): Source {
         `${token.rawName} has no value; write ${token.rawName} ${standsFor(name)}`,
       )
     }
+    if ((name === 'help' || name === 'version') && value !== undefined) {
+      throw new StartError('ERR_OPTION_INVALID', `${token.rawName} takes no value; write ${token.rawName} alone`)
+    }
     source.set(name, value ?? true)
   }
   // After the flags, because it may follow one that does not exist.
