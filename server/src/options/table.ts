@@ -129,7 +129,9 @@ const range: Read<readonly [number, number]> = (name, value) => {
   const [first, last, ...more] = Array.isArray(value) ? value : `${value}`.split('-')
   const number = whole(0, Number.MAX_SAFE_INTEGER)
   if (last === undefined || more.length > 0) throw invalid(name, value, 'the first and the last node, such as 0-255')
-  return [number(name, first), number(name, last)]
+  const nodes = [number(name, first), number(name, last)] as const
+  if (nodes[0] > nodes[1]) throw invalid(name, value, 'the first node before the last, such as 0-255')
+  return nodes
 }
 
 /** Where services of the user keep what has to outlast a restart (XDG base directory specification 0.8). */
@@ -137,6 +139,8 @@ export const defaultData = join(process.env['XDG_STATE_HOME'] || join(homedir(),
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
+/** More than the library asks for: with 100 ms, the lease expired once a second on a busy host, and a node was leased anew. */
+const leastWindowMs = 1000
 
 /** Every option, in the order of the help. */
 export const table = {
@@ -152,7 +156,7 @@ export const table = {
   node: { value: 'NODE', help: 'the node to lease: 7, or some fields of it: datacenter=1 (any)', read: nodeChoice },
   nodes: { value: 'FIRST-LAST', help: 'the nodes that may be leased (all)', read: range },
   statefulSet: { value: 'NAME', help: 'lease the node that is the number of this pod of a StatefulSet', read: text },
-  windowMs: { value: 'MS', help: 'how long ids are made without the store (6000)', read: whole(100, hourMs) },
+  windowMs: { value: 'MS', help: 'how long ids are made without the store (6000)', read: whole(leastWindowMs, hourMs) },
   maxClockSkewMs: { value: 'MS', help: "how far this clock may be from the store's (1000)", read: whole(0, hourMs) },
   acquireTimeoutMs: { value: 'MS', help: 'how long to wait for a free node (30000)', read: whole(0, dayMs) },
   segments: {
