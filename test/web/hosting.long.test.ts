@@ -82,6 +82,21 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
+  it('keeps the focus on a field that is moved, and beside one that is removed', async () => {
+    const { page, expectNoFaults } = await site.visit(filled.design)
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    await page.getByRole('button', { name: 'Move sequence up' }).click()
+    expect(await focused()).toBe('Move sequence up')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    expect(await page.locator('pre').innerText()).toContain("fields: [\n    ['sequence', 12],")
+    // It is the first field now, and cannot be moved up.
+    expect(await focused()).toBe('Move sequence down')
+    await page.getByRole('button', { name: 'Remove region' }).click()
+    expect(await focused()).toBe('Remove worker')
+    expectNoFaults()
+  })
+
   it('tells a screen reader what came out, and neither the ids nor the code', async () => {
     const { page, expectNoFaults } = await site.visit(filled.generate)
     // From now on, all that live regions say.

@@ -97,7 +97,7 @@ export class App {
   show(view: View): void {
     this.#writeAddress()
     this.view = view
-    history.pushState(this.#kept(), '', this.link(view))
+    history.pushState(this.values, '', this.link(view))
     this.draw()
     scrollTo(0, 0)
   }
@@ -146,14 +146,8 @@ export class App {
   #writeAddress(): void {
     clearTimeout(this.#addressTimer)
     this.#addressTimer = undefined
-    history.replaceState(this.#kept(), '', this.link(this.view))
-  }
-
-  /** What the other views hold, for when the page is loaded again: the address has the one that is shown. */
-  #kept(): AllValues {
-    const values = structuredClone(this.values)
-    for (const view of views) Object.assign(values[view], readLink(linkOf(view, values[view]), () => ({}))?.values)
-    return values
+    // For when the page is loaded again: the other views, and what is too long for the address.
+    history.replaceState(this.values, '', this.link(this.view))
   }
 
   #restore(): void {

@@ -39,6 +39,10 @@ function fieldRow(
   const trouble = fieldTroubles[at]
   const words = `design-field-${at}-words`
   const replace = (field: TypedField) => change(fields.map((one, i) => (i === at ? field : one)))
+  const act = (next: readonly TypedField[], row: number, action: number) => {
+    change(next)
+    focusAction(row, action)
+  }
   const isRequired = required.includes(name) && fields.findIndex(([other]) => other === name) === at
   return html`<li class="field-row">
     ${mark(
@@ -80,12 +84,28 @@ function fieldRow(
       @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value])}
     />
     <span class="field-actions">
-      <button type="button" aria-label=${t('moveUp', { name })} title=${t('moveUp', { name })} ?disabled=${at === 0} @click=${() => change(moved(fields, at, -1))}>↑</button>
-      <button type="button" aria-label=${t('moveDown', { name })} title=${t('moveDown', { name })} ?disabled=${at === fields.length - 1} @click=${() => change(moved(fields, at, 1))}>↓</button>
-      <button type="button" aria-label=${t('removeField', { name })} title=${t('removeField', { name })} ?disabled=${isRequired} @click=${() => change(fields.filter((_, i) => i !== at))}>×</button>
+      <button type="button" aria-label=${t('moveUp', { name })} title=${t('moveUp', { name })} ?disabled=${at === 0} @click=${() => act(moved(fields, at, -1), at - 1, 0)}>↑</button>
+      <button type="button" aria-label=${t('moveDown', { name })} title=${t('moveDown', { name })} ?disabled=${at === fields.length - 1} @click=${() => act(moved(fields, at, 1), at + 1, 1)}>↓</button>
+      <button type="button" aria-label=${t('removeField', { name })} title=${t('removeField', { name })} ?disabled=${isRequired} @click=${() =>
+        act(
+          fields.filter((_, i) => i !== at),
+          at,
+          2,
+        )}>×</button>
     </span>
     <p id=${words} aria-live="polite" class="trouble">${trouble === undefined ? nothing : troubleText(app, trouble)}</p>
   </li>`
+}
+
+/** Keeps the keyboard on a field that was moved, or on the field that follows a removed one. */
+function focusAction(row: number, action: number): void {
+  // After the draw that the change asked for.
+  queueMicrotask(() => {
+    const buttons = document.querySelectorAll('.field-actions')[row]?.querySelectorAll('button')
+    const enabled = [...(buttons ?? [])].find((button) => !button.disabled)
+    const button = buttons?.[action]
+    ;(button?.disabled ? enabled : button)?.focus()
+  })
 }
 
 function moved(fields: readonly TypedField[], at: number, by: number): TypedField[] {
