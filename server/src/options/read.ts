@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { StartError } from '../failure.js'
-import { complete, type Option, type OptionName, type Options, table } from './table.js'
+import { complete } from './complete.js'
+import { type Option, type OptionName, type Options, table } from './table.js'
 
 /** What the words of the command line ask for. */
 export type Command = { readonly kind: 'run'; readonly options: Options } | { readonly kind: 'help' | 'version' }
@@ -128,8 +129,9 @@ function readFile(file: unknown): Source {
 
 export function helpText(): string {
   const rows: [string, string][] = names.map((name) => {
-    const { value, help } = options[name]
-    return [`--${flagOf(name)}${value === undefined ? '' : ` ${value}`}`, help]
+    const { value, help, byDefault, shownDefault = byDefault } = options[name]
+    if (value === undefined) return [`--${flagOf(name)}`, help]
+    return [`--${flagOf(name)} ${value}`, shownDefault === undefined ? help : `${help} (${shownDefault})`]
   })
   rows.push(['--config FILE', 'a file of JSON with these options, such as { "maxCount": 1000 }'])
   rows.push(['-h, --help', 'show this help'], ['--version', 'show the version'])

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest'
 import { makeApp } from '../../../server/src/http/app.ts'
 import { makeLogger } from '../../../server/src/http/log.ts'
 import { Metrics } from '../../../server/src/metrics/metrics.ts'
-import { complete } from '../../../server/src/options/table.ts'
+import { complete } from '../../../server/src/options/complete.ts'
 import { Service } from '../../../server/src/service.ts'
 import { openedMemory } from './in-process.ts'
 

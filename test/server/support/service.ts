@@ -3,7 +3,7 @@ import type { Store } from 'graupel/stores'
 import { type OpenedStore, openStore } from 'graupel/stores/url'
 import { afterEach } from 'vitest'
 import { makeApp } from '../../../server/src/http/app.ts'
-import { complete } from '../../../server/src/options/table.ts'
+import { complete } from '../../../server/src/options/complete.ts'
 import { Service } from '../../../server/src/service.ts'
 import { folder } from './process.ts'
 
