@@ -1,7 +1,7 @@
 import { layouts } from 'graupel'
 import { expect, it, vi } from 'vitest'
 import { statuses } from '../../server/src/http/problems.ts'
-import { helpText } from '../../server/src/options/read.ts'
+import { helpText } from '../../server/src/options/help.ts'
 import { read } from '../support/documents.ts'
 import { serve } from './support/process.ts'
 
@@ -25,7 +25,8 @@ function tableBelow(file: string, head: string): string[][] {
 
 it('docs/service-operations.md has the options of --help', () => {
   vi.stubEnv('XDG_STATE_HOME', '')
-  const options = helpText().matchAll(/^ {2}(-\S.*?) {2,}(\S.*)$/gm)
+  const help = helpText().replace(/\n {20,}/g, ' ')
+  const options = help.matchAll(/^ {2}(-\S.*?) {2,}(\S.*)$/gm)
   vi.unstubAllEnvs()
   const rows = [...options].map(([, flag, help]) => [`\`${flag}\``, help])
   expect(rows.length).toBeGreaterThan(20)

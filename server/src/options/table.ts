@@ -8,6 +8,8 @@ import { choice, flag, layoutList, named, nodeChoice, type Read, range, text, wh
 export interface Option<T> {
   /** Stands for the value in the help; one without it is a switch. */
   readonly value?: string
+  /** Begins a group of the help, by its title. */
+  readonly group?: string
   readonly help: string
   /** What holds where it is not given. */
   readonly byDefault?: T
@@ -27,6 +29,7 @@ function stateFolder(home: string): string {
 /** Every option, in the order of the help. */
 export const table = {
   host: {
+    group: 'Address',
     value: 'ADDRESS',
     help: 'where to listen; any but loopback needs --token-file',
     byDefault: '127.0.0.1',
@@ -34,12 +37,18 @@ export const table = {
   },
   port: { value: 'PORT', help: 'the port, 0 for any that is free', byDefault: 4728, read: whole(0, 65_535) },
 
-  tokenFile: { value: 'FILE', help: 'a file of bearer tokens, one a line; read again when it changes', read: text },
+  tokenFile: {
+    group: 'Security',
+    value: 'FILE',
+    help: 'a file of bearer tokens, one a line; read again when it changes',
+    read: text,
+  },
   allowAnonymous: { help: 'serve others than loopback without a token', byDefault: false, read: flag },
   tlsCert: { value: 'FILE', help: 'a certificate chain in PEM; read again when it changes', read: text },
   tlsKey: { value: 'FILE', help: 'its private key in PEM', read: text },
 
   data: {
+    group: 'Store',
     value: 'FOLDER',
     help: 'where the embedded database is',
     get byDefault() {
@@ -56,6 +65,7 @@ export const table = {
   durable: { help: 'the store never forgets a write that it has acknowledged', read: flag },
 
   layouts: {
+    group: 'Ids',
     value: 'NAMES',
     help: 'which ids there are; the first is the default',
     byDefault: [layouts.twitter as Layout],
@@ -96,6 +106,7 @@ export const table = {
   },
 
   segments: {
+    group: 'Numbers',
     value: 'NAMES',
     help: 'the only segments there are',
     shownDefault: 'any name',
@@ -116,7 +127,13 @@ export const table = {
   leafAlloc: { help: "take segments from Leaf's table, in the mysql: store", read: flag },
   leafTable: { value: 'NAME', help: 'the name of that table', shownDefault: 'leaf_alloc', read: text },
 
-  workers: { value: 'N', help: 'processes, each with a node of its own', byDefault: 1, read: whole(1, 256) },
+  workers: {
+    group: 'Load',
+    value: 'N',
+    help: 'processes, each with a node of its own',
+    byDefault: 1,
+    read: whole(1, 256),
+  },
   maxCount: { value: 'N', help: 'how many ids one request may have', byDefault: 65_536, read: whole(1, 1_048_576) },
   maxConnections: { value: 'N', help: 'connections of one process', byDefault: 10_000, read: whole(1, 1_000_000) },
   requestTimeoutMs: {
@@ -134,6 +151,7 @@ export const table = {
   },
 
   drainMs: {
+    group: 'Shutdown',
     value: 'MS',
     help: 'how long to serve on after SIGTERM, not ready',
     byDefault: 1000,
@@ -147,6 +165,7 @@ export const table = {
   },
 
   logLevel: {
+    group: 'Other',
     value: 'LEVEL',
     help: 'debug, with a line for each request; info, warn, error or silent',
     // A person at a terminal reads what is printed at the start, and lines of JSON only where something is wrong.
