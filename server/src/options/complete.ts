@@ -1,5 +1,5 @@
 import { StartError } from '../failure.js'
-import { shown } from './readers.js'
+import { shown } from '../shown.js'
 import { type Given, type OptionName, type Options, type Rows, table } from './table.js'
 
 const rows: Rows = table

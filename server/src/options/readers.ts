@@ -1,5 +1,6 @@
 import { defineLayout, type Layout, type LayoutSpec, layouts } from 'graupel'
 import { StartError } from '../failure.js'
+import { shown } from '../shown.js'
 
 /** How a value is read, whether from a text (a flag, a variable) or from the configuration file. @throws StartError */
 export type Read<T> = (name: string, value: unknown) => T
@@ -123,9 +124,4 @@ export const range: Read<readonly [number, number]> = (name, value) => {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value)
-  return json.length > 60 ? `${json.slice(0, 60)}…` : json
 }
