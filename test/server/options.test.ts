@@ -6,14 +6,8 @@ import { exitCodeOf, lineOf } from '../../server/src/failure.ts'
 import { helpText } from '../../server/src/options/help.ts'
 import { checkNumbers } from '../../server/src/options/numbers.ts'
 import { readCommand } from '../../server/src/options/read.ts'
-import type { Options } from '../../server/src/options/table.ts'
+import { optionsOf } from './support/in-process.ts'
 import { folder, run } from './support/process.ts'
-
-function optionsOf(flags: readonly string[], variables: Record<string, string> = {}): Options {
-  const command = readCommand(flags, variables)
-  if (command.kind !== 'run') throw new Error(`it is ${command.kind}`)
-  return command.options
-}
 
 /** The line that these options are refused with. */
 function refusalOf(flags: readonly string[], variables: Record<string, string> = {}): string {
