@@ -38,6 +38,8 @@ export interface Surroundings {
   /** Whether it has its nodes. */
   readonly isOpen?: boolean
   readonly listens?: boolean
+  /** How often it looks at the files of its options. */
+  readonly pollMs?: number
 }
 
 const package_ = fileURLToPath(new URL('../../../server/package.json', import.meta.url))
@@ -48,7 +50,7 @@ afterAll(async () => {
 
 /** Starts it on a port of this process, for the tests of a file. */
 export async function startService(given: Given = {}, surroundings: Surroundings = {}): Promise<Started> {
-  const { store, around = (inner) => inner, isOpen = true, listens = true } = surroundings
+  const { store, around = (inner) => inner, isOpen = true, listens = true, pollMs } = surroundings
   const options = complete({ logLevel: 'debug', ...given })
   const log: Record<string, unknown>[] = []
   const sink = new Writable({
@@ -61,7 +63,7 @@ export async function startService(given: Given = {}, surroundings: Surroundings
     options.store === undefined ? openedMemory(store) : await openStore(options.store, { clientsOf: package_ })
   const metrics = new Metrics()
   const service = new Service(options, opened, observedStore(around(opened.store), metrics.storeTimes))
-  const app = await makeApp(options, service, metrics, makeLogger(options, sink))
+  const app = await makeApp(options, service, metrics, makeLogger(options, sink), pollMs)
   closings.push(async () => {
     app.server.closeAllConnections()
     await app.close()
