@@ -46,7 +46,7 @@ describe('with tokens', () => {
     expect(await answer.json()).toMatchObject({ code: 'ERR_UNAUTHORIZED' })
   })
 
-  test.each(['/', '/v1/ids', '/v1/ids?count=2', '/v1/ids/1', '/v1/segments/a', '/openapi.json', '/metrics', '/no'])(
+  test.each(['/v1/ids', '/v1/ids?count=2', '/v1/ids/1', '/v1/segments/a', '/openapi.json', '/metrics', '/no'])(
     'a request of %s without a token is refused, and says how to send one',
     async (path) => {
       const answer = await asking(service.url, undefined, path)
@@ -56,7 +56,7 @@ describe('with tokens', () => {
     },
   )
 
-  test.each(['/livez', '/readyz'])('%s needs none', async (path) => {
+  test.each(['/', '/livez', '/readyz'])('%s needs none', async (path) => {
     expect((await asking(service.url, undefined, path)).status).toBe(200)
   })
 
@@ -172,7 +172,7 @@ describe('without a token, on loopback', () => {
   })
 
   test.each(['cross-site', 'same-site'])('a page of another site may not: %s', async (site) => {
-    for (const url of ['/v1/ids', '/v1/counters/a', '/openapi.json', '/']) {
+    for (const url of ['/v1/ids', '/v1/counters/a', '/openapi.json']) {
       const answer = await inject({ host: 'localhost', 'sec-fetch-site': site }, url)
       expect([answer.statusCode, answer.json().code]).toEqual([403, 'ERR_FORBIDDEN'])
     }
@@ -187,8 +187,8 @@ describe('without a token, on loopback', () => {
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('the platform asks by any name', async () => {
-    for (const url of ['/livez', '/readyz']) expect((await inject({ host: '10.0.0.1' }, url)).statusCode).toBe(200)
+  test('the platform and people ask by any name', async () => {
+    for (const url of ['/', '/livez', '/readyz']) expect((await inject({ host: '10.0.0.1' }, url)).statusCode).toBe(200)
   })
 })
 
