@@ -39,13 +39,15 @@ export function logEvents(log: FastifyBaseLogger, hide: (message: string) => str
   const onEvent = (message: unknown, channel: string | symbol) => {
     const { type, error, ...rest } = message as Event
     const nowMs = performance.now()
-    if (frequent.includes(type) && nowMs - (loggedMs.get(type) ?? -quietMs) < quietMs) {
-      left.set(type, (left.get(type) ?? 0) + 1)
+    // Another generator has its own first line.
+    const key = `${type} ${rest['layout']} ${rest['node']}`
+    if (frequent.includes(type) && nowMs - (loggedMs.get(key) ?? -quietMs) < quietMs) {
+      left.set(key, (left.get(key) ?? 0) + 1)
       return
     }
-    loggedMs.set(type, nowMs)
-    const notLogged = left.get(type)
-    left.delete(type)
+    const notLogged = left.get(key)
+    if (frequent.includes(type)) loggedMs.set(key, nowMs)
+    left.delete(key)
     log[levels[type] ?? 'info'](
       {
         event: type,

@@ -58,6 +58,10 @@ export async function run(
     await closeInTime(service).catch((error) => app.log.warn({ err: error }, 'a node was not given back'))
     await app.close()
     stopLogging()
+  } catch (error) {
+    // It becomes a line on stderr.
+    if (error instanceof Error) error.message = opened.hide(error.message)
+    throw error
   } finally {
     service.isStopping = true
     if (!isClosed) await closeInTime(service).catch(() => {})

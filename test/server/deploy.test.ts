@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -7,8 +7,11 @@ import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-as
 import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { describeWith } from '../support/needs.ts'
 import { deploy, read, root, unit } from './support/deployed.ts'
 import { makeService, optionsOf } from './support/in-process.ts'
+import { listen } from './support/listening.ts'
+import { folder } from './support/process.ts'
 
 /** From the signal to the end: what the options allow, 5 s to give the nodes back, and 2 s to spare. */
 const endMs = ({ drainMs, shutdownTimeoutMs }: ReturnType<typeof optionsOf>) => drainMs + shutdownTimeoutMs + 7000
@@ -86,24 +89,35 @@ test('the service accepts the flags of the image, and listens where the image sa
   expect(instructions.find((one) => one.getKeyword() === 'STOPSIGNAL')?.getArgumentsContent()).toBe('SIGTERM')
 })
 
-test('the health check of the image succeeds where the service lives, and fails where nothing listens', async () => {
-  const { app } = await makeService()
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+/** The exit code of the health check of the image, in its environment. */
+async function healthOf(environment: Record<string, string>): Promise<number> {
   const [, command = ''] = /HEALTHCHECK [^\n]+\\\n\s+CMD (\[.+\])/.exec(dockerfile) ?? []
   const [program, ...words] = JSON.parse(command) as string[]
   expect(program).toBe('node')
-  expect(words.join(' ')).toContain(':4728/livez')
-  const check = async () => {
-    const child = spawn(
-      process.execPath,
-      words.map((word) => word.replace(':4728', `:${port}`)),
-    )
-    return (await once(child, 'exit'))[0]
-  }
-  expect(await check()).toBe(0)
+  const child = spawn(process.execPath, words, { env: { ...process.env, ...environment } })
+  return (await once(child, 'exit'))[0]
+}
+
+test('the health check of the image succeeds where the service lives, and fails where nothing listens', async () => {
+  expect(dockerfile).toContain('GRAUPEL_OPTION_PORT: port = 4728')
+  const { app } = await makeService()
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const environment = { GRAUPEL_OPTION_PORT: `${(app.server.address() as AddressInfo).port}` }
+  expect(await healthOf(environment)).toBe(0)
+  // With TLS it asks by TLS, which is not spoken here.
+  expect(await healthOf({ ...environment, GRAUPEL_OPTION_TLS_CERT: '/etc/graupel/tls.crt' })).toBe(1)
   await app.close()
-  expect(await check()).toBe(1)
+  expect(await healthOf(environment)).toBe(1)
+})
+
+describeWith(['openssl'], 'the health check of the image', () => {
+  test('succeeds over TLS, whatever names the certificate has', async () => {
+    const [tlsCert, tlsKey] = [join(folder, 'health.crt'), join(folder, 'health.key')]
+    const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ids.example'
+    execFileSync('openssl', [...words.split(' '), '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
+    const { port } = await listen({ tlsCert, tlsKey })
+    expect(await healthOf({ GRAUPEL_OPTION_PORT: `${port}`, GRAUPEL_OPTION_TLS_CERT: tlsCert })).toBe(0)
+  })
 })
 
 test('the service accepts the flags of the unit, which systemd gives more time to end than it takes', () => {

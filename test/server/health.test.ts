@@ -58,7 +58,7 @@ test('a lease that is not renewed turns the service unready while ids can still 
 test('a node that cannot be leased again is told by the code of the error alone', async () => {
   const store = memoryStore()
   let isSpoilt = false
-  const { app, service } = await makeService(['--window-ms', '300', '--acquire-timeout-ms', '0'], {
+  const { app, service } = await makeService(['--window-ms', '1000', '--acquire-timeout-ms', '0'], {
     ...store,
     async write(key, value, expected, signal) {
       if (isSpoilt) await store.write(key, 'spoilt', expected)
@@ -74,6 +74,14 @@ test('a node that cannot be leased again is told by the code of the error alone'
   await until(async () => (await app.inject('/readyz')).body.includes('no node'))
   const { body } = await app.inject('/readyz')
   expect(body).toMatch(/^no node of layout 'twitter' is leased \(ERR_\w+\)\n$/)
+})
+
+test('probes and scrapes with parameters are answered as those without', async () => {
+  const { app, service } = await makeService()
+  await service.open()
+  for (const url of ['/livez', '/readyz', '/metrics']) {
+    expect([url, (await app.inject(`${url}?x=1&x=2`)).statusCode]).toEqual([url, 200])
+  }
 })
 
 test('neither is cached, and both take HEAD', async () => {

@@ -107,6 +107,14 @@ test('HEAD says how GET would answer, and uses up no id', async () => {
   expect(issued()).toBe(before)
 })
 
+test('HEAD is refused as GET where there is no node', async () => {
+  const { url } = await listen({}, { isOpen: false })
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await fetch(`${url}/v1/ids`, { method })
+    expect([method, status, headers.get('retry-after')]).toEqual([method, 503, '1'])
+  }
+})
+
 test.each([
   ['count=0', 'ERR_OPTION_INVALID', 'count is "0"; give a whole number from 1 to 65536'],
   ['count=-1', 'ERR_OPTION_INVALID', 'count is "-1"; give a whole number from 1 to 65536'],

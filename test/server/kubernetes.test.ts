@@ -122,8 +122,10 @@ test('the service accepts the flags of each pod, and has the time that it takes 
     expect(mounts.some((path: string) => options.tokenFile?.startsWith(`${path}/`))).toBe(true)
     const { drainMs, shutdownTimeoutMs } = options
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(drainMs + shutdownTimeoutMs + 7000)
-    // Probes look each second, so that a pod is known to be not ready well before it stops.
-    expect(drainMs).toBeGreaterThan(2000)
+    // A pod is known to be not ready before it stops, also where each probe takes as long as it may, and one that is late takes no pod out.
+    const { periodSeconds, timeoutSeconds, failureThreshold } = container.readinessProbe
+    expect(failureThreshold).toBeGreaterThan(1)
+    expect(drainMs).toBeGreaterThan(failureThreshold * (periodSeconds + timeoutSeconds) * 1000)
   }
 })
 

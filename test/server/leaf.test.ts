@@ -3,6 +3,7 @@ import { decodeAsLeaf } from '../../server/src/routes/leaf-decode.ts'
 import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
 import { startService } from './support/in-process.ts'
+import { listen } from './support/listening.ts'
 import { serve } from './support/process.ts'
 
 // What a client of Leaf asks, with what Leaf 1.0.1 answers by its source: LeafController and LeafMonitorController of leaf-server on Spring
@@ -161,6 +162,17 @@ it('ids of another layout are not given out as those of Leaf', async () => {
   const { body } = await ask(`${both.url}/api/snowflake/get/x`)
   const { workerId } = decodeAsLeaf(body) as { workerId: string }
   expect(workerId).toBe(`${both.service.ids.get('leaf')?.node}`)
+})
+
+it('what the service could not do is in the log, by the X-Request-Id of the answer, and what a client got wrong is not', async () => {
+  const { url, log } = await listen({ logLevel: 'info', segments: { orders: {} } }, { isOpen: false })
+  const unknown = await fetch(`${url}/api/segment/get/none`)
+  const failed = await fetch(`${url}/api/snowflake/get/orders`)
+  expect([unknown.status, failed.status]).toEqual([500, 500])
+  expect(unknown.headers.get('x-request-id')).toMatch(/./)
+  const reqId = failed.headers.get('x-request-id')
+  const refused = log.filter(({ code }) => code !== undefined)
+  expect(refused).toEqual([expect.objectContaining({ level: 50, reqId, status: 503, code: 'ERR_LEASE_EXPIRED' })])
 })
 
 it('a number is JSON or text, whichever Accept has first', async () => {

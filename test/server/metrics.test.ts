@@ -62,7 +62,7 @@ test('the distance to the ceiling of a lease is told with its node, and falls wh
   const away = async () => {
     throw new Error('away')
   }
-  const { app, service } = await makeService(['--window-ms', '900', '--node', '7'], {
+  const { app, service } = await makeService(['--window-ms', '1000', '--node', '7'], {
     ...store,
     write: (...call) => (isAway ? away() : store.write(...call)),
   })
@@ -70,11 +70,13 @@ test('the distance to the ceiling of a lease is told with its node, and falls wh
   await service.open()
   const remaining = () => seriesOf(app, 'graupel_lease_remaining_seconds{layout="twitter",node="7"}')
   expect(await remaining()).toBeGreaterThan(0)
-  expect(await remaining()).toBeLessThanOrEqual(0.9)
-  expect(await seriesOf(app, 'graupel_lease_window_seconds')).toBe(0.9)
+  expect(await remaining()).toBeLessThanOrEqual(1)
+  expect(await seriesOf(app, 'graupel_lease_window_seconds')).toBe(1)
   expect(await seriesOf(app, 'graupel_ready')).toBe(1)
+  expect((await app.inject({ method: 'HEAD', url: '/v1/ids' })).statusCode).toBe(200)
   isAway = true
   await until(async () => (await remaining()) === 0)
+  expect((await app.inject({ method: 'HEAD', url: '/v1/ids' })).statusCode).toBe(503)
   expect(await seriesOf(app, 'graupel_ready')).toBe(0)
   const failed = 'graupel_store_call_duration_seconds_count{call="write",outcome="error"}'
   expect(await seriesOf(app, failed)).toBeGreaterThan(0)
@@ -85,7 +87,7 @@ test('counts go on from where they were when a lease is lost for good and anothe
   const store = memoryStore()
   const good = new Map<string, string>()
   let isSpoilt = false
-  const { app, service } = await makeService(['--window-ms', '300'], {
+  const { app, service } = await makeService(['--window-ms', '1000'], {
     ...store,
     async write(key, value, expected, signal) {
       if (!isSpoilt) return store.write(key, value, expected, signal)

@@ -96,8 +96,16 @@ test('the headers of refusals are described: when to try again, and what to look
   const { responses = {} } = document.paths['/v1/ids']?.get ?? {}
   const headersOf = (status: string) => Object.keys(responses[status]?.headers ?? {})
   expect(headersOf('400')).toEqual(['X-Request-Id'])
-  expect(headersOf('401')).toEqual(['X-Request-Id', 'WWW-Authenticate'])
   expect(headersOf('503')).toEqual(['X-Request-Id', 'Retry-After'])
+})
+
+test('no refusal is described that there is none of', () => {
+  for (const { operation } of operations()) {
+    const described = Object.values(operation.responses).map(({ description }) => description)
+    expect(described.join()).not.toContain('ERR_UNAUTHORIZED')
+    expect(described.join().includes('ERR_NOT_ACCEPTABLE')).toBe(operation.tags[0] !== 'leaf')
+    expect(described.join().includes('ERR_OPTION_')).toBe(operation.tags[0] !== 'leaf')
+  }
 })
 
 test('the examples of parameters and of answers are what their schemas allow', () => {
@@ -168,8 +176,13 @@ test('a service that needs a token says so', async () => {
   writeFileSync(tokenFile, token, { mode: 0o600 })
   const { url } = await listen({ tokenFile })
   const answer = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
-  expect(await answer.json()).toMatchObject({
+  const told = (await answer.json()) as Document
+  expect(told).toMatchObject({
     security: [{ token: [] }],
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   })
+  for (const { get } of Object.values(told.paths)) {
+    expect(Object.keys(get.responses['401']?.headers ?? {})).toEqual(['X-Request-Id', 'WWW-Authenticate'])
+    expect(get.responses['403']).toBeUndefined()
+  }
 })

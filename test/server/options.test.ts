@@ -58,6 +58,11 @@ describe('an option', () => {
     expect(optionsOf([], variables).port).toBe(4728)
   })
 
+  test('of the environment that comes from a file may have the end of its line', () => {
+    const url = 'redis://:password@127.0.0.1:6379'
+    for (const end of ['\n', '\r\n']) expect(optionsOf([], { GRAUPEL_OPTION_STORE: url + end }).store).toBe(url)
+  })
+
   test('that is a switch can be given without a value, and be taken back', () => {
     const store = ['--store', 'redis://127.0.0.1']
     expect(optionsOf([...store, '--durable']).durable).toBe(true)
@@ -122,6 +127,18 @@ describe('refused is', () => {
     ['no name', ['--segments', 'a,,b'], /^--segments is "a,,b"; give names with commas between them/],
     ['a name twice', ['--counters', 'a,b,a'], /^--counters is "a,b,a"; give each name once/],
     ['half a range', ['--nodes', '5'], /^--nodes is "5"; give the first and the last node, such as 0-255/],
+    [
+      'a range that ends before it begins',
+      ['--nodes', '9-3'],
+      /^--nodes is "9-3"; give the first node before the last/,
+    ],
+    ['a value of the help', ['--help=foo'], /^--help takes no value; write --help alone/],
+    ['a value of the version', ['--version=1'], /^--version takes no value/],
+    [
+      'a window that a busy host cannot keep',
+      ['--window-ms', '999'],
+      /^--window-ms is "999"; give a whole number from 1000 /,
+    ],
     ['a node that is none', ['--node', 'datacenter=x'], /^--node is "datacenter=x"/],
     ['no workers', ['--workers', '0'], /^--workers is "0"/],
     ['a database beside a store', ['--data', 'x', ...store], /leave one out/],

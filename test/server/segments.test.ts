@@ -55,6 +55,10 @@ describe('numbers of a segment', () => {
     expect(head.headers.get('content-type')).toMatch(/^application\/json/)
     expect(service.segments.entries()).toEqual([])
     expect(await numbersOf(`${url}/v1/segments/orders`)).toEqual([1n])
+    await service.segments.close()
+    for (const method of ['GET', 'HEAD']) {
+      expect((await fetch(`${url}/v1/segments/orders`, { method })).status).toBe(503)
+    }
   })
 
   it.each([

@@ -40,7 +40,7 @@ export async function makeApp(
   options: Options,
   service: Service,
   metrics: Metrics = new Metrics(),
-  logger: Logger = makeLogger(options),
+  logger: Logger = makeLogger(options, undefined, service.opened.hide),
   pollMs?: number,
 ): Promise<FastifyInstance> {
   const { tokenFile, tlsCert, tlsKey, requestTimeoutMs, keepAliveMs } = options
@@ -127,7 +127,7 @@ export async function makeApp(
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options)
   addCounterRoutes(app, service)
-  addLeafRoutes(app, service)
+  addLeafRoutes(app, service, refusals)
 
   const onAnswer = (ms: number) => metrics.requests.add(one.url, 200, ms)
   server.removeListener('request', app.routing)

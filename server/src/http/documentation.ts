@@ -55,19 +55,12 @@ export function documented(documentation: Documentation): RouteShorthandOptions 
 }
 
 /** Of every route but those for the platform. */
-const common: readonly ProblemCode[] = [
-  'ERR_OPTION_INVALID',
-  'ERR_OPTION_UNKNOWN',
-  'ERR_REQUEST_INVALID',
-  'ERR_BODY_UNEXPECTED',
-  'ERR_UNAUTHORIZED',
-  'ERR_FORBIDDEN',
-  'ERR_NOT_ACCEPTABLE',
-  'ERR_INTERNAL',
-]
+const common: readonly ProblemCode[] = ['ERR_REQUEST_INVALID', 'ERR_BODY_UNEXPECTED', 'ERR_INTERNAL']
+/** Leaf's routes refuse no parameter and no Accept. */
+const notOfLeaf: readonly ProblemCode[] = ['ERR_OPTION_INVALID', 'ERR_OPTION_UNKNOWN', 'ERR_NOT_ACCEPTABLE']
 
-/** The same as @fastify/swagger reads it. */
-export function swaggerSchemaOf(documentation: Documentation): Record<string, unknown> {
+/** The same as @fastify/swagger reads it. @param isTokenNeeded - By which a request is refused, or else by where it is from. */
+export function swaggerSchemaOf(documentation: Documentation, isTokenNeeded: boolean): Record<string, unknown> {
   const { operationId, summary, description, tag, path = {}, query = {}, answers, problems = [] } = documentation
   const response: Record<string, unknown> = {}
   for (const [status, answer] of Object.entries(answers)) {
@@ -77,9 +70,11 @@ export function swaggerSchemaOf(documentation: Documentation): Record<string, un
       ...(answer.headers && { headers: mapped(answer.headers, (text) => ({ type: 'string', description: text })) }),
     }
   }
-  for (const [status, codes] of byStatus([...common, ...problems])) {
+  const access = isTokenNeeded ? 'ERR_UNAUTHORIZED' : 'ERR_FORBIDDEN'
+  const codes = [...common, access, ...(tag === 'leaf' ? [] : notOfLeaf), ...problems] as const
+  for (const [status, ofStatus] of byStatus(codes)) {
     response[status] ??= {
-      description: codes.join(', '),
+      description: ofStatus.join(', '),
       headers: headersOf(Number(status)),
       content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
     }

@@ -4,12 +4,27 @@ import type { FastifyRequest } from 'fastify'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
 
-/** Lines of JSON. @param to - stderr, each line at once, so that none is lost where the process ends. */
+/**
+ * Lines of JSON.
+ *
+ * @param to - stderr, each line at once, so that none is lost where the process ends.
+ * @param hide - Takes the credentials of the store out of a text: clients of databases quote them in their errors.
+ */
 export function makeLogger(
   { logLevel }: Pick<Options, 'logLevel'>,
   to: DestinationStream = pino.destination({ fd: 2, sync: true }),
+  hide: (text: string) => string = (text) => text,
 ): Logger {
-  return pino({ level: logLevel }, to)
+  return pino({ level: logLevel, serializers: { err: (error) => shownError(error, hide) } }, to)
+}
+
+/** No other property of an error: that of a client may have its whole command in it, or its settings. */
+function shownError(error: unknown, hide: (text: string) => string) {
+  if (!(error instanceof Error)) return hide(String(error))
+  // The stack has the causes, too.
+  const { type, message, stack } = pino.stdSerializers.err(error)
+  const { code } = error as { code?: unknown }
+  return { type, message: hide(message), stack: hide(`${stack}`), ...(typeof code === 'string' && { code }) }
 }
 
 /** Different in each process, so that ids of requests differ between those that write into one log. */

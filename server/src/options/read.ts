@@ -74,6 +74,9 @@ function readFlags(words: readonly string[]): Source {
         `${token.rawName} has no value; write ${token.rawName} ${standsFor(name)}`,
       )
     }
+    if ((name === 'help' || name === 'version') && value !== undefined) {
+      throw new StartError('ERR_OPTION_INVALID', `${token.rawName} takes no value; write ${token.rawName} alone`)
+    }
     source.set(name, value ?? true)
   }
   // After the flags, because it may follow one that does not exist.
@@ -96,7 +99,8 @@ function readVariables(environment: NodeJS.ProcessEnv): Source {
     if (name === undefined) {
       throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}; see graupel-server --help`)
     }
-    source.set(name, value)
+    // One that comes from a file, as secrets do, has the end of its line.
+    source.set(name, value?.replace(/\r?\n$/, ''))
   }
   return source
 }

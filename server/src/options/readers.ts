@@ -119,7 +119,9 @@ export const range: Read<readonly [number, number]> = (name, value) => {
   const [first, last, ...more] = Array.isArray(value) ? value : `${value}`.split('-')
   const number = whole(0, Number.MAX_SAFE_INTEGER)
   if (last === undefined || more.length > 0) throw invalid(name, value, 'the first and the last node, such as 0-255')
-  return [number(name, first), number(name, last)]
+  const nodes = [number(name, first), number(name, last)] as const
+  if (nodes[0] > nodes[1]) throw invalid(name, value, 'the first node before the last, such as 0-255')
+  return nodes
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

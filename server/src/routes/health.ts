@@ -4,7 +4,8 @@ import type { Service } from '../service.js'
 /**
  * `/livez`: the event loop turns; nothing else, because a restart helps nothing else. `/readyz`: whether ids can be had, and why not.
  * The store of segments and counters is not asked: it is that of the leases, which say within two thirds of a window that it is
- * away, and until then segments are served from what is left of them.
+ * away, and until then segments are served from what is left of them. Parameters are ignored: a probe with one too many must not take
+ * a pod out.
  */
 export function addHealthRoutes(app: FastifyInstance, service: Service): void {
   app.get('/livez', (_, reply) => noStore(reply).type('text/plain').send('ok\n'))

@@ -61,7 +61,8 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
   })
   // Before the other: Fastify would make one that answers as GET, and uses ids up.
   app.head('/v1/ids', (request, reply) => {
-    const { headers, representation } = asked(request)
+    const { source, headers, representation } = asked(request)
+    source.check()
     return reply.headers(headers[representation]).send()
   })
   app.get('/v1/ids', documentation, async (request, reply) => {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Layout, layouts } from 'graupel'
 import { headersOf } from '../http/answer-headers.js'
+import type { RefusalLog } from '../http/log.js'
 import { Problem, refusalOf } from '../http/problems.js'
 import type { Service } from '../service.js'
 import { decodeAsLeaf } from './leaf-decode.js'
@@ -24,15 +25,16 @@ const usedUp = -3
 /** The clock went back further than can be waited for. */
 const clockWentBack = -3
 
-export function addLeafRoutes(app: FastifyInstance, service: Service): void {
-  addNumberRoute(app, 'segment', async (key) => (await service.segments.get(key)).nextAsync(), segmentResult)
+export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: RefusalLog): void {
+  const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
+  addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals)
   const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
   // Leaf answers 0 to all where its generator is switched off. That would be one id for many rows.
   const next = async () => {
     if (source !== undefined) return source.next()
     throw new Problem('ERR_LEASE_EXPIRED', "no layout of the service has the bits of Leaf's ids")
   }
-  addNumberRoute(app, 'snowflake', next, snowflakeResult)
+  addNumberRoute(app, 'snowflake', next, snowflakeResult, refusals)
 
   app.get('/decodeSnowflakeId', documentationOfDecode, async (request, reply) => {
     // Parameters that it does not know are left alone, as by Spring: clients of Leaf may send some.
@@ -57,6 +59,7 @@ function addNumberRoute(
   kind: 'segment' | 'snowflake',
   take: (key: string) => Promise<bigint>,
   resultOf: (code: unknown) => ResultId,
+  refusals: RefusalLog,
 ): void {
   const path = `/api/${kind}/get/:key`
   // Before the other: Fastify would make one that answers as GET, and uses a number up.
@@ -71,7 +74,8 @@ function addNumberRoute(
       return `${number}`
     } catch (error) {
       const { status, code } = refusalOf(error)
-      if (status === 500) request.log.error(error)
+      // By the status of the code, which tells what a client got wrong from what the service could not do; Leaf answers 500 to both.
+      refusals.add(request, status, code, error)
       return answerError(request, reply, 500, `Result{id=${resultOf(code)}, status=EXCEPTION}`, leafException)
     }
   })
@@ -97,7 +101,7 @@ function answerError(
   exception?: string,
 ): string {
   const [path] = request.url.split('?')
-  reply.code(status).headers(headersOf(json))
+  reply.code(status).headers(headersOf(json)).header('x-request-id', request.id)
   const error = STATUS_CODES[status]
   return JSON.stringify({ timestamp: Date.now(), status, error, ...(exception && { exception }), message, path })
 }

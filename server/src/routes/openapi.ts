@@ -43,7 +43,10 @@ export async function addOpenApi(app: FastifyInstance, isTokenNeeded: boolean): 
     refResolver: { buildLocalReference: (json) => `${json['$id']}` },
     transform: ({ route, url }) => {
       const documentation = route.config?.documentation
-      return { schema: documentation === undefined ? { hide: true } : swaggerSchemaOf(documentation), url }
+      return {
+        schema: documentation === undefined ? { hide: true } : swaggerSchemaOf(documentation, isTokenNeeded),
+        url,
+      }
     },
   })
 

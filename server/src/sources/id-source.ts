@@ -58,6 +58,13 @@ export class IdSource {
     return this.#running().fillAsync(new BigUint64Array(count))
   }
 
+  /** @throws GraupelError `ERR_LEASE_EXPIRED` where no id can be had now. */
+  check(): void {
+    this.#running()
+    const { remainingMs, reason } = this.readiness()
+    if (remainingMs <= 0) throw new GraupelError('ERR_LEASE_EXPIRED', reason as string, { retryAfterMs: retryMs })
+  }
+
   readiness(nowMs = Date.now()): Readiness {
     const lease = this.#lease
     if (lease === undefined || lease.signal.aborted) {

@@ -43,10 +43,9 @@ export class Named<T extends Closable> {
    * @throws NameError; GraupelError `ERR_CLOSED`; what making one throws.
    */
   async get(name: string): Promise<T> {
-    this.#end.signal.throwIfAborted()
+    this.check(name)
     const found = this.#made.get(name) ?? this.#making.get(name)
     if (found !== undefined) return found
-    this.check(name)
     const making = this.#make(name)
     this.#making.set(name, making)
     try {
@@ -56,8 +55,9 @@ export class Named<T extends Closable> {
     }
   }
 
-  /** Whether there is one of a name, or may be. @throws NameError */
+  /** Whether there is one of a name, or may be. @throws NameError; GraupelError `ERR_CLOSED` */
   check(name: string): void {
+    this.#end.signal.throwIfAborted()
     if (this.#made.has(name) || this.#making.has(name)) return
     const { kind, names, maxNames } = this.#options
     if (names !== undefined && !names.has(name)) {

@@ -89,7 +89,7 @@ export function optionsOf(flags: readonly string[], variables: NodeJS.ProcessEnv
 }
 
 /** A store in memory, or another without a URL, as it is opened by one. */
-function openedMemory(store: Store = memoryStore()): OpenedStore {
+export function openedMemory(store: Store = memoryStore()): OpenedStore {
   return {
     store,
     shown: 'memory:',
