@@ -27,7 +27,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
     await page.getByRole('link', { name: 'Generate' }).click()
     await page.getByRole('button', { name: 'Make ids' }).click()
-    await page.getByText('Ids made: 10').waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
     expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px')
     await page.goBack()
     await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
@@ -48,7 +48,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     await page.getByRole('heading', { name: '解析', level: 1 }).waitFor()
     await page.getByRole('link', { name: '生成' }).click()
     await page.getByRole('button', { name: '生成 ID' }).click()
-    await page.getByText('已生成 ID：10').waitFor()
+    await page.getByRole('heading', { name: '已生成 ID：10' }).waitFor()
     expectNoFaults()
   })
 
@@ -78,7 +78,39 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('generate-layout')
     for (let i = 0; i < 4; i++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByText('Ids made: 10').waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
+    expectNoFaults()
+  })
+
+  it('tells a screen reader what came out, and neither the ids nor the code', async () => {
+    const { page, expectNoFaults } = await site.visit(filled.generate)
+    // From now on, all that live regions say.
+    await page.evaluate(() => {
+      const said: string[] = []
+      Object.assign(window, { said })
+      new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const element = target instanceof Element ? target : target.parentElement
+          const live = element?.closest('[role=status], [aria-live=polite]')
+          if (live) said.push(live.textContent ?? '')
+        }
+      }).observe(document, { childList: true, characterData: true, subtree: true })
+    })
+    const said = () => page.evaluate(() => (window as unknown as { said: string[] }).said.splice(0))
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByRole('heading', { name: 'Ids made: 3' }).waitFor()
+    const made = (await said()).map((text) => text.trim())
+    expect(made.at(-1)).toBe('Ids made: 3')
+    expect(made.join('')).not.toMatch(/\d{5}/)
+    await page.getByLabel('How many').fill('many')
+    expect((await said()).join('')).toContain('“many” does not fit')
+    await goTo(page, filled.design)
+    await said()
+    await page.getByRole('slider', { name: 'Bits of worker' }).press('ArrowLeft')
+    await page.getByText("['worker', 5],").waitFor()
+    const changed = await said()
+    expect(changed.at(-1)).toBe('Ids a second and node: 4,096,000; Nodes: 512; Runs out on: 6 September 2093')
+    expect(changed.join('')).not.toContain('defineLayout')
     expectNoFaults()
   })
 
@@ -88,7 +120,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     for (const [name, hash] of Object.entries(filled)) {
       await goTo(page, hash)
       if (name === 'generate') await page.getByRole('button', { name: 'Make ids' }).click()
-      if (name === 'generate') await page.getByText('Ids made').waitFor()
+      if (name === 'generate') await page.getByRole('heading', { name: 'Ids made' }).waitFor()
       const { violations } = (await page.evaluate('axe.run()')) as AxeResults
       expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html)}`)).toEqual([])
     }
@@ -123,6 +155,32 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     // The timestamp and what is unused are plain; each node field and the sequence have lines of their own.
     const kinds = patterns.filter((d) => d !== '').map((d) => d?.replace(/[\d.]+/g, '').slice(0, 4))
     expect(new Set(kinds).size).toBe(3)
+    expectNoFaults()
+  })
+
+  it('prints tables that are no wider than the paper', async () => {
+    const { page, expectNoFaults } = await site.visit(filled.many, { viewport: { width: 718, height: 1000 } })
+    await page.emulateMedia({ media: 'print' })
+    await page.getByRole('heading', { name: 'Each id' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718)
+    expectNoFaults()
+  })
+
+  it('copies where the browser gives no clipboard, and leaves the focus on the button', async () => {
+    const { page, expectNoFaults } = await site.visit(filled.generate)
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+    })
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    const button = page.getByRole('button', { name: 'Copy all' })
+    await button.click()
+    await page.getByText('Copied.').waitFor()
+    expect(await button.evaluate((one) => one === document.activeElement)).toBe(true)
+    await page.evaluate(() => {
+      document.execCommand = () => false
+    })
+    await button.click()
+    await page.getByText('The browser does not allow the page to copy.').waitFor()
     expectNoFaults()
   })
 })

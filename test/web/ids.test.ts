@@ -1,4 +1,4 @@
-import { defineLayout, encodeId, encodings, layouts } from 'graupel'
+import { composeId, defineLayout, encodeId, encodings, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { candidatesOf } from '../../web/src/ids/candidates.ts'
 import { likelyEncodings, readAnyId, readId, writeId } from '../../web/src/ids/encodings.ts'
@@ -158,11 +158,35 @@ describe('ids that the page makes', () => {
   it.each([
     ['text', '0Czks0tP37X\n0Czks0tP37Y\n'],
     ['csv', 'id,timestamp,worker,process,sequence\n0Czks0tP37X,2016-04-30T11:18:25.796Z,1,0,7\n'],
-    ['json', '[\n{"id":"0Czks0tP37X","timestamp":"2016-04-30T11:18:25.796Z","worker":1,"process":0,"sequence":7},\n{'],
+    [
+      'json',
+      '[\n{"id":"0Czks0tP37X","timestamp":"2016-04-30T11:18:25.796Z","fields":{"worker":1,"process":0},"sequence":7},\n{',
+    ],
   ] as const)('are written to a file as %s', (kind: FileKind, start) => {
     const ids = BigUint64Array.of(discordId, discordId + 1n)
     const text = all(exported(kind, ids, layouts.discord, 'base62')).join('')
     expect(text).toContain(start)
     if (kind === 'json') expect(JSON.parse(text)).toHaveLength(2)
+  })
+
+  it('keeps the id where a node field is called id', () => {
+    const layout = defineLayout({
+      name: 'tenants',
+      epochMs: 0,
+      tickMs: 1,
+      fields: [
+        ['timestamp', 41],
+        ['id', 5],
+        ['sequence', 12],
+      ],
+    })
+    const id = composeId({ timestampMs: 1, node: { id: 3 }, sequence: 2 }, layout)
+    const ids = BigUint64Array.of(id)
+    expect(JSON.parse(all(exported('json', ids, layout, 'decimal')).join(''))).toEqual([
+      { id: String(id), timestamp: '1970-01-01T00:00:00.001Z', fields: { id: 3 }, sequence: 2 },
+    ])
+    expect(all(exported('csv', ids, layout, 'decimal')).join('')).toBe(
+      `id,timestamp,fields.id,sequence\n${id},1970-01-01T00:00:00.001Z,3,2\n`,
+    )
   })
 })

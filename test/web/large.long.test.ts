@@ -19,7 +19,7 @@ describeWith([missingChromium], 'much at once', () => {
     await clickWhenThere(page, '.progress', 'nav a[href^="#generate"]')
     await page.getByLabel('Encoding').selectOption('decimal')
     await page.getByRole('button', { name: 'Make ids' }).click()
-    await page.getByText('Ids made: 10').waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
     await page.getByRole('link', { name: 'Parse', exact: true }).click()
     const together = page.getByRole('region', { name: /Together/ })
     await together.getByText('Each id is larger than the one before.').waitFor({ timeout: 60_000 })
@@ -32,7 +32,7 @@ describeWith([missingChromium], 'much at once', () => {
   it('makes 100 000 ids, and can be told to stop', async () => {
     const { page, expectNoFaults } = await site.visit('#generate?count=100000')
     await page.getByRole('button', { name: 'Make ids' }).click()
-    await page.getByText('Ids made: 100,000').waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 100,000' }).waitFor()
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Text file' }).click(),
@@ -43,8 +43,8 @@ describeWith([missingChromium], 'much at once', () => {
     await page.getByLabel('Layout', { exact: true }).selectOption('sonyflake')
     await page.getByRole('button', { name: 'Make ids' }).click()
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByText('Cancelled.').waitFor()
-    await page.getByText('Ids made: 100,000').waitFor()
+    await page.locator('.note', { hasText: 'Cancelled.' }).waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 100,000' }).waitFor()
     expectNoFaults()
   })
 })

@@ -90,8 +90,31 @@ describe('a design', () => {
     const { layout } = designOf(design)
     if (layout === undefined) throw new Error('there is no layout')
     const [, name, body] = /export const (\w+) = defineLayout\((.*)\)$/s.exec(codeOf(layout)) ?? []
-    expect(name).toBe('itSNew5')
+    expect(name).toBe('itSNew5Layout')
     expect(new Function(`return (${body})`)()).toEqual({ ...layout })
+  })
+
+  it.each(['import', 'define-layout', '5', '\n"\'\\\u2028'])(
+    'has code that makes the layout that is called %j',
+    (name) => {
+      const { layout } = designOf({ ...defaults.design, name })
+      if (layout === undefined) throw new Error('there is no layout')
+      const code = codeOf(layout)
+        .replace(/^import .*/, '')
+        .replace('export', '')
+      const constant = /const (\w+)/.exec(code)?.[1]
+      expect(new Function('defineLayout', `'use strict';${code};return ${constant}`)(defineLayout)).toEqual(layout)
+    },
+  )
+
+  it('takes a text of very many fields for one that has too many', () => {
+    const fields = Array.from({ length: 100_000 }, (_, i) => `f${i}.1`).join(',')
+    const { fields: read, layout, trouble } = designOf({ ...defaults.design, fields, unsigned: '1' })
+    expect({ layout, count: read.length, key: trouble?.key }).toEqual({
+      layout: undefined,
+      count: 65,
+      key: 'troubleBits',
+    })
   })
 })
 

@@ -103,6 +103,34 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
+  it('says in words what is wrong with a link, and goes on', async () => {
+    const { page, expectNoFaults } = await site.visit('')
+    const wrong = [
+      ['#parse?ids=5&encoding=constructor', "the encoding is 'constructor'"],
+      ['#generate?format=__proto__', "the encoding is '__proto__'"],
+      ['#compare?encoding=x', "the encoding is 'x'"],
+      ['#compare?newEpoch=%2B275760-01-01', 'reach beyond the year 275760'],
+      ['#generate?epoch=%2B275760-01-01', 'reach beyond the year 275760'],
+      ['#parse?ids=1,2&row=-5', 'Together'],
+      [`#parse?layout=${'q'.repeat(9000)}`, 'The layout of the link cannot be read: qqqq'],
+      [
+        `#parse?ids=${encodeURIComponent('<img src=x onerror=alert(1)>')}`,
+        '<img (4 characters) is an id in no encoding',
+      ],
+      [`#design?fields=${'a.1,'.repeat(50_000)}`, 'There are two fields called a.'],
+    ] as const
+    for (const [hash, words] of wrong) {
+      await page.goto(site.url + hash)
+      await page.getByText(words).first().waitFor()
+      expect(await page.locator('img').count()).toBe(0)
+    }
+    await page.goto(`${site.url}#generate?format=nothing`)
+    await page.locator('#generate-format').selectOption('hex')
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
+    expectNoFaults()
+  })
+
   it('shows the order of several ids and the gaps between them', async () => {
     const ids = ['1541815603606036480', '1541815603606036482', '1541815603606036481', '1541815703606036482', 'x']
     const { page, expectNoFaults } = await site.visit(`#parse?layout=twitter&ids=${ids.join('%0A')}`)
@@ -118,7 +146,7 @@ describeWith([missingChromium], 'the page', () => {
     const { page, context, expectNoFaults } = await site.visit('#generate?node=3.9')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Make ids' }).click()
-    await page.getByText('Ids made: 10').waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
     await page.getByRole('button', { name: 'Copy all' }).click()
     await page.getByText('Copied.').waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
@@ -129,13 +157,17 @@ describeWith([missingChromium], 'the page', () => {
     await page.getByRole('button', { name: `Copy ${ids[4]}` }).click()
     await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(ids[4])
 
+    // Its link has the layout that made it.
+    await page.getByLabel('Layout', { exact: true }).selectOption('discord')
+    expect(await page.getByRole('link', { name: String(ids[4]) }).getAttribute('href')).toContain('layout=twitter')
+
     const csv = await download('CSV')
     expect(csv.name).toBe('ids.csv')
     expect(csv.text.split('\n')[0]).toBe('id,timestamp,datacenter,worker,sequence')
     expect(csv.text.split('\n')[1]?.split(',')[0]).toBe(ids[0])
     const json = JSON.parse((await download('JSON')).text)
     expect(json.map(({ id }: { id: string }) => id)).toEqual(ids)
-    expect(json[0]).toMatchObject({ datacenter: 3, worker: 9, sequence: 0 })
+    expect(json[0]).toMatchObject({ fields: { datacenter: 3, worker: 9 }, sequence: 0 })
     expectNoFaults()
 
     async function download(button: string) {
@@ -176,13 +208,15 @@ describeWith([missingChromium], 'the page', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByText("['region', 4],").waitFor()
     await page.getByRole('slider', { name: 'Bits of sequence' }).press('ArrowRight')
-    await page.getByText('The fields have 64 bits together, and 63 is the most. Shorten them by 1.').waitFor()
+    await page
+      .locator('.troubles', { hasText: 'The fields have 64 bits together, and 63 is the most. Shorten them by 1.' })
+      .waitFor()
     await page.getByRole('checkbox', { name: /Unsigned/ }).check()
     await page.getByText('a signed column shows late ids as negative').waitFor()
     await page.getByRole('textbox', { name: 'Bits of worker' }).fill('3x')
     await page.getByText('“3x” does not fit').waitFor()
     await page.getByRole('textbox', { name: 'Bits of worker' }).fill('3')
-    await page.getByText('8,192,000').first().waitFor()
+    await page.getByRole('status').getByText('8,192,000').waitFor()
     await page.getByRole('textbox', { name: 'Name of field 2' }).fill('timestamp')
     await page.getByText('There are two fields called timestamp.').waitFor()
     await page.getByRole('textbox', { name: 'Name of field 2' }).fill('zone')
@@ -198,7 +232,7 @@ describeWith([missingChromium], 'the page', () => {
 
     await page.getByRole('link', { name: 'Make ids with it' }).click()
     await page.getByRole('button', { name: 'Make ids' }).click()
-    await page.getByText('Ids made: 10').waitFor()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
     expectNoFaults()
   })
 

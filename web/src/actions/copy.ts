@@ -11,6 +11,7 @@ export async function copyText(text: string): Promise<boolean> {
 
 /** The way of browsers without a clipboard. */
 function copySelected(text: string): boolean {
+  const focused = document.activeElement as HTMLElement | null
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'hidden'
@@ -20,5 +21,6 @@ function copySelected(text: string): boolean {
     return document.execCommand('copy')
   } finally {
     area.remove()
+    focused?.focus()
   }
 }

@@ -13,7 +13,7 @@ export function* exported(
   layout: Layout,
   encoding: Encoding,
 ): Generator<number, string[]> {
-  const names = layout.nodeFields.map(({ name }) => name)
+  const names = layout.nodeFields.map(({ name }) => (name === 'id' ? 'fields.id' : name))
   const parts: string[] = []
   if (kind === 'csv') parts.push(`${['id', 'timestamp', ...names, 'sequence'].join(',')}\n`)
   if (kind === 'json') parts.push('[')
@@ -33,5 +33,6 @@ function lineOf(kind: FileKind, id: bigint, layout: Layout, encoding: Encoding):
   if (kind === 'text') return text
   const { timestamp, fields, sequence } = decode(id, layout)
   if (kind === 'csv') return [text, timestamp.toISOString(), ...Object.values(fields), sequence].join(',')
-  return JSON.stringify({ id: text, timestamp, ...fields, sequence })
+  // Apart from the others: a node field may have the name of one.
+  return JSON.stringify({ id: text, timestamp, fields, sequence })
 }

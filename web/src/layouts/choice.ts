@@ -1,4 +1,4 @@
-import { defineLayout, type Layout, layouts } from 'graupel'
+import { defineLayout, type Encoding, encodeId, type Layout, layouts } from 'graupel'
 import { Told, type Trouble } from '../ids/trouble.ts'
 import { readTime } from '../text/time.ts'
 import { layoutFromText, layoutToText } from './spec-text.ts'
@@ -18,11 +18,17 @@ export function choose(text: string, epoch: string): Choice {
   const chosen = trouble(() => layoutOf(text))
   const time = trouble(() => (epoch.trim() === '' ? undefined : readTime(epoch)))
   const base = chosen.value
-  return {
-    layout: base === undefined || time.trouble !== undefined ? undefined : withEpoch(base, time.value),
-    layoutTrouble: chosen.trouble,
-    epochTrouble: time.trouble,
+  if (base === undefined || time.trouble !== undefined) {
+    return { layout: undefined, layoutTrouble: chosen.trouble, epochTrouble: time.trouble }
   }
+  // From a late epoch, a layout can reach beyond what a date can be.
+  const moved = trouble(() => withEpoch(base, time.value))
+  return { layout: moved.value, layoutTrouble: undefined, epochTrouble: moved.trouble }
+}
+
+/** The text by which a layout is chosen: the name of a preset, or all of another layout. */
+export function choiceOf(layout: Layout): string {
+  return layouts[layout.name as keyof typeof layouts] === layout ? layout.name : layoutToText(layout)
 }
 
 /** All presets, with another epoch where one is given. @throws Told */
@@ -49,6 +55,14 @@ function remembered(key: string, make: () => Layout): Layout {
     known.set(key, layout)
   }
   return layout
+}
+
+/** An encoding as a link has it: '' stands for one that is to be found out. */
+export function chooseEncoding(text: string) {
+  return trouble(() => {
+    if (text !== '') encodeId(0n, text as Encoding)
+    return text as Encoding | ''
+  })
 }
 
 /** What reading something gives, or what is wrong with it. */

@@ -1,5 +1,5 @@
 import { defineLayout, type Layout } from 'graupel'
-import type { Trouble } from '../ids/trouble.ts'
+import { shortened, type Trouble } from '../ids/trouble.ts'
 import type { Values } from '../state.ts'
 import { readNumber, readTime } from '../text/time.ts'
 import { trouble } from './choice.ts'
@@ -50,9 +50,9 @@ export function designOf({ name, epoch, tick, unsigned, fields: text }: Values<'
 }
 
 function nameTrouble(name: string, at: number, fields: readonly TypedField[]): Trouble | undefined {
-  if (!/^[a-z][a-zA-Z0-9_]*$/.test(name)) return { key: 'troubleFieldName', values: { name } }
+  if (!/^[a-z][a-zA-Z0-9_]*$/.test(name)) return { key: 'troubleFieldName', values: { name: shortened(name) } }
   const isTwice = fields.slice(0, at).some(([other]) => other === name)
-  return isTwice ? { key: 'troubleFieldTwice', values: { name } } : undefined
+  return isTwice ? { key: 'troubleFieldTwice', values: { name: shortened(name) } } : undefined
 }
 
 /** The call that makes the layout. */
@@ -72,11 +72,9 @@ export function codeOf({ name, epochMs, tickMs, fields, unsigned }: Layout): str
   ].join('\n')
 }
 
-/** A name for the constant, whatever the layout is called. */
+/** A name for the constant, whatever the layout is called. It ends in `Layout`, as no reserved word does. */
 function variableOf(name: string): string {
-  const words = name.match(/[a-zA-Z0-9]+/g) ?? []
+  const words = [...(name.match(/[a-zA-Z0-9]+/g) ?? []), 'layout']
   const joined = words.map((word, i) => (i === 0 ? word : word[0]?.toUpperCase() + word.slice(1))).join('')
-  return /^[a-zA-Z]/.test(joined) && !/^(new|default|class|function|delete|return|in|if|for|do)$/.test(joined)
-    ? joined
-    : 'layout'
+  return /^[a-zA-Z]/.test(joined) ? joined : 'layout'
 }

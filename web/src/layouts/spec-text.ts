@@ -1,5 +1,5 @@
 import { defineLayout, type Layout } from 'graupel'
-import { Told } from '../ids/trouble.ts'
+import { shortened, Told } from '../ids/trouble.ts'
 
 /** A field of a design as it was typed: a name, and bits that may be no number. */
 export type TypedField = readonly [name: string, bits: string]
@@ -12,8 +12,11 @@ export function fieldsToText(fields: readonly TypedField[]): string {
   return fields.map(([name, bits]) => `${escaped(name)}.${escaped(bits)}`).join(',')
 }
 
+/** No layout has more fields than bits. One more is read, so that a longer text is refused; the rest would only cost time. */
+const mostFields = 65
+
 export function fieldsFromText(text: string): TypedField[] {
-  return text.split(',').map((field) => {
+  return text.split(',', mostFields).map((field) => {
     const [name = '', bits = ''] = field.split('.')
     return [unescaped(name), unescaped(bits)]
   })
@@ -36,7 +39,7 @@ export function layoutToText({ name, epochMs, tickMs, fields, unsigned }: Layout
 /** @throws Told */
 export function layoutFromText(text: string): Layout {
   const match = /^(.+)@(-?\d+)\/(\d+)(\/u)?:([^:]+)$/s.exec(text)
-  if (match === null) throw new Told('troubleLayoutText', { text })
+  if (match === null) throw new Told('troubleLayoutText', { text: shortened(text) })
   const [, name = '', epochMs, tickMs, unsigned, fields = ''] = match
   try {
     return defineLayout({

@@ -4,11 +4,9 @@ import type { App } from '../app.ts'
 
 /** A button that copies a text; the text is made when it is pressed. */
 export function copyButton(app: App, text: () => string, label: string, name = label): TemplateResult {
-  const copy = async (event: Event) => {
-    const button = event.currentTarget as HTMLElement
+  const copy = async () => {
     const isCopied = await copyText(text())
     app.announce(app.t(isCopied ? 'copied' : 'copyRefused'))
-    button.focus()
   }
   return html`<button type="button" class="copy" aria-label=${name} @click=${copy}>${label}</button>`
 }

@@ -49,9 +49,11 @@ export function textField(app: App, options: TextOptions): TemplateResult {
 
 export function selectField(app: App, options: SelectOptions): TemplateResult {
   const { id, value, onChange, trouble } = options
-  const choices = options.options.map(
-    ([one, label]) => html`<option value=${one} .selected=${one === value}>${label}</option>`,
-  )
+  // A link can have a value that is none of these. It is shown, so that each of these can be chosen in its place.
+  const all = options.options.some(([one]) => one === value)
+    ? options.options
+    : [...options.options, [value, value] as const]
+  const choices = all.map(([one, label]) => html`<option value=${one} .selected=${one === value}>${label}</option>`)
   return field(
     app,
     options,
@@ -73,7 +75,7 @@ export function field(
   return html`<div class=${`field ${size ?? ''}`}>
     <label for=${id}>${label}</label>
     ${control}
-    <p id=${`${id}-words`} class=${trouble === undefined ? 'hint' : 'trouble'}>
+    <p id=${`${id}-words`} aria-live="polite" class=${trouble === undefined ? 'hint' : 'trouble'}>
       ${trouble === undefined ? (hint ?? nothing) : troubleText(app, trouble)}
     </p>
   </div>`

@@ -9,20 +9,42 @@ const units = [
   ['second', 1000],
 ] as const
 
-/** Numbers and times as a language writes them. */
+/**
+ * Numbers and times as a language writes them. Each formatter is made when it is first used: all four together take as long as
+ * the rest of what the page does before it first shows.
+ */
 export class Format {
   readonly #locale: string
-  readonly #number: Intl.NumberFormat
-  readonly #day: Intl.DateTimeFormat
-  readonly #local: Intl.DateTimeFormat
-  readonly #relative: Intl.RelativeTimeFormat
+  #number: Intl.NumberFormat | undefined
+  #day: Intl.DateTimeFormat | undefined
+  #local: Intl.DateTimeFormat | undefined
+  #relative: Intl.RelativeTimeFormat | undefined
+
+  readonly #units = new Map<string, Intl.NumberFormat>()
 
   /** @param locale - A language, or a form of it: `en-GB`. */
   constructor(locale: string) {
     this.#locale = locale
-    this.#number = new Intl.NumberFormat(locale)
-    this.#day = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
-    this.#local = new Intl.DateTimeFormat(locale, {
+  }
+
+  number(value: number | bigint): string {
+    this.#number ??= new Intl.NumberFormat(this.#locale)
+    return this.#number.format(value)
+  }
+
+  percent(part: number): string {
+    return part.toLocaleString(this.#locale, { style: 'percent' })
+  }
+
+  /** A day in UTC. */
+  day(ms: number): string {
+    this.#day ??= new Intl.DateTimeFormat(this.#locale, { dateStyle: 'long', timeZone: 'UTC' })
+    return this.#day.format(ms)
+  }
+
+  /** A time in the time zone of the browser. */
+  local(ms: number): string {
+    this.#local ??= new Intl.DateTimeFormat(this.#locale, {
       weekday: 'short',
       year: 'numeric',
       month: 'long',
@@ -33,24 +55,6 @@ export class Format {
       fractionalSecondDigits: 3,
       timeZoneName: 'short',
     })
-    this.#relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
-  }
-
-  number(value: number | bigint): string {
-    return this.#number.format(value)
-  }
-
-  percent(part: number): string {
-    return part.toLocaleString(this.#locale, { style: 'percent' })
-  }
-
-  /** A day in UTC. */
-  day(ms: number): string {
-    return this.#day.format(ms)
-  }
-
-  /** A time in the time zone of the browser. */
-  local(ms: number): string {
     return this.#local.format(ms)
   }
 
@@ -58,6 +62,7 @@ export class Format {
   relative(ms: number, nowMs: number): string {
     const distance = ms - nowMs
     const [unit, unitMs] = units.find(([, unitMs]) => Math.abs(distance) >= unitMs) ?? ['second', 1000]
+    this.#relative ??= new Intl.RelativeTimeFormat(this.#locale, { numeric: 'always' })
     return this.#relative.format(Math.trunc(distance / unitMs), unit)
   }
 
@@ -77,7 +82,13 @@ export class Format {
   }
 
   #unit(count: number, unit: string): string {
-    return count.toLocaleString(this.#locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 })
+    let format = this.#units.get(unit)
+    if (format === undefined) {
+      const options = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 3 } as const
+      format = new Intl.NumberFormat(this.#locale, options)
+      this.#units.set(unit, format)
+    }
+    return format.format(count)
   }
 }
 

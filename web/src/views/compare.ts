@@ -1,8 +1,8 @@
-import { type Encoding, encodings, type Layout } from 'graupel'
+import { encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { readAnyId } from '../ids/encodings.ts'
-import { choose, trouble } from '../layouts/choice.ts'
+import { choose, chooseEncoding, trouble } from '../layouts/choice.ts'
 import { factsOf } from '../layouts/facts.ts'
 import { firstMsAbove, type Order, orderOf } from '../layouts/order.ts'
 import { selectField, textField } from '../parts/field.ts'
@@ -19,6 +19,7 @@ export function compareView(app: App): TemplateResult {
   const oldChoice = choose(old, oldEpoch)
   const newChoice = choose(next, newEpoch)
   const largestOld = trouble(() => (largest.trim() === '' ? undefined : readAnyId(largest.trim(), Date.now()).id))
+  const written = chooseEncoding(encoding)
   return html`
     <form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
       <div class="columns">
@@ -63,10 +64,11 @@ export function compareView(app: App): TemplateResult {
           label: t('encoding'),
           value: encoding,
           options: [['', t('encodingAny')], ...encodings.map((one): [string, string] => [one, one])],
+          trouble: written.trouble,
           onChange: (encoding) => app.set('compare', { encoding }),
         })}
       </form>
-      ${overlapOf(app, { encoding: encoding as Encoding | '', oldLayout: oldChoice.layout, newLayout: newChoice.layout })}
+      ${written.value === undefined ? nothing : overlapOf(app, { encoding: written.value, oldLayout: oldChoice.layout, newLayout: newChoice.layout })}
     </section>
   `
 }

@@ -84,7 +84,7 @@ function fieldRow(
       <button type="button" aria-label=${t('moveDown', { name })} title=${t('moveDown', { name })} ?disabled=${at === fields.length - 1} @click=${() => change(moved(fields, at, 1))}>↓</button>
       <button type="button" aria-label=${t('removeField', { name })} title=${t('removeField', { name })} ?disabled=${isRequired} @click=${() => change(fields.filter((_, i) => i !== at))}>×</button>
     </span>
-    <p id=${words} class="trouble">${trouble === undefined ? nothing : troubleText(app, trouble)}</p>
+    <p id=${words} aria-live="polite" class="trouble">${trouble === undefined ? nothing : troubleText(app, trouble)}</p>
   </li>`
 }
 

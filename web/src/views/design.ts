@@ -1,7 +1,7 @@
 import { layouts } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
-import { codeOf, designOf } from '../layouts/design.ts'
+import { codeOf, type Design, designOf } from '../layouts/design.ts'
 import { fieldsToText, layoutToText } from '../layouts/spec-text.ts'
 import { linkOf } from '../link.ts'
 import { copyButton } from '../parts/copy.ts'
@@ -64,7 +64,8 @@ export function designView(app: App): TemplateResult {
         </label>
       </p>
     </form>
-    <div class="results" aria-live="polite">
+    <p class="hidden" role="status">${spoken(app, typed)}</p>
+    <div class="results">
       ${typed.trouble === undefined ? nothing : html`<section class="card troubles"><p>${troubleText(app, typed.trouble)}</p></section>`}
       ${
         layout === undefined
@@ -82,6 +83,18 @@ export function designView(app: App): TemplateResult {
       }
     </div>
   `
+}
+
+/** What a screen reader says after each change: all results would be too much. */
+function spoken(app: App, { layout, trouble }: Design): string {
+  const { t, format } = app
+  if (trouble !== undefined) return troubleText(app, trouble)
+  if (layout === undefined) return ''
+  return [
+    `${t('idsPerSecond')}: ${format.number(Math.floor(layout.idsPerSecond))}`,
+    `${t('nodes')}: ${format.number(layout.nodes)}`,
+    `${t('expires')}: ${format.day(layout.expiresAt.getTime())}`,
+  ].join('; ')
 }
 
 /** Takes a preset as the beginning of a design. */

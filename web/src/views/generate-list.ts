@@ -5,6 +5,7 @@ import { download } from '../actions/download.ts'
 import type { App } from '../app.ts'
 import { writeId } from '../ids/encodings.ts'
 import { exported, type FileKind } from '../ids/export.ts'
+import { choiceOf } from '../layouts/choice.ts'
 import { linkOf } from '../link.ts'
 import { copyButton } from '../parts/copy.ts'
 import { inSlices } from '../slices.ts'
@@ -20,7 +21,8 @@ const extensions = { text: 'txt', csv: 'csv', json: 'json' } as const
 export function generatedIds(app: App): TemplateResult {
   const { t, format, batch } = app
   const { progress, isCancelled, failure, ids, layout } = batch
-  return html`<div class="results" aria-live="polite">
+  return html`<p class="hidden" role="status">${spoken(app)}</p>
+    <div class="results">
     ${failure === undefined ? nothing : html`<section class="card troubles"><h2>${t('failureTitle')}</h2><p lang="en">${failure}</p></section>`}
     ${
       progress === undefined
@@ -34,6 +36,15 @@ export function generatedIds(app: App): TemplateResult {
     ${isCancelled ? html`<p class="note">${t('cancelled')}</p>` : nothing}
     ${ids === undefined || layout === undefined ? nothing : list(app, ids)}
   </div>`
+}
+
+/** What a screen reader says: neither the ids, nor each step of the progress. */
+function spoken({ t, batch }: App): string {
+  const { progress, isCancelled, failure, ids } = batch
+  if (progress !== undefined) return t('making')
+  if (failure !== undefined) return `${t('failureTitle')}: ${failure}`
+  if (isCancelled) return t('cancelled')
+  return ids === undefined ? '' : t('made', { count: ids.length })
 }
 
 function list(app: App, ids: BigUint64Array): TemplateResult {
@@ -59,11 +70,12 @@ function list(app: App, ids: BigUint64Array): TemplateResult {
 }
 
 function row(app: App, id: bigint, i: number, encoding: Encoding): TemplateResult {
-  const { t, batch } = app
-  const { timestampMs, sequence } = decode(id, batch.layout as NonNullable<typeof batch.layout>)
+  const { t } = app
+  // The layout that made it, and not the one that is chosen for the next.
+  const layout = app.batch.layout as NonNullable<typeof app.batch.layout>
+  const { timestampMs, sequence } = decode(id, layout)
   const text = writeId(id, encoding)
-  const { layout, epoch } = app.values.generate
-  const link = linkOf('parse', { ids: text, encoding, layout, epoch, row: '' })
+  const link = linkOf('parse', { ids: text, encoding, layout: choiceOf(layout), epoch: '', row: '' })
   return html`<tr>
     <td class="figure">${app.format.number(i + 1)}</td>
     <td><a href=${link} title=${t('takeApart')}><code>${text}</code></a></td>

@@ -1,4 +1,4 @@
-import { encodings, type Layout } from 'graupel'
+import { type Encoding, encodeId, encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { Told } from '../ids/trouble.ts'
@@ -20,9 +20,12 @@ export function generateView(app: App): TemplateResult {
   const readCount = trouble(() => readNumber(count, 1, maxCount))
   const readMs = trouble(() => (time.trim() === '' ? undefined : timeIn(layout, time)))
   const node = nodeParts(app, layout)
+  // '' is for views that find the encoding out.
+  const written = trouble(() => encodeId(0n, format as Encoding))
   const isReady =
     layout !== undefined &&
     readCount.value !== undefined &&
+    written.trouble === undefined &&
     readMs.trouble === undefined &&
     node.every((part) => part.trouble === undefined)
   const make = (event: Event) => {
@@ -98,6 +101,7 @@ export function generateView(app: App): TemplateResult {
           label: t('encoding'),
           value: format,
           options: encodings.map((one) => [one, one]),
+          trouble: written.trouble,
           onChange: (format) => app.set('generate', { format }),
         })}
       </div>
@@ -105,7 +109,7 @@ export function generateView(app: App): TemplateResult {
         <button type="submit" class="main">${t('make')}</button>
       </p>
     </form>
-    ${generatedIds(app)}
+    ${written.trouble === undefined ? generatedIds(app) : nothing}
     <section class="card quiet" aria-labelledby="promise-title">
       <h2 id="promise-title">${t('promiseTitle')}</h2>
       <p>${t('promise')}</p>

@@ -24,7 +24,8 @@ export function manyIds(
   const { t } = app
   const job = app.job<Summary>('parse summary')
   job.begin([ids, layout], () => summarize(ids, layout))
-  const row = Math.min(Number(app.values.parse.row) || 0, ids.length - 1, shownIds - 1)
+  const chosen = app.values.parse.row
+  const row = Math.min(/^\d+$/.test(chosen) ? Number(chosen) : 0, ids.length - 1, shownIds - 1)
   return html`
     ${progressOf(app, job, t('comparing'))}
     ${job.result === undefined ? nothing : together(app, job.result, layout, isGuess)}

@@ -1,9 +1,9 @@
-import { type Encoding, encodings, type Layout } from 'graupel'
+import { encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { candidatesOf, sampleOf } from '../ids/candidates.ts'
 import { type IdList, readList } from '../ids/list.ts'
-import { choose, presets, trouble } from '../layouts/choice.ts'
+import { choose, chooseEncoding, presets, trouble } from '../layouts/choice.ts'
 import { designOf } from '../layouts/design.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
 import { selectField, troubleText } from '../parts/field.ts'
@@ -27,7 +27,12 @@ export function parseView(app: App): TemplateResult {
     epochTrouble: trouble(() => presets(epoch)).trouble,
   }
   const reading = app.job<IdList>('parse')
-  reading.begin([text, encoding], () => readList(text, encoding as Encoding | '', Date.now()))
+  const written = chooseEncoding(encoding)
+  const list = written.value === undefined ? undefined : reading.result
+  if (written.value !== undefined) {
+    const { value } = written
+    reading.begin([text, value], () => readList(text, value, Date.now()))
+  }
   return html`
     <form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
       ${idsField(app, {
@@ -35,7 +40,7 @@ export function parseView(app: App): TemplateResult {
         label: t('ids'),
         hint: t('idsHint'),
         value: ids,
-        trouble: reading.result === undefined ? undefined : firstTrouble(app, reading.result),
+        trouble: list === undefined ? undefined : firstTrouble(app, list),
         onInput: (ids) => app.set('parse', { ids, row: '' }),
       })}
       <div class="row">
@@ -44,7 +49,8 @@ export function parseView(app: App): TemplateResult {
           label: t('encoding'),
           value: encoding,
           options: [['', t('encodingAny')], ...encodings.map((one): [string, string] => [one, one])],
-          hint: encodingHint(app, reading.result, encoding),
+          trouble: written.trouble,
+          hint: encodingHint(app, list, encoding),
           onChange: (encoding) => app.set('parse', { encoding }),
         })}
         ${layoutField(app, {
@@ -60,7 +66,7 @@ export function parseView(app: App): TemplateResult {
     </form>
     ${progressOf(app, reading, t('reading'))}
     ${text.trim() === '' ? examples(app) : nothing}
-    <div class="results">${reading.result === undefined ? nothing : results(app, reading.result, chosen?.layout)}</div>
+    <div class="results">${list === undefined ? nothing : results(app, list, chosen?.layout)}</div>
   `
 }
 
