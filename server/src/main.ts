@@ -5,8 +5,9 @@ import { announcement } from './announcement.js'
 import { runPrimary, runWorker } from './cluster.js'
 import { endBySignals } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
+import { helpText } from './options/help.js'
 import { checkNumbers } from './options/numbers.js'
-import { type Command, helpText, readCommand } from './options/read.js'
+import { type Command, readCommand } from './options/read.js'
 import { run } from './run.js'
 
 /** Returns once there is nothing left to do. @throws StartError; what the library throws */

@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { expect, it } from 'vitest'
 import { until } from '../support/until.ts'
+import { Faulty } from './support/faulty.ts'
+import { startService } from './support/in-process.ts'
 import { folder } from './support/process.ts'
-import { Faulty, startService } from './support/service.ts'
 
 async function countsOf(url: string): Promise<string[]> {
   const answer = await fetch(url)
@@ -77,7 +78,7 @@ it('two services on one store leave no gap and repeat nothing', async () => {
 
 it('while the store is away counts are refused, and afterwards none is missing', async () => {
   const faulty = new Faulty()
-  const { url } = await startService({ counters: { bills: { callTimeoutMs: 100 } } }, faulty.around)
+  const { url } = await startService({ counters: { bills: { callTimeoutMs: 100 } } }, { around: faulty.around })
   expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['1'])
   faulty.isAway = true
   const problem = await problemOf(`${url}/v1/counters/bills`)
@@ -89,7 +90,7 @@ it('while the store is away counts are refused, and afterwards none is missing',
 
 it('what was counted for a client that has left goes to the next one', async () => {
   const faulty = new Faulty()
-  const { url, app, service } = await startService({}, faulty.around)
+  const { url, app, service } = await startService({}, { around: faulty.around })
   const counter = await service.counters.get('bills')
   const before = faulty.calls
   faulty.hold()

@@ -1,8 +1,7 @@
 import { layouts } from 'graupel'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { statuses } from '../../server/src/http/problems.ts'
-import { helpText } from '../../server/src/options/read.ts'
-import { defaultData } from '../../server/src/options/table.ts'
+import { helpText } from '../../server/src/options/help.ts'
 import { read } from '../support/documents.ts'
 import { serve } from './support/process.ts'
 
@@ -25,11 +24,11 @@ function tableBelow(file: string, head: string): string[][] {
 }
 
 it('docs/service-operations.md has the options of --help', () => {
-  const options = helpText().matchAll(/^ {2}(-\S.*?) {2,}(\S.*)$/gm)
-  const rows = [...options].map(([, flag, help]) => [
-    `\`${flag}\``,
-    help?.replace(defaultData, '~/.local/state/graupel-server'),
-  ])
+  vi.stubEnv('XDG_STATE_HOME', '')
+  const help = helpText().replace(/\n {20,}/g, ' ')
+  const options = help.matchAll(/^ {2}(-\S.*?) {2,}(\S.*)$/gm)
+  vi.unstubAllEnvs()
+  const rows = [...options].map(([, flag, help]) => [`\`${flag}\``, help])
   expect(rows.length).toBeGreaterThan(20)
   expect(tableBelow('docs/service-operations.md', '| option | what it is (its default) |')).toEqual(rows)
 })

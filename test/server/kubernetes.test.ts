@@ -6,10 +6,9 @@ import { promisify } from 'node:util'
 import { nodeFromEnvironment } from 'graupel'
 import { afterAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { readCommand } from '../../server/src/options/read.ts'
 import type { Options } from '../../server/src/options/table.ts'
 import { configured, isWorkload, type Resource, read, resources, root } from './support/deployed.ts'
-import { makeService } from './support/in-process.ts'
+import { makeService, optionsOf } from './support/in-process.ts'
 
 const load = createRequire(import.meta.url)
 const all = resources()
@@ -65,14 +64,12 @@ async function faulty(objects: readonly Resource[]): Promise<Map<number, string>
   return faults
 }
 
-function optionsOf({ content }: Resource): Options {
+function optionsOfPod({ content }: Resource): Options {
   const [container] = content.spec.template.spec.containers
   // What the secret may have.
   const isBySecret = container.env?.some(({ name }: { name: string }) => name === 'GRAUPEL_OPTION_STORE')
   const environment = isBySecret ? { GRAUPEL_OPTION_STORE: 'redis://:password@redis:6379' } : {}
-  const command = readCommand(configured(container.args, all), environment)
-  if (command.kind !== 'run') throw new Error('the pod would show the help')
-  return command.options
+  return optionsOf(configured(container.args, all), environment)
 }
 
 test('each object is as the schema of Kubernetes says', () => {
@@ -117,7 +114,7 @@ test('the service accepts the flags of each pod, and has the time that it takes 
   ])
   for (const workload of workloads) {
     const { content } = workload
-    const options = optionsOf(workload)
+    const options = optionsOfPod(workload)
     const { spec } = content.spec.template
     const [container] = spec.containers
     expect(options.port).toBe(container.ports[0].containerPort)
@@ -182,7 +179,7 @@ test('services, budgets, policies and monitors select the pods of every workload
 test('a pod of the StatefulSet has its ordinal as its node, a database of its own, and no numbers', () => {
   const workload = workloads.find(({ content }) => content.kind === 'StatefulSet') as Resource
   const { content } = workload
-  const options = optionsOf(workload)
+  const options = optionsOfPod(workload)
   vi.stubEnv('POD_NAME', `${content.metadata.name}-2`)
   expect(nodeFromEnvironment({ statefulSet: options.statefulSet as string })).toBe(2)
   vi.unstubAllEnvs()
@@ -198,7 +195,7 @@ test('a pod of the StatefulSet has its ordinal as its node, a database of its ow
 
 test('pods that lease from the cluster have the rights that the library asks for, and no others', () => {
   const workload = workloads.find(({ file }) => file === 'deployment-cluster-leases.yaml') as Resource
-  expect(optionsOf(workload).store).toBe('kubernetes:')
+  expect(optionsOfPod(workload).store).toBe('kubernetes:')
   const account = workload.content.spec.template.spec.serviceAccountName
   expect(find('ServiceAccount').metadata.name).toBe(account)
   expect(find('RoleBinding').subjects).toEqual([{ kind: 'ServiceAccount', name: account }])

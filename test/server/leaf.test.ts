@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { decodeAsLeaf } from '../../server/src/routes/leaf-decode.ts'
 import { until } from '../support/until.ts'
+import { Faulty } from './support/faulty.ts'
+import { startService } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { serve } from './support/process.ts'
-import { Faulty, startService } from './support/service.ts'
 
 // What a client of Leaf asks, with what Leaf 1.0.1 answers by its source: LeafController and LeafMonitorController of leaf-server on Spring
 // Boot 1.5.18, whose StringHttpMessageConverter and MappingJackson2HttpMessageConverter name the charset, and whose DefaultErrorAttributes
@@ -140,7 +141,7 @@ it('keys that cannot be, that are too many, or that have counts are Result -2', 
 it('a segment that is used up while the store is away is Result -3, and a service that ends is Result -1', async () => {
   const faulty = new Faulty()
   const segments = { orders: { step: 2, maxStep: 2, prefetchAt: 1, callTimeoutMs: 100 }, bills: { callTimeoutMs: 100 } }
-  const { url, service } = await startService({ segments }, faulty.around)
+  const { url, service } = await startService({ segments }, { around: faulty.around })
   expect((await ask(`${url}/api/segment/get/orders`)).body).toBe('1')
   faulty.isAway = true
   expect((await ask(`${url}/api/segment/get/orders`)).body).toBe('2')

@@ -3,16 +3,11 @@ import { join } from 'node:path'
 import { layouts } from 'graupel'
 import { describe, expect, test } from 'vitest'
 import { exitCodeOf, lineOf } from '../../server/src/failure.ts'
+import { helpText } from '../../server/src/options/help.ts'
 import { checkNumbers } from '../../server/src/options/numbers.ts'
-import { helpText, readCommand } from '../../server/src/options/read.ts'
-import type { Options } from '../../server/src/options/table.ts'
+import { readCommand } from '../../server/src/options/read.ts'
+import { optionsOf } from './support/in-process.ts'
 import { folder, run } from './support/process.ts'
-
-function optionsOf(flags: readonly string[], variables: Record<string, string> = {}): Options {
-  const command = readCommand(flags, variables)
-  if (command.kind !== 'run') throw new Error(`it is ${command.kind}`)
-  return command.options
-}
 
 /** The line that these options are refused with. */
 function refusalOf(flags: readonly string[], variables: Record<string, string> = {}): string {
@@ -256,5 +251,13 @@ describe('the command', () => {
   test('shows what can be given', () => {
     expect(readCommand(['-h'], {})).toEqual({ kind: 'help' })
     expect(helpText()).toMatch(/^Usage: graupel-server \[flags\]\n.* --max-count N +how many ids/s)
+  })
+
+  test('shows it in lines that a terminal of 80 columns does not break', () => {
+    expect(
+      helpText()
+        .split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
-import { Faulty, startService } from './support/service.ts'
+import { Faulty } from './support/faulty.ts'
+import { startService } from './support/in-process.ts'
 
 /** One segment of so many numbers, and no other before it is used up. */
 const steady = (step: number) => ({ step, maxStep: step, callTimeoutMs: 200, prefetchAt: 1 })
@@ -118,7 +119,7 @@ describe('a name', () => {
 describe('the first request for a name', () => {
   it('opens it once for all that come meanwhile', async () => {
     const faulty = new Faulty()
-    const { url, service } = await startService({}, faulty.around)
+    const { url, service } = await startService({}, { around: faulty.around })
     faulty.hold()
     const asked = Array.from({ length: 20 }, () => service.segments.get('orders'))
     faulty.release()
@@ -128,7 +129,10 @@ describe('the first request for a name', () => {
 
   it('that fails leaves nothing behind, and says nothing of the store', async () => {
     const faulty = new Faulty()
-    const { url, service } = await startService({ maxNames: 1, segments: { orders: steady(10) } }, faulty.around)
+    const { url, service } = await startService(
+      { maxNames: 1, segments: { orders: steady(10) } },
+      { around: faulty.around },
+    )
     faulty.isAway = true
     const failed = await Promise.all([1, 2, 3].map(() => problemOf(`${url}/v1/segments/orders`)))
     for (const problem of failed) {
@@ -142,7 +146,10 @@ describe('the first request for a name', () => {
 
   it('ends at once where the service is closed', async () => {
     const faulty = new Faulty()
-    const { service } = await startService({ segments: { orders: { callTimeoutMs: 600_000 } } }, faulty.around)
+    const { service } = await startService(
+      { segments: { orders: { callTimeoutMs: 600_000 } } },
+      { around: faulty.around },
+    )
     faulty.hold()
     const asked = service.segments.get('orders')
     asked.catch(() => {})
@@ -155,7 +162,7 @@ describe('the first request for a name', () => {
 
 it('numbers go on while the store is away until they are used up, and come back with it', async () => {
   const faulty = new Faulty()
-  const { url } = await startService({ segments: { orders: steady(10) } }, faulty.around)
+  const { url } = await startService({ segments: { orders: steady(10) } }, { around: faulty.around })
   const given = await numbersOf(`${url}/v1/segments/orders?count=4`)
   faulty.isAway = true
   for (let i = 0; i < 6; i++) given.push(...(await numbersOf(`${url}/v1/segments/orders`)))

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
+import { replace } from './support/replace.ts'
 
 /** A certificate for a name, signed by its own key. */
 function pairOf(name: string): { tlsCert: string; tlsKey: string } {
@@ -82,17 +83,17 @@ describeWith(['openssl'], 'TLS', () => {
   test('a new pair is used from the next connection on, and a broken one is not', async () => {
     const used = pairOf('used')
     const next = pairOf('next')
-    const { port, log } = await listen(used)
+    const { port, log } = await listen(used, { pollMs: 20 })
     const failures = () => log.filter(({ level }) => level === 50).length
     const open = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
     await once(open, 'secureConnect')
     // A certificate without its key: what is seen in the middle of a change.
-    copyFileSync(next.tlsCert, used.tlsCert)
+    replace(used.tlsCert, readFileSync(next.tlsCert))
     await until(() => failures() === 1)
     expect(await nameAt(port)).toBe('used')
-    copyFileSync(next.tlsKey, used.tlsKey)
+    replace(used.tlsKey, readFileSync(next.tlsKey))
     await until(async () => (await nameAt(port)) === 'next')
-    writeFileSync(used.tlsCert, 'no certificate')
+    replace(used.tlsCert, 'no certificate')
     await until(() => failures() === 2)
     expect(await nameAt(port)).toBe('next')
     expect(open.destroyed).toBe(false)

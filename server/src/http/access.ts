@@ -1,4 +1,5 @@
-import { isLoopback, type Options } from '../options/table.js'
+import { isLoopback } from '../options/complete.js'
+import type { Options } from '../options/table.js'
 import { pageFiles } from '../routes/page.js'
 import type { Check } from './gate.js'
 import { Problem } from './problems.js'

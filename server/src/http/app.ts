@@ -35,22 +35,23 @@ const stalledMs = 60_000
 /** Longer than the longest name of a segment in percent encoding. */
 const maxParamLength = 512
 
-/** The service over HTTP; it does not listen yet. @throws StartError */
+/** The service over HTTP; it does not listen yet. @param pollMs - How often files are looked at. @throws StartError */
 export async function makeApp(
   options: Options,
   service: Service,
   metrics: Metrics = new Metrics(),
   logger: Logger = makeLogger(options, undefined, service.opened.hide),
+  pollMs?: number,
 ): Promise<FastifyInstance> {
   const { tokenFile, tlsCert, tlsKey, requestTimeoutMs, keepAliveMs } = options
   const tokens =
     tokenFile === undefined
       ? undefined
-      : new WatchedFiles('--token-file', [tokenFile], ([text]) => new Tokens(`${text}`), logger)
+      : new WatchedFiles('--token-file', [tokenFile], ([text]) => new Tokens(`${text}`), logger, pollMs)
   const pair =
     tlsCert === undefined || tlsKey === undefined
       ? undefined
-      : new WatchedFiles('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger)
+      : new WatchedFiles('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger, pollMs)
   const serverOptions = {
     maxHeaderSize,
     headersTimeout: requestTimeoutMs,

@@ -1,10 +1,12 @@
 import type { TextEncoding } from 'graupel'
+import { headersOf } from './answer-headers.js'
 import { oneOf, type Parameter } from './parameters.js'
 import { Problem } from './problems.js'
 import { contentTypes, type Representation, representationOf } from './representation.js'
 
 const representations = ['json', 'text', 'bytes'] as const
-const textEncodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
+/** How a number of 64 bits is written as text. */
+export const textEncodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
 
 type Format = (typeof textEncodings)[number] | Representation
 
@@ -45,10 +47,9 @@ export type HeadersByForm = Readonly<Record<Representation, Readonly<Record<stri
 
 /** The headers of answers with numbers. @param more - Those that each of them has beside. */
 export function headersWith(more: Readonly<Record<string, string>> = {}): HeadersByForm {
-  const shared = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...more }
   return {
-    json: { 'content-type': contentTypes.json, ...shared },
-    text: { 'content-type': contentTypes.text, ...shared },
-    bytes: { 'content-type': contentTypes.bytes, ...shared, 'graupel-byte-order': 'little-endian' },
+    json: { ...headersOf(contentTypes.json), ...more },
+    text: { ...headersOf(contentTypes.text), ...more },
+    bytes: { ...headersOf(contentTypes.bytes), ...more, 'graupel-byte-order': 'little-endian' },
   }
 }

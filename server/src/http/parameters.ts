@@ -1,3 +1,4 @@
+import { shown } from '../shown.js'
 import { Problem } from './problems.js'
 
 /** A parameter of a query: how it is read, and how the OpenAPI document describes it. */
@@ -61,9 +62,4 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
     values[name] = parameter.read(name, text)
   }
   return values as Values<P>
-}
-
-/** What a client has sent, short and in one line. */
-function shown(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorCode } from 'graupel'
+import { headersOf } from './answer-headers.js'
 
 /**
  * The codes of what the service refuses, each with the status of its answer. Those of the library keep their meaning, and are in
@@ -122,9 +123,7 @@ export function refusalOf(thrown: unknown): Refusal {
     status,
     code,
     headers: {
-      'content-type': 'application/problem+json',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
+      ...headersOf('application/problem+json'),
       ...(status === 503 && { 'retry-after': `${retryAfter}` }),
       ...headers,
     },

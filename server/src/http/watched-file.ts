@@ -7,7 +7,7 @@ import { lineOf, StartError } from '../failure.js'
  * How often files are looked at. They are not watched by inotify: Kubernetes replaces a link to their folder, and network
  * file systems tell nothing.
  */
-const pollMs = 1000
+const everyMs = 1000
 
 /** What is read from files, and read again when they change. */
 export class WatchedFiles<T> {
@@ -28,7 +28,13 @@ export class WatchedFiles<T> {
    * @param make - Makes the value of their contents, or throws.
    * @throws StartError
    */
-  constructor(option: string, paths: readonly string[], make: (contents: readonly Buffer[]) => T, logger: Logger) {
+  constructor(
+    option: string,
+    paths: readonly string[],
+    make: (contents: readonly Buffer[]) => T,
+    logger: Logger,
+    pollMs = everyMs,
+  ) {
     this.#paths = paths
     this.#make = make
     this.#logger = logger

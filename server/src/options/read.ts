@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { StartError } from '../failure.js'
-import { complete, type Option, type OptionName, type Options, table } from './table.js'
+import { complete } from './complete.js'
+import { flagOf, variableOf, variablePrefix } from './names.js'
+import { type Option, type OptionName, type Options, table } from './table.js'
 
 /** What the words of the command line ask for. */
 export type Command = { readonly kind: 'run'; readonly options: Options } | { readonly kind: 'help' | 'version' }
-
-/** Not GRAUPEL_SERVER_: Kubernetes sets variables that begin so in every pod beside a Service of that name. */
-const variablePrefix = 'GRAUPEL_OPTION_'
 
 const names = Object.keys(table) as OptionName[]
 const options: Readonly<Record<OptionName, Option<unknown>>> = table
@@ -92,11 +91,11 @@ function readFlags(words: readonly string[]): Source {
 }
 
 function readVariables(environment: NodeJS.ProcessEnv): Source {
-  const source = new Source((name) => `${variablePrefix}${variableOf(name)}`)
+  const source = new Source(variableOf)
   const all = new Map(['config', ...names].map((name) => [variableOf(name), name]))
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith(variablePrefix)) continue
-    const name = all.get(variable.slice(variablePrefix.length))
+    const name = all.get(variable)
     if (name === undefined) {
       throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}; see graupel-server --help`)
     }
@@ -130,35 +129,6 @@ function readFile(file: unknown): Source {
   return source
 }
 
-export function helpText(): string {
-  const rows: [string, string][] = names.map((name) => {
-    const { value, help } = options[name]
-    return [`--${flagOf(name)}${value === undefined ? '' : ` ${value}`}`, help]
-  })
-  rows.push(['--config FILE', 'a file of JSON with these options, such as { "maxCount": 1000 }'])
-  rows.push(['-h, --help', 'show this help'], ['--version', 'show the version'])
-  const width = Math.max(...rows.map(([flag]) => flag.length))
-  return [
-    'Usage: graupel-server [flags]',
-    '',
-    'Hands out ids over HTTP.',
-    '',
-    ...rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`),
-    '',
-    `Each flag is also a variable: --max-count is ${variablePrefix}MAX_COUNT. Flags come first, then variables,`,
-    'then the file.',
-    '',
-  ].join('\n')
-}
-
 function standsFor(name: string): string {
   return name === 'config' ? 'FILE' : (options[name as OptionName].value as string)
-}
-
-function flagOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-}
-
-function variableOf(name: string): string {
-  return flagOf(name).replaceAll('-', '_').toUpperCase()
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { headersOf } from '../http/answer-headers.js'
 import { type Answer, documented } from '../http/documentation.js'
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
@@ -48,12 +49,7 @@ function asked(request: FastifyRequest) {
   const { count = 1, format } = readQuery(parameters, request.query)
   const { name } = request.params as { name: string }
   const representation = format ?? representationOf(request.headers.accept, representations)
-  const headers = {
-    'content-type': contentTypes[representation],
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  }
-  return { name, count, representation, headers }
+  return { name, count, representation, headers: headersOf(contentTypes[representation]) }
 }
 
 /** Aborted when the client has closed its connection: what was counted for it then goes to the next request. */

@@ -1,16 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { decode, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
+import { decode, type Layout, layouts, parseId } from 'graupel'
+import { headersOf } from '../http/answer-headers.js'
 import { documented } from '../http/documentation.js'
+import { textEncodings } from '../http/number-form.js'
 import { oneOf, readQuery } from '../http/parameters.js'
 import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
 import type { Service } from '../service.js'
 
-const encodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
-const headers = {
-  'content-type': contentTypes.json,
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-}
+const headers = headersOf(contentTypes.json)
 
 export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
   const known = new Map<string, Layout>(Object.entries(layouts) as [string, Layout][])
@@ -18,7 +15,7 @@ export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
   for (const [name, { layout }] of service.ids) known.set(name, layout)
   const [byDefault] = service.ids.keys()
   const parameters = {
-    format: oneOf('how the id is written', encodings, 'decimal'),
+    format: oneOf('how the id is written', textEncodings, 'decimal'),
     layout: oneOf('what the id was made with; nothing in an id tells which', [...known.keys()], byDefault),
   }
 

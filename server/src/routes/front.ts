@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Negotiator from 'negotiator'
+import { sharedHeadersOf } from '../http/answer-headers.js'
 import { readQuery } from '../http/parameters.js'
 import { contentTypes, representationOf } from '../http/representation.js'
 import { addPageRoutes } from './page.js'
@@ -22,7 +23,7 @@ export function addFrontRoute(app: FastifyInstance): void {
     readQuery({}, request.query)
     if (sendPage !== undefined && prefersPage(request.headers.accept)) return sendPage(request, reply)
     representationOf(request.headers.accept, ['text'])
-    return reply.headers({ 'content-type': contentTypes.text, 'x-content-type-options': 'nosniff' }).send(text)
+    return reply.headers(sharedHeadersOf(contentTypes.text)).send(text)
   })
 }
 

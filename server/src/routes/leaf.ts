@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Layout, layouts } from 'graupel'
+import { headersOf } from '../http/answer-headers.js'
 import type { RefusalLog } from '../http/log.js'
 import { Problem, refusalOf } from '../http/problems.js'
 import type { Service } from '../service.js'
@@ -107,10 +108,6 @@ function answerError(
 
 const json = 'application/json;charset=UTF-8'
 const text = 'text/plain;charset=UTF-8'
-
-function headersOf(type: string) {
-  return { 'content-type': type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-}
 
 /**
  * A number is JSON and text; the first of the two that a client names, as Spring chooses among the types that are equally good.

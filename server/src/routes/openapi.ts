@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { sharedHeadersOf } from '../http/answer-headers.js'
 import { documented, problemSchema, swaggerSchemaOf } from '../http/documentation.js'
 import { readQuery } from '../http/parameters.js'
 import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
@@ -65,7 +66,7 @@ export async function addOpenApi(app: FastifyInstance, isTokenNeeded: boolean): 
       readQuery({}, request.query)
       representationOf(request.headers.accept, ['json'])
       text ??= JSON.stringify(app.swagger())
-      return reply.headers({ 'content-type': contentTypes.json, 'x-content-type-options': 'nosniff' }).send(text)
+      return reply.headers(sharedHeadersOf(contentTypes.json)).send(text)
     },
   )
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
+import { sharedHeadersOf } from '../http/answer-headers.js'
 import { readQuery } from '../http/parameters.js'
 
 /** Where the build puts the page of web/, beside this program. */
@@ -27,18 +28,18 @@ export function addPageRoutes(app: FastifyInstance): SendFile | undefined {
   const html = readFileSync(index)
   const [, policy = ''] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(`${html}`) ?? []
   // The names of the files stay the same from version to version.
-  const shared = { 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff', vary: 'accept-encoding' }
+  const shared = { 'cache-control': 'no-cache', vary: 'accept-encoding' }
   for (const [path, type] of Object.entries(pageFiles)) {
-    const send = senderOf(readFileSync(new URL(`.${path}`, folder)), { ...shared, 'content-type': type })
+    const send = senderOf(readFileSync(new URL(`.${path}`, folder)), { ...sharedHeadersOf(type), ...shared })
     app.get(path, (request, reply) => {
       readQuery({}, request.query)
       return send(request, reply)
     })
   }
   return senderOf(html, {
+    ...sharedHeadersOf('text/html; charset=utf-8'),
     ...shared,
     vary: 'accept, accept-encoding',
-    'content-type': 'text/html; charset=utf-8',
     // A page cannot say the last part itself.
     'content-security-policy': `${policy}; frame-ancestors 'none'`,
     'referrer-policy': 'no-referrer',

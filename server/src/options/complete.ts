@@ -1,0 +1,63 @@
+import { StartError } from '../failure.js'
+import { shown } from '../shown.js'
+import { type Given, type OptionName, type Options, type Rows, table } from './table.js'
+
+const rows: Rows = table
+
+function defaults(): Given {
+  const names = Object.keys(rows) as OptionName[]
+  const all = names.map((name) => [name, rows[name].byDefault] as const)
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+}
+
+/**
+ * Adds the defaults, and checks which options go together.
+ * Messages call an option by its flag, wherever it was given: it may be a default, and the help has flags.
+ *
+ * @throws StartError for options that do not go together
+ */
+export function complete(given: Given): Options {
+  const options = { ...defaults(), ...given } as Options
+  const { store, node, nodes, statefulSet, workers, leafAlloc, leafTable, tlsCert, tlsKey } = options
+  const together = (isWrong: boolean, rule: string) => {
+    if (isWrong) throw new StartError('ERR_OPTION_INVALID', rule)
+  }
+  together(
+    given.data !== undefined && store !== undefined,
+    '--data and --store are given; the database of --data is a store itself: leave one out',
+  )
+  for (const name of ['prefix', 'durable'] as const) {
+    together(
+      store === undefined && given[name] !== undefined,
+      `--${name} is for --store; give --store, or leave it out`,
+    )
+  }
+  together(statefulSet !== undefined && node !== undefined, '--node and --stateful-set are given; leave one out')
+  together(statefulSet !== undefined && nodes !== undefined, '--nodes and --stateful-set are given; leave one out')
+  together(
+    (typeof node === 'number' || statefulSet !== undefined) && workers > 1,
+    `there is one node for ${workers} workers, and each needs its own; give --nodes, or leave --workers out`,
+  )
+  together(
+    leafAlloc === true && !/^(mysql|mariadb):/i.test(store ?? ''),
+    "--leaf-alloc is for a mysql: store; give the URL of Leaf's database by --store",
+  )
+  together(
+    leafTable !== undefined && leafAlloc !== true,
+    '--leaf-table is for --leaf-alloc; give --leaf-alloc, or leave it out',
+  )
+  together((tlsCert === undefined) !== (tlsKey === undefined), '--tls-cert and --tls-key go together; give both')
+  together(
+    !isLoopback(options.host) && options.tokenFile === undefined && !options.allowAnonymous,
+    `--host is ${shown(options.host)}, which others can reach; give --token-file, or --allow-anonymous to let all of them have ids`,
+  )
+  together(
+    options.tokenFile !== undefined && options.allowAnonymous,
+    '--token-file and --allow-anonymous are given; leave one out',
+  )
+  return options
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
