@@ -94,6 +94,7 @@ describe('bytes that are no request are refused, and the connection is closed', 
   test.each([
     ['no HTTP', 'hello\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['HTTP/2 without a version', 'PRI *HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a space in the path', 'GET /v1/ ids HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['a NUL in the path', 'GET /v1/ids\0 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['a header without a name', 'GET /v1/ids HTTP/1.1\r\n: x\r\n\r\n'],

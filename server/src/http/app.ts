@@ -20,7 +20,7 @@ import { addOpenApi } from '../routes/openapi.js'
 import { addSegmentRoutes } from '../routes/segments.js'
 import type { Service } from '../service.js'
 import { accessCheck } from './access.js'
-import { refuseConnect, refuseConnection } from './connection-errors.js'
+import { knownMethods, refuseConnect, refuseConnection } from './connection-errors.js'
 import { directly } from './direct.js'
 import { hasBody, makeGate, Paths, unknownRoute } from './gate.js'
 import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './log.js'
@@ -89,6 +89,7 @@ export async function makeApp(
   server.on('connect', refuseConnect)
   // Where a client asks whether to send its body: nothing is said but the answer, because there is none to send.
   server.on('checkContinue', app.routing).on('checkExpectation', app.routing)
+  const route = knownMethods(app.routing)
   if (pair !== undefined) {
     pair.onChange = (value) => (server as unknown as TlsServer).setSecureContext(value)
   }
@@ -133,7 +134,7 @@ export async function makeApp(
   server.removeListener('request', app.routing)
   server.on(
     'request',
-    directly({ ...one, onAnswer }, gate, () => !isVerbose && !service.isStopping, app.routing),
+    directly({ ...one, onAnswer }, gate, () => !isVerbose && !service.isStopping, route),
   )
   return app
 }

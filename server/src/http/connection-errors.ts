@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, METHODS, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem, refusalOf } from './problems.js'
 
@@ -35,9 +35,27 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): Problem | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Problem('ERR_REQUEST_TIMEOUT', 'the request did not arrive in time; send it in one go')
   }
-  if (code.startsWith('HPE_'))
-    return new Problem('ERR_REQUEST_INVALID', 'what was sent is no HTTP/1.1 request; send a request line and headers')
-  return undefined
+  return code.startsWith('HPE_') ? noRequest() : undefined
+}
+
+function noRequest(): Problem {
+  return new Problem('ERR_REQUEST_INVALID', 'what was sent is no HTTP/1.1 request; send a request line and headers')
+}
+
+/**
+ * Keeps methods from Fastify that it does not know, not even for paths that there are not: `PRI` without a version, as HTTP/2 begins,
+ * comes through Node's parser.
+ */
+export function knownMethods(listener: RequestListener): RequestListener {
+  const known = new Set(METHODS)
+  return (request, response) => {
+    if (known.has(request.method as string)) {
+      listener(request, response)
+      return
+    }
+    const { status, headers, body } = refusalOf(noRequest())
+    response.writeHead(status, { ...headers, 'content-length': body.length, connection: 'close' }).end(body)
+  }
 }
 
 function answer(socket: Socket, problem: Problem): void {
