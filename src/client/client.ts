@@ -2,7 +2,7 @@ import type { IdArray } from '../engine/engine.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
 import { checkCount, checkIdArray, copyIds, isSigned, lengthOf, signError } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
-import { Turns } from '../generator/turns.js'
+import { fillInTurn, Turns } from '../generator/turns.js'
 import { high } from '../halves.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { closedError } from '../policy/refusal.js'
@@ -80,21 +80,13 @@ export class Client implements BaseClient {
 
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
-    let at = 0
-    const fill = async (wait: Arrival) => {
-      // Again, here and below, because it may have been transferred during the wait.
-      checkIdArray(array)
-      while (at < lengthOf(array)) {
-        if (!this.#look(lengthOf(array) - at)) await wait(lengthOf(array) - at)
-        checkIdArray(array)
-        at += this.#write(array, at)
-      }
-    }
     if (lengthOf(array) === 0) return array
-    await this.#inTurn(fill).catch((error) => {
-      throw Object.assign(error as Error, { filled: at })
-    })
-    return array
+    return fillInTurn(
+      array,
+      (fill: (wait: Arrival) => Promise<void>) => this.#inTurn(fill),
+      (missing, wait) => (this.#look(missing) ? undefined : wait(missing)),
+      (at) => this.#write(array, at),
+    )
   }
 
   take(count: number): bigint[] {

@@ -147,7 +147,7 @@ export class Prefetched {
     return wasUsed
   }
 
-  /** Drops what nobody asks for. Ids that were used lately are replaced; a client that is not used makes no request. */
+  /** Drops what no call asks for. Ids that were used lately are replaced; a client that is not used makes no request. */
   #expireLater(): void {
     const { maxAgeMs, clocks } = this.#options
     const oldest = this.at < this.ids.length ? this.#current : this.#next

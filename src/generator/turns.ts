@@ -1,3 +1,6 @@
+import type { IdArray } from '../engine/engine.js'
+import { checkIdArray, lengthOf } from './array.js'
+
 /** Waits for what a call needs. @throws the failure of the wait, and that of another wait which failed after the call was made */
 export type Wait = (arrival: () => Promise<void>) => Promise<void>
 
@@ -42,6 +45,36 @@ export class Turns {
       throw error
     }
   }
+}
+
+/**
+ * Fills an array in a turn. An error has `filled`: how many elements at the front hold ids.
+ *
+ * @param takeTurn - Runs the call in its turn.
+ * @param supply - Sees to it that there are ids, of which so many are missing; `undefined` where there are some.
+ * @param write - Writes what there is from a place of the array on; how many.
+ */
+export async function fillInTurn<A extends IdArray, W>(
+  array: A,
+  takeTurn: (call: (wait: W) => Promise<void>) => Promise<void>,
+  supply: (missing: number, wait: W) => Promise<void> | undefined,
+  write: (at: number) => number,
+): Promise<A> {
+  let at = 0
+  const fill = async (wait: W) => {
+    // Again, here and below, because it may have been transferred during the wait.
+    checkIdArray(array)
+    while (at < lengthOf(array)) {
+      const waiting = supply(lengthOf(array) - at, wait)
+      if (waiting !== undefined) await waiting
+      checkIdArray(array)
+      at += write(at)
+    }
+  }
+  await takeTurn(fill).catch((error) => {
+    throw Object.assign(error as Error, { filled: at })
+  })
+  return array
 }
 
 /** Calls that wait for the next news. */

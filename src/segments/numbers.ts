@@ -2,7 +2,7 @@ import type { IdArray } from '../engine/engine.js'
 import { GraupelError, rangeError, typeError } from '../errors.js'
 import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
-import { Turns, type Wait } from '../generator/turns.js'
+import { fillInTurn, Turns, type Wait } from '../generator/turns.js'
 import { closedError } from '../policy/refusal.js'
 import type { SegmentHandle } from './handle.js'
 import { makersOf } from './makers.js'
@@ -74,20 +74,12 @@ export class Numbers implements SegmentGenerator {
 
   async fillAsync<A extends IdArray>(array: A): Promise<A> {
     this.#checkArray(array)
-    let at = 0
-    const fill = async (wait: Wait) => {
-      // Again, here and below, because it may have been transferred during the wait.
-      checkIdArray(array)
-      while (at < lengthOf(array)) {
-        if (this.#run.left === 0) await this.#refillAsync(wait)
-        checkIdArray(array)
-        at += this.#write(array, at)
-      }
-    }
-    await this.#turns.take(fill).catch((error) => {
-      throw Object.assign(error as Error, { filled: at })
-    })
-    return array
+    return fillInTurn(
+      array,
+      (fill: (wait: Wait) => Promise<void>) => this.#turns.take(fill),
+      (_, wait) => (this.#run.left === 0 ? this.#refillAsync(wait) : undefined),
+      (at) => this.#write(array, at),
+    )
   }
 
   take(count: number): bigint[] {
