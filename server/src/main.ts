@@ -34,7 +34,7 @@ function version(): string {
 }
 
 try {
-  // At once, because a client of a database may keep connections that nobody needs any more.
+  // At once, because a client of a database may keep connections that are of no more use.
   process.exit(await main())
 } catch (error) {
   process.stderr.write(`graupel-server: ${lineOf(error)}\n`)

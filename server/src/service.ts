@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
-import type { Layout } from 'graupel'
-import { nodeFromEnvironment } from 'graupel'
+import { type Layout, nodeFromEnvironment } from 'graupel'
 import { type Counter, createCounter, createSegmentGenerator, type SegmentGenerator } from 'graupel/segments'
 import type { Store } from 'graupel/stores'
 import type { OpenedStore } from 'graupel/stores/url'

@@ -87,9 +87,9 @@ export async function makeApp(
   const { server } = app
   server.maxConnections = options.maxConnections
   server.on('connect', refuseConnect)
-  // Where a client asks whether to send its body: nothing is said but the answer, because there is none to send.
-  server.on('checkContinue', app.routing).on('checkExpectation', app.routing)
   const route = knownMethods(app.routing)
+  // Where a client asks whether to send its body: nothing is said but the answer, because there is none to send.
+  server.on('checkContinue', route).on('checkExpectation', route)
   if (pair !== undefined) {
     pair.onChange = (value) => (server as unknown as TlsServer).setSecureContext(value)
   }

@@ -11,7 +11,7 @@ const refused = new WeakSet<Socket>()
 /** For `clientError`: tells a client that what it has sent is no request, and closes the connection. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   const problem = problemOf(error)
-  // Broken connections, and broken TLS: there is nobody to answer to, or no way.
+  // Broken connections, and broken TLS: no answer would be read.
   if (problem === undefined || !socket.writable) {
     socket.destroy()
     return

@@ -1,8 +1,9 @@
 import type { TextEncoding } from 'graupel'
 import { headersOf } from './answer-headers.js'
+import type { Answer } from './documentation.js'
 import { oneOf, type Parameter } from './parameters.js'
 import { Problem } from './problems.js'
-import { contentTypes, type Representation, representationOf } from './representation.js'
+import { contentTypes, mediaTypes, type Representation, representationOf } from './representation.js'
 
 const representations = ['json', 'text', 'bytes'] as const
 /** How a number of 64 bits is written as text. */
@@ -51,5 +52,46 @@ export function headersWith(more: Readonly<Record<string, string>> = {}): Header
     json: { ...headersOf(contentTypes.json), ...more },
     text: { ...headersOf(contentTypes.text), ...more },
     bytes: { ...headersOf(contentTypes.bytes), ...more, 'graupel-byte-order': 'little-endian' },
+  }
+}
+
+/**
+ * Describes an answer with numbers of 64 bits.
+ *
+ * @param noun - One of them; its JSON has a property of the plural: `id`.
+ * @param headers - Those that it has beside.
+ */
+export function numbersAnswer(
+  noun: 'id' | 'number',
+  maxCount: number,
+  examples: readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const key = `${noun}s`
+  const numbers = { type: 'array', minItems: 1, maxItems: maxCount, items: { type: 'string' } }
+  const article = noun === 'id' ? 'an' : 'a'
+  return {
+    description: `The ${key}`,
+    headers: {
+      ...headers,
+      'Graupel-Byte-Order': `the order of the bytes of ${article} ${noun}, where they are sent as bytes: little-endian`,
+    },
+    content: {
+      [mediaTypes.json]: {
+        schema: { type: 'object', required: [key], properties: { [key]: numbers } },
+        example: { [key]: examples },
+      },
+      [mediaTypes.text]: {
+        schema: { type: 'string', description: `one ${noun} a line` },
+        example: `${examples.join('\n')}\n`,
+      },
+      [mediaTypes.bytes]: {
+        schema: {
+          type: 'string',
+          format: 'binary',
+          description: `8 bytes for each ${noun}, the least significant first`,
+        },
+      },
+    },
   }
 }

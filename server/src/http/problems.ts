@@ -106,7 +106,7 @@ const byFramework: Readonly<Record<string, Problem | undefined>> = {
   FST_ERR_MAX_PARAM_LENGTH: new Problem('ERR_URI_TOO_LONG', 'a part of the path is too long; give a shorter one'),
 }
 
-/** Seconds after which a refused request may succeed, where nobody knows better. */
+/** Seconds after which a refused request may succeed, where the error does not say. */
 const retryS = 1
 
 /** @param thrown - What a route has thrown. */

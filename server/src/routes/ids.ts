@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { DirectRoute } from '../http/direct.js'
-import { type Answer, documented } from '../http/documentation.js'
+import { documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
 import { bodyOf, bodyOfOne } from '../http/number-body.js'
-import { formatOf, formOf, type HeadersByForm, headersWith } from '../http/number-form.js'
+import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from '../http/number-form.js'
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
-import { mediaTypes } from '../http/representation.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
@@ -48,7 +47,11 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     description: 'The ids of one answer ascend. HEAD uses up none.',
     tag: 'ids',
     query: parameters,
-    answers: { 200: answerOf(maxCount) },
+    answers: {
+      200: numbersAnswer('id', maxCount, ['2045881362063413248', '2045881362063413249'], {
+        'Graupel-Layout': 'how the ids are made up',
+      }),
+    },
     problems: [
       'ERR_LEASE_EXPIRED',
       'ERR_CLOCK_ROLLBACK',
@@ -92,29 +95,5 @@ async function nextOf(source: IdSource, load: Load): Promise<bigint> {
     return await source.next()
   } finally {
     load.leave()
-  }
-}
-
-function answerOf(maxCount: number): Answer {
-  const ids = { type: 'array', minItems: 1, maxItems: maxCount, items: { type: 'string' } }
-  return {
-    description: 'The ids',
-    headers: {
-      'Graupel-Layout': 'how the ids are made up',
-      'Graupel-Byte-Order': 'the order of the bytes of an id, where they are sent as bytes: little-endian',
-    },
-    content: {
-      [mediaTypes.json]: {
-        schema: { type: 'object', required: ['ids'], properties: { ids } },
-        example: { ids: ['2045881362063413248', '2045881362063413249'] },
-      },
-      [mediaTypes.text]: {
-        schema: { type: 'string', description: 'one id a line' },
-        example: '2045881362063413248\n2045881362063413249\n',
-      },
-      [mediaTypes.bytes]: {
-        schema: { type: 'string', format: 'binary', description: '8 bytes for each id, the least significant first' },
-      },
-    },
   }
 }

@@ -9,7 +9,7 @@ import { readQuery } from '../http/parameters.js'
 /** Where the build puts the page of web/, beside this program. */
 const folder = new URL('../page/', import.meta.url)
 
-/** The files of the page, which anybody may have: nothing of the service is in them. */
+/** The files of the page, which need no token: nothing of the service is in them. */
 export const pageFiles = {
   '/page.js': 'text/javascript; charset=utf-8',
   '/page.css': 'text/css; charset=utf-8',
@@ -50,9 +50,8 @@ function senderOf(content: Buffer, headers: Readonly<Record<string, string>>): S
   const packed = new Map<string, Promise<Buffer>>()
   return async ({ headers: { 'accept-encoding': accepted = '' } }, reply) => {
     reply.headers(headers)
-    const coding = codings.find(
-      (name) => new Negotiator({ headers: { 'accept-encoding': accepted } }).encodings([name])[0],
-    )
+    const client = new Negotiator({ headers: { 'accept-encoding': accepted } })
+    const coding = codings.find((name) => client.encodings([name]).length > 0)
     if (coding === undefined) return content
     reply.header('content-encoding', coding)
     const found = packed.get(coding) ?? packers[coding](content)

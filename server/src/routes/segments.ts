@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Answer, documented } from '../http/documentation.js'
+import { documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
 import { bodyOf } from '../http/number-body.js'
-import { formatOf, formOf, headersWith } from '../http/number-form.js'
+import { formatOf, formOf, headersWith, numbersAnswer } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
-import { mediaTypes } from '../http/representation.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import { namePath, nameProblems } from './named-route.js'
@@ -27,7 +26,7 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     tag: 'segments',
     path: namePath('what is numbered', 'orders'),
     query: parameters,
-    answers: { 200: answerOf(maxCount) },
+    answers: { 200: numbersAnswer('number', maxCount, ['1', '2']) },
     problems: [...nameProblems, 'ERR_SEGMENT_EXHAUSTED', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
   })
   // Before the other: Fastify would make one that answers as GET, and uses numbers up.
@@ -45,28 +44,4 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     reply.headers(headers[representation])
     return body
   })
-}
-
-function answerOf(maxCount: number): Answer {
-  const numbers = { type: 'array', minItems: 1, maxItems: maxCount, items: { type: 'string' } }
-  return {
-    description: 'The numbers',
-    headers: {
-      'Graupel-Byte-Order': 'the order of the bytes of a number, where they are sent as bytes: little-endian',
-    },
-    content: {
-      [mediaTypes.json]: {
-        schema: { type: 'object', required: ['numbers'], properties: { numbers } },
-        example: { numbers: ['1', '2'] },
-      },
-      [mediaTypes.text]: { schema: { type: 'string', description: 'one number a line' }, example: '1\n2\n' },
-      [mediaTypes.bytes]: {
-        schema: {
-          type: 'string',
-          format: 'binary',
-          description: '8 bytes for each number, the least significant first',
-        },
-      },
-    },
-  }
 }
