@@ -11,7 +11,7 @@ import * as testing from 'graupel/stores/testing'
 import * as storeUrl from 'graupel/stores/url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../server/support/process.ts'
-import { type Block, blocksOf, read, repository, serviceDocuments } from '../support/documents.js'
+import { type Block, blocksOf, documentsRunElsewhere, read, repository } from '../support/documents.js'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
 
 const folder = repository
@@ -23,7 +23,7 @@ const documents = [
     .map((f) => `docs/${f}`),
 ]
 
-const blocks = documents.filter((file) => !serviceDocuments.includes(file)).flatMap(blocksOf)
+const blocks = documents.filter((file) => !documentsRunElsewhere.includes(file)).flatMap(blocksOf)
 
 let temporary: string
 beforeAll(() => {

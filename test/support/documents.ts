@@ -26,3 +26,6 @@ export function blocksOf(file: string): Block[] {
 
 /** The documents of the service: test/server/docs.long.test.ts runs what is in them. */
 export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
+
+/** What is in these needs servers or packages that the project does not have, and is run by long tests. */
+export const documentsRunElsewhere = [...serviceDocuments, 'docs/databases.md', 'docs/orms.md', 'docs/wire.md']
