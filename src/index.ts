@@ -16,12 +16,14 @@ export {
   type Field,
   type IdParts,
   type IsNarrow,
+  isId,
   type Layout,
   type LayoutSpec,
   layouts,
   type NodeFieldOf,
   type NodeOf,
   type Placement,
+  timestampMsOf,
 } from './layout/index.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
 export { defineSerial, type Serial, type SerialOptions } from './serial/index.js'

@@ -1,6 +1,7 @@
 import { rangeError, show, typeError } from '../errors.js'
-import { halves, high, low, two32, whole } from '../halves.js'
+import { halves, high, low, two32 } from '../halves.js'
 import { genuineLayout } from './define.js'
+import { loadId } from './id.js'
 import type { Layout, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
@@ -43,17 +44,10 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
  */
 export function decode<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): DecodedId<F> {
   layout = genuineLayout(layout)
-  const value = toId(id)
-  if (value >> BigInt(layout.bits) !== 0n) {
-    throw rangeError(
-      'ERR_ID_INVALID',
-      `the id ${value} has ${value.toString(2).length} bits; ids of layout '${layout.name}' have at most ${layout.bits}`,
-    )
-  }
-  whole[0] = value
+  loadId(id, layout)
   const upper = halves[high] as number
   const lower = halves[low] as number
-  const timestampMs = layout.epochMs + partOf(upper, lower, layout.timestamp) * layout.tickMs
+  const timestampMs = timeOf(layout, upper, lower)
   let node = 0
   const fields: Record<string, number> = {}
   for (const field of layout.nodeFields) {
@@ -68,6 +62,25 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
     fields: fields as DecodedId<F>['fields'],
     sequence: partOf(upper, lower, layout.sequence),
   }
+}
+
+/**
+ * When an id was made, in milliseconds since 1970: the `timestampMs` of {@link decode}, in a fraction of the time.
+ *
+ * @param id - A bigint, or the id in decimal digits.
+ * @param layout - The layout it was made with; nothing in an id tells which.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id, or is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @example
+ * timestampMsOf('175928847299117063', layouts.discord) // 1462015105796
+ */
+export function timestampMsOf<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): number {
+  layout = genuineLayout(layout)
+  loadId(id, layout)
+  return timeOf(layout, halves[high] as number, halves[low] as number)
+}
+
+function timeOf<F extends readonly Field[]>({ epochMs, tickMs, timestamp }: Layout<F>, upper: number, lower: number) {
+  return epochMs + partOf(upper, lower, timestamp) * tickMs
 }
 
 /** A field of at most 53 bits, from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. */
@@ -139,28 +152,4 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
     placeNode(layout, combined) |
     (BigInt(sequence) << BigInt(layout.sequence.shift))
   )
-}
-
-/** A bigint from 0 to 2^64 - 1, given as such or in decimal digits. @throws TypeError, RangeError `ERR_ID_INVALID`. @internal */
-export function toId(id: unknown): bigint {
-  if (typeof id === 'bigint') {
-    if (id < 0n || id > 0xffff_ffff_ffff_ffffn) {
-      throw rangeError('ERR_ID_INVALID', `the id is ${id}; an id lies between 0 and 2^64 - 1`)
-    }
-    return id
-  }
-  if (typeof id !== 'string') {
-    const hint = typeof id === 'number' ? ': a number cannot hold 64 bits, the last digits may be lost already' : ''
-    throw typeError(
-      'ERR_ID_INVALID',
-      `the id is ${show(id)} (${typeof id}); pass a bigint or a string of decimal digits${hint}`,
-    )
-  }
-  if (!/^(0|[1-9][0-9]{0,19})$/.test(id)) {
-    throw rangeError(
-      'ERR_ID_INVALID',
-      `the id is ${show(id)}; in decimal an id is 1 to 20 digits 0-9 without sign, space or leading zero`,
-    )
-  }
-  return toId(BigInt(id))
 }

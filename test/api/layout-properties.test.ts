@@ -1,5 +1,16 @@
 import fc from 'fast-check'
-import { composeId, decode, defineLayout, encodeId, encodings, type Layout, parseId } from 'graupel'
+import {
+  composeId,
+  decode,
+  defineLayout,
+  encodeId,
+  encodings,
+  isId,
+  type Layout,
+  layouts,
+  parseId,
+  timestampMsOf,
+} from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { DecimalWriter } from '../../dist/codec/index.js'
 
@@ -76,6 +87,66 @@ describe('any layout', () => {
         )
       }),
       { numRuns: 3000 },
+    )
+  })
+})
+
+/** What a call returns, or the error that it throws. */
+function outcomeOf(call: () => unknown): unknown {
+  try {
+    return call()
+  } catch (error) {
+    const { name, code, message } = error as { name: string; code?: string; message: string }
+    return { name, code, message }
+  }
+}
+
+describe('any value', () => {
+  const anyLayout = fc.oneof(layout, fc.constantFrom(...(Object.values(layouts) as Layout[])))
+  const near = (edge: bigint) => fc.bigInt({ min: edge - 3n, max: edge + 3n })
+  const number = fc.oneof(id, near(0n), near(2n ** 64n), near(2n ** 32n), near(10n ** 9n), fc.bigInt(), narrow())
+  const value = fc.oneof(
+    { weight: 4, arbitrary: number },
+    { weight: 4, arbitrary: number.map(String) },
+    fc.stringMatching(/^[ +-]?0{0,2}[0-9]{0,22}[n. ]?$/),
+    fc.anything({ withBigInt: true, withDate: true }),
+  )
+
+  /** Ids of few bits, so that they fit layouts of few bits, or only just do not. */
+  function narrow() {
+    return fc.integer({ min: 1, max: 64 }).chain((bits) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) }))
+  }
+
+  it('has the time that decode says, or is refused as decode refuses it', () => {
+    fc.assert(
+      fc.property(value, anyLayout, (any, of) => {
+        const decoded = outcomeOf(() => decode(any as bigint, of).timestampMs)
+        expect(outcomeOf(() => timestampMsOf(any as bigint, of))).toEqual(decoded)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('is an id exactly where decode takes it', () => {
+    fc.assert(
+      fc.property(value, anyLayout, (any, of) => {
+        expect(isId(any, of)).toBe(typeof outcomeOf(() => decode(any as bigint, of).sequence) === 'number')
+        expect(isId(any)).toBe(typeof outcomeOf(() => encodeId(any as bigint, 'hex')) === 'string')
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('is an id where a regular expression and BigInt say so', () => {
+    fc.assert(
+      fc.property(value, anyLayout, (any, of) => {
+        const digits = typeof any === 'bigint' || (typeof any === 'string' && /^(0|[1-9][0-9]*)$/.test(any))
+        const number = digits ? BigInt(any as string) : -1n
+        expect(isId(any)).toBe(number >= 0n && number < 2n ** 64n)
+        expect(isId(any, of)).toBe(number >= 0n && number < 2n ** BigInt(of.bits))
+        if (isId(any)) expect(parseId(encodeId(any, 'hex'), 'hex')).toBe(number)
+      }),
+      { numRuns: 5000 },
     )
   })
 })

@@ -9,10 +9,12 @@ import {
   encodeId,
   type GeneratorOptions,
   type IdGenerator,
+  isId,
   type Layout,
   layouts,
   nodeFromEnvironment,
   parseId,
+  timestampMsOf,
 } from 'graupel'
 import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
 import { createMask, type Mask } from 'graupel/mask'
@@ -57,6 +59,14 @@ const discord: { worker: number; process: number } = decode('175928847299117063'
 decode(id, layouts.discord).fields.datacenter
 // @ts-expect-error an id is no number
 decode(1, layouts.discord)
+
+// A type guard for what is unknown; a text that is no id is still a text.
+declare const parameter: unknown
+if (isId(parameter, layouts.discord)) decode(parameter, layouts.discord)
+export const length: number = isId(text) ? 0 : text.length
+// @ts-expect-error an unknown value is no id
+timestampMsOf(parameter, layouts.discord)
+export const time: number = timestampMsOf(text, layouts.discord)
 
 // nextNumber() exists up to 53 bits.
 const narrow: number = createGenerator({ node: 1, layout: layouts.js53 }).nextNumber()
