@@ -11,6 +11,7 @@ export const errorCodes = {
   ERR_NODE_REQUIRED: 'no node was given, and there is no safe default',
   ERR_NODE_INVALID: 'the node does not fit the node fields of the layout',
   ERR_LAYOUT_INVALID: 'a layout breaks one of the rules of defineLayout',
+  ERR_LAYOUT_DECODE_ONLY: 'ids of the layout can be read, and made by another system alone',
   ERR_LAYOUT_EXPIRED: 'the time no longer fits the timestamp field of the layout',
   ERR_EPOCH_INVALID: 'the epoch is not a whole number of milliseconds, or lies in the future',
   ERR_ID_INVALID: 'an id, or a part of one, is not what its encoding or its layout can hold',

@@ -1,6 +1,6 @@
 import { endpointsOf } from '../endpoints.js'
 import { rangeError, show, showNoText, typeError } from '../errors.js'
-import { type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
+import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
 import { checkName } from '../numbers/name.js'
 import { checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
 import type { Answer } from './answer.js'
@@ -130,10 +130,12 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
     throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
   }
   const maxCount = wholeFrom('maxCount', options.maxCount, 65_536, 1, maxMaxCount)
+  const layout = segment === undefined ? genuineLayout(options.layout ?? layouts.twitter) : undefined
+  if (layout !== undefined) checkMakesIds(layout)
   return {
     urls: urlsOf(options),
     token,
-    layout: segment === undefined ? genuineLayout(options.layout ?? layouts.twitter) : undefined,
+    layout,
     segment,
     count: wholeFrom('count', options.count, Math.min(1000, maxCount), 1, maxCount),
     maxCount,

@@ -4,6 +4,7 @@ import { type Bound, type Place, type SequenceStartMode, startModes } from '../e
 import { GraupelError, show, typeError } from '../errors.js'
 import {
   checkEpochMs,
+  checkMakesIds,
   combineNode,
   defineLayout,
   type Field,
@@ -116,6 +117,7 @@ export function layoutOf<F extends readonly Field[]>({
   epoch,
 }: Pick<GeneratorOptions<F>, 'layout' | 'epoch'>): Layout<F> {
   const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
+  checkMakesIds(chosen)
   if (epoch === undefined) return chosen
   const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
   checkEpochMs(epochMs, ', or a valid Date')

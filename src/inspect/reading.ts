@@ -7,6 +7,9 @@ export interface Reading extends DecodedId {
 
 const dayMs = 24 * 3_600_000
 
+/** Mastodon counts from 1970, and makes such ids since version 2.0. */
+const firstIdsMs = new Map([['mastodon', Date.UTC(2017, 9, 1)]])
+
 /**
  * How well a time fits an id that has just been found, the likeliest first: within a day of now, past, in the first month of the
  * layout's epoch, or further in the future than clocks go wrong.
@@ -30,7 +33,7 @@ export function fits(id: bigint, { bits }: Layout): boolean {
 export function plausibilityOf({ layout, timestampMs }: Reading, nowMs: number): Plausibility {
   if (timestampMs > nowMs + dayMs) return 'future'
   if (timestampMs >= nowMs - dayMs) return 'recent'
-  return timestampMs - layout.epochMs > 30 * dayMs ? 'past' : 'early'
+  return timestampMs - (firstIdsMs.get(layout.name) ?? layout.epochMs) > 30 * dayMs ? 'past' : 'early'
 }
 
 /**

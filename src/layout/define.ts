@@ -2,7 +2,7 @@ import { rangeError, show, typeError } from '../errors.js'
 import { isLayout, Layout, type LayoutSpec } from './layout.js'
 import type { Field } from './types.js'
 
-const specKeys = ['name', 'epochMs', 'tickMs', 'fields', 'unsigned']
+const specKeys = ['name', 'epochMs', 'tickMs', 'fields', 'unsigned', 'decodeOnly']
 
 /** The last millisecond a `Date` can hold (ECMAScript 21.4.1.1). */
 const maxDateMs = 8.64e15
@@ -42,7 +42,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
       throw typeError('ERR_OPTION_UNKNOWN', `a layout has no property ${show(key)}; it has ${specKeys.join(', ')}`)
     }
   }
-  const { name, epochMs, tickMs, unsigned = false } = spec
+  const { name, epochMs, tickMs, unsigned = false, decodeOnly = false } = spec
   if (typeof name !== 'string' || name === '') {
     throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; give it a name that is not empty`)
   }
@@ -52,6 +52,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
     throw refuse(`tickMs is ${show(tickMs)}; a tick is a whole number of milliseconds, 1 or more`)
   }
   if (typeof unsigned !== 'boolean') throw refuse(`unsigned is ${show(unsigned)}; pass true or false`)
+  if (typeof decodeOnly !== 'boolean') throw refuse(`decodeOnly is ${show(decodeOnly)}; pass true or false`)
   const fields = fieldsOf(spec.fields, refuse)
 
   const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
@@ -62,7 +63,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
       `the fields have ${total} bits together; at most ${maxBits} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
     )
   }
-  const layout = new Layout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned })
+  const layout = new Layout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned, decodeOnly })
   if (layout.nodeBits > maxFieldBits) {
     throw refuse(`the node fields have ${layout.nodeBits} bits together; at most ${maxFieldBits} fit a number`)
   }
@@ -106,6 +107,15 @@ function adopt(value: unknown): Layout {
       `the layout is ${show(value)}${because}; pass one of layouts, or what defineLayout returned`,
     ),
     cause === undefined ? {} : { cause },
+  )
+}
+
+/** @throws RangeError `ERR_LAYOUT_DECODE_ONLY` for a layout whose ids another system alone can make. @internal */
+export function checkMakesIds({ name, decodeOnly }: Pick<Layout, 'name' | 'decodeOnly'>): void {
+  if (!decodeOnly) return
+  throw rangeError(
+    'ERR_LAYOUT_DECODE_ONLY',
+    `layout '${name}' is for reading ids: their sequence is no counter, and a generator could repeat an id of the system that makes them; choose a layout without decodeOnly, such as twitter`,
   )
 }
 

@@ -1,5 +1,5 @@
 export { composeId, type DecodedId, decode, type IdParts, timestampMsOf } from './decode.js'
-export { checkEpochMs, defineLayout, genuineLayout } from './define.js'
+export { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './define.js'
 export { isId, toId } from './id.js'
 export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'

@@ -12,6 +12,8 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   fields: F
   /** Allows 64 bits instead of 63; such ids do not fit a signed 64-bit column for ever. @default false */
   unsigned?: boolean
+  /** Its sequence is no counter, so that only the other system can make ids of it: a generator refuses the layout. @default false */
+  decodeOnly?: boolean
 }
 
 /** Every copy of the package recognises the layouts of other copies by this symbol. It proves nothing: any code can use it. */
@@ -37,6 +39,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   readonly tickMs: number
   readonly fields: F
   readonly unsigned: boolean
+  readonly decodeOnly: boolean
   // Worked out once, because decoding an id needs all of it; not enumerable, so that `{ ...layout }` is a specification.
   /** Width of an id in bits, at most 64. */
   declare readonly bits: number
@@ -56,6 +59,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     this.tickMs = spec.tickMs
     this.fields = spec.fields
     this.unsigned = spec.unsigned
+    this.decodeOnly = spec.decodeOnly
     const bits = widthOf(spec.fields.map(([, width]) => width))
     let shift = bits
     const placements = spec.fields.map(([name, width]) => {

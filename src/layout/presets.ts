@@ -58,6 +58,18 @@ export const layouts = Object.freeze({
     ],
     unsigned: true,
   }),
+  mastodon: defineLayout({
+    name: 'mastodon',
+    epochMs: 0,
+    tickMs: 1,
+    fields: [
+      ['timestamp', 48],
+      ['sequence', 16],
+    ],
+    unsigned: true,
+    // PostgreSQL's md5 of the table, a secret and the time, plus the table's sequence (lib/mastodon/snowflake.rb).
+    decodeOnly: true,
+  }),
   sonyflake: defineLayout({
     name: 'sonyflake',
     epochMs: 1409529600000,

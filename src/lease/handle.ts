@@ -9,7 +9,7 @@ import { SharedLease, sharedBytes } from './shared.js'
 export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly format: typeof handleFormat
   /** The specification of the layout. */
-  readonly layout: { name: string; epochMs: number; tickMs: number; fields: F; unsigned: boolean }
+  readonly layout: { name: string; epochMs: number; tickMs: number; fields: F; unsigned: boolean; decodeOnly: boolean }
   readonly namespace: string
   /** Names the lease; no other has it. */
   readonly token: string

@@ -72,6 +72,7 @@ describe('isId', () => {
     expect(isId(2n ** 63n - 1n, layouts.twitter)).toBe(true)
     expect(isId(2n ** 63n, layouts.twitter)).toBe(false)
     expect(isId(String(2n ** 53n), layouts.js53)).toBe(false)
+    expect(isId(largest, layouts.mastodon)).toBe(true)
   })
 
   it('refuses what is no layout, whatever the value is', () => {

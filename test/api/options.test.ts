@@ -29,6 +29,8 @@ describe('options', () => {
     ['an epoch that is an invalid Date', { node: 1, epoch: new Date('x') }, RangeError, 'ERR_EPOCH_INVALID'],
     ['an epoch so old that the layout is expired', { node: 1, epoch: Date.UTC(1900, 0) }, Error, 'ERR_LAYOUT_EXPIRED'],
     ['an expired layout', { node: 1, layout: layouts.baidu }, Error, 'ERR_LAYOUT_EXPIRED'],
+    ['a layout for reading ids', { node: 0, layout: layouts.mastodon }, RangeError, 'ERR_LAYOUT_DECODE_ONLY'],
+    ['one with another epoch', { node: 0, layout: layouts.mastodon, epoch: 1 }, RangeError, 'ERR_LAYOUT_DECODE_ONLY'],
     ['a namespace that is no text', { node: 1, namespace: 1 }, TypeError, 'ERR_OPTION_INVALID'],
     ['an empty namespace', { node: 1, namespace: '' }, RangeError, 'ERR_OPTION_INVALID'],
     ['a namespace of 256 characters', { node: 1, namespace: 'x'.repeat(256) }, RangeError, 'ERR_OPTION_INVALID'],

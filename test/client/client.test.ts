@@ -142,6 +142,7 @@ describe('an option', () => {
     [{ url, token: 'a\nb' }, 'ERR_OPTION_INVALID', 'line breaks'],
     [{ url, token: 7 }, 'ERR_OPTION_INVALID', 'token is 7'],
     [{ url, layout: {} }, 'ERR_LAYOUT_INVALID', 'layout'],
+    [{ url, layout: layouts.mastodon }, 'ERR_LAYOUT_DECODE_ONLY', "layout 'mastodon' is for reading ids"],
     [{ url, segment: '' }, 'ERR_OPTION_INVALID', "segment is ''"],
     [{ url, segment: '..' }, 'ERR_OPTION_INVALID', "segment is '..', which a URL takes for a folder"],
     [{ url, segment: 'a', layout: layouts.twitter }, 'ERR_OPTION_INVALID', 'layout and segment'],

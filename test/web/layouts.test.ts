@@ -91,7 +91,7 @@ describe('a design', () => {
     if (layout === undefined) throw new Error('there is no layout')
     const [, name, body] = /export const (\w+) = defineLayout\((.*)\)$/s.exec(codeOf(layout)) ?? []
     expect(name).toBe('itSNew5Layout')
-    expect(new Function(`return (${body})`)()).toEqual({ ...layout })
+    expect(defineLayout(new Function(`return (${body})`)())).toEqual(layout)
   })
 
   it.each(['import', 'define-layout', '5', '\n"\'\\\u2028'])(

@@ -30,23 +30,24 @@ function unescaped(text: string): string {
   }
 }
 
-/** A layout as one text, for links: `orders@1704067200000/1:timestamp.41,worker.10,sequence.12`; with `/u` for unsigned. */
-export function layoutToText({ name, epochMs, tickMs, fields, unsigned }: Layout): string {
+/** A layout as one text, for links: `orders@1704067200000/1:timestamp.41,worker.10,sequence.12`; with `/u` for unsigned, `/d` for decode only. */
+export function layoutToText({ name, epochMs, tickMs, fields, unsigned, decodeOnly }: Layout): string {
   const typed = fields.map(([field, bits]) => [field, String(bits)] as const)
-  return `${name}@${epochMs}/${tickMs}${unsigned ? '/u' : ''}:${fieldsToText(typed)}`
+  return `${name}@${epochMs}/${tickMs}${unsigned ? '/u' : ''}${decodeOnly ? '/d' : ''}:${fieldsToText(typed)}`
 }
 
 /** @throws Told */
 export function layoutFromText(text: string): Layout {
-  const match = /^(.+)@(-?\d+)\/(\d+)(\/u)?:([^:]+)$/s.exec(text)
+  const match = /^(.+)@(-?\d+)\/(\d+)(\/u)?(\/d)?:([^:]+)$/s.exec(text)
   if (match === null) throw new Told('troubleLayoutText', { text: shortened(text) })
-  const [, name = '', epochMs, tickMs, unsigned, fields = ''] = match
+  const [, name = '', epochMs, tickMs, unsigned, decodeOnly, fields = ''] = match
   try {
     return defineLayout({
       name,
       epochMs: Number(epochMs),
       tickMs: Number(tickMs),
       unsigned: unsigned !== undefined,
+      decodeOnly: decodeOnly !== undefined,
       fields: fieldsFromText(fields).map(([field, bits]) => [field, Number(bits)] as const),
     })
   } catch (error) {

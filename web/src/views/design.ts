@@ -11,6 +11,9 @@ import { utc } from '../text/format.ts'
 import { designFacts } from './design-facts.ts'
 import { designFields } from './design-fields.ts'
 
+/** A design is a layout to make ids of. */
+const makers = Object.values(layouts).filter(({ decodeOnly }) => !decodeOnly)
+
 /** Plans a layout. */
 export function designView(app: App): TemplateResult {
   const { t, values } = app
@@ -24,7 +27,7 @@ export function designView(app: App): TemplateResult {
           id: 'design-start',
           label: t('startFrom'),
           value: '',
-          options: [['', t('startChoose')], ...Object.keys(layouts).map((name): [string, string] => [name, name])],
+          options: [['', t('startChoose')], ...makers.map(({ name }): [string, string] => [name, name])],
           onChange: (name) => startFrom(app, name),
         })}
         ${textField(app, {
