@@ -1,4 +1,4 @@
-// Run by `npm run web:picture`: takes docs/page-light.webp and docs/page-dark.webp, the pictures of the page that README.md shows.
+// Run by `npm run web:picture`: takes docs/page-light.webp and docs/page-dark.webp, the pictures of the page that docs/page.md shows.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

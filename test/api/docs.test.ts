@@ -247,8 +247,8 @@ describe('README.md', () => {
     expect(output).toContain(drawing.join('\n').trimEnd())
   })
 
-  it('has at most 250 lines, and an example within the first 15', () => {
-    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(250)
+  it('has at most 200 lines, and an example within the first 15', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(200)
     expect((blocks.find(({ file }) => file === 'README.md') as Block).line).toBeLessThan(15)
   })
 
