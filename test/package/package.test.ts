@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -46,13 +46,32 @@ describe('the tarball', () => {
       'LICENSE',
     ])
       expect(folders).toContain(needed)
-    const strangers = [...folders].filter((name) => !/^(dist|native|scripts|prebuilds)\/|^[\w.-]+$/.test(name))
+    const strangers = [...folders].filter(
+      (name) => !/^(dist|docs|examples|native|scripts|prebuilds)\/|^[\w.-]+$/.test(name),
+    )
     expect(strangers).toEqual([])
     expect(filesInTarball(tarball).filter((file) => /\b(test|bench|build|node_modules)\b|\.tgz$/.test(file))).toEqual(
       [],
     )
     expect(readdirSync(join(packageFolder(project), 'scripts')).sort()).toEqual(['install.js', 'node-headers.js'])
     expect(statSync(tarball).size).toBeLessThan(1024 * 1024)
+  })
+
+  test('has what its README and its documents link to, but for the folders of the bench and of the service', () => {
+    const root = packageFolder(project)
+    const documents = filesInTarball(tarball)
+      .map((file) => file.slice('package/'.length))
+      .filter((file) => file.endsWith('.md'))
+    expect(documents).toEqual(
+      expect.arrayContaining(['README.md', 'docs/api.md', 'docs/leases.md', 'examples/README.md']),
+    )
+    for (const document of documents) {
+      for (const [, link = ''] of readFileSync(join(root, document), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+        const target = posix.join(posix.dirname(document), link)
+        if (/^(bench|server)\//.test(target)) continue
+        expect(existsSync(join(root, target)), `${document} links to ${link}`).toBe(true)
+      }
+    }
   })
 
   test('needs nothing but node-gyp-build', () => {
