@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { count, digits } from '../../bench/bars.ts'
+import type { Report, Result } from '../../bench/contract.ts'
+import { repository } from '../support/documents.ts'
+
+// The figures in docs/comparison.md, from those of the bench. `npx tsx test/moving/figures.ts` writes them; a test compares.
+
+const document = join(repository, 'docs/comparison.md')
+
+/** The document with the figures of a report. */
+export function withFigures(text: string, report: Report): string {
+  const find = (workload: string, subject: string) =>
+    report.results.find((r) => r.workload === workload && r.subject === subject && r.node === report.machine.node)
+  const filled = replaceTable(text, 'cost', costRows(find))
+  return replaceTable(filled, 'packages', packageRows(report, find))
+}
+
+type Find = (workload: string, subject: string) => Result | undefined
+
+/** What is made, by whom, and where the bench has it. */
+const costs = [
+  ['a bigint', 'graupel, native', 'next', 'graupel-native'],
+  ['a bigint', 'graupel, js', 'next', 'graupel-js'],
+  ['decimal text', 'graupel, native', 'next-string-written', 'graupel-native'],
+  ['decimal text', 'graupel, js', 'next-string-written', 'graupel-js'],
+  ['UUID v4', '`@napi-rs/uuid`', 'next', '@napi-rs/uuid v4'],
+  ['UUID v4', '`crypto.randomUUID()`', 'next', 'random-uuid'],
+  ['nanoid', '`nanoid`', 'next', 'nanoid 21 characters'],
+  ['ULID', '`ulid`, `monotonicFactory()`', 'next', 'ulid monotonic'],
+  ['UUID v7', '`uuidv7`', 'next', 'uuidv7 v7'],
+  ['UUID v7', '`uuid`', 'next', 'uuid v7'],
+] as const
+
+function costRows(find: Find): string[] {
+  const rows = costs.map(([what, by, workload, subject]) => {
+    const ratio = find(workload, subject)?.outcome?.ratio?.median
+    if (ratio === undefined) throw new Error(`the bench has no ratio of '${subject}' in '${workload}'`)
+    return `| ${what} | ${by} | ${digits(ratio)} |`
+  })
+  return ['| made | by | × `Date.now()` |', '|---|---|---|', ...rows]
+}
+
+const workloads = ['next', 'threads-wide', 'processes']
+
+function packageRows({ results, machine }: Report, find: Find): string[] {
+  const checked = results.filter(({ workload, node }) => workload === 'processes' && node === machine.node)
+  const names = checked.map(({ subject }) => subject).filter((name) => !name.startsWith('graupel'))
+  const rows = names.map((name) => {
+    const ratio = find('next', name)?.outcome?.ratio?.median
+    const cells = workloads.map((workload) => faults(find(workload, name)))
+    return `| \`${name}\` | ${ratio === undefined ? '' : digits(ratio)} | ${cells.join(' | ')} |`
+  })
+  const own = workloads.map((workload) => faults(find(workload, 'graupel-native')))
+  const ratio = digits(find('next', 'graupel-native')?.outcome?.ratio?.median ?? Number.NaN)
+  return [
+    '| package | `next()`, × `Date.now()` | one thread | two threads | two processes |',
+    '|---|---|---|---|---|',
+    `| graupel, native | ${ratio} | ${own.join(' | ')} |`,
+    ...rows,
+  ]
+}
+
+function faults(result: Result | undefined): string {
+  const check = result?.outcome?.check
+  if (check === undefined) return 'not measured'
+  return check.repeats === 0 ? `none of ${count(check.ids)}` : `**${count(check.repeats)}** of ${count(check.ids)}`
+}
+
+/** Puts a table behind the comment that begins with its name. */
+function replaceTable(text: string, name: string, rows: readonly string[]): string {
+  const place = new RegExp(`(<!-- ${name}: .*?-->\n\n)(?:\\|.*\n)*\n?`)
+  if (!place.test(text)) throw new Error(`docs/comparison.md has no place for the table '${name}'`)
+  return text.replace(place, (_, comment: string) => `${comment}${rows.join('\n')}\n\n`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const report = JSON.parse(readFileSync(join(repository, 'bench/results/latest.json'), 'utf8')) as Report
+  writeFileSync(document, withFigures(readFileSync(document, 'utf8'), report))
+}

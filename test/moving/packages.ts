@@ -1,0 +1,236 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { defineLayout, type Field, type Layout, type layouts } from 'graupel'
+import { installOnce, repository } from '../package/consumer.ts'
+import { read } from '../support/documents.ts'
+
+// The other packages of npm, as docs/moving-from-npm.md describes them. The bench times the same ones, and has their lockfile.
+
+// biome-ignore lint/suspicious/noExplicitAny: what the packages export has types of many kinds, or none.
+type Foreign = any
+
+installOnce('bench/rivals', ['--ignore-scripts'])
+const require = createRequire(join(repository, 'bench/rivals/package.json'))
+export const load = (name: string): Foreign => require(name)
+
+export interface Parts {
+  readonly timestampMs: number
+  readonly node: number
+  readonly sequence: number
+}
+
+export interface Package {
+  /** A function that makes one id. */
+  open(node: number, epochMs: number): () => bigint | Promise<bigint>
+  /** What the package itself reads in an id; absent where it cannot read. */
+  readonly partsOf?: (id: bigint, epochMs: number) => Partial<Parts>
+  /** The largest number of a node that it takes, if that is not the largest of its bits. */
+  readonly lastNode?: number
+  /** The smallest. */
+  readonly firstNode?: number
+  /** The sequence numbers of the first ids of a millisecond, where they are not 0, 1, 2. */
+  readonly sequences?: readonly number[]
+  /** Its sequence does not begin again with each millisecond. */
+  readonly countsThrough?: true
+  /** It counts time by a clock that a test cannot set. */
+  readonly hasOwnClock?: true
+}
+
+const two = (node: number) => ({ high: node >> 5, low: node & 31 })
+const one = (high: number | bigint, low: number | bigint) => Number(high) * 32 + Number(low)
+
+export const packages: Readonly<Record<string, Package>> = {
+  '@sapphire/snowflake': {
+    open(node, epochMs) {
+      const made = new (load('@sapphire/snowflake').Snowflake)(epochMs)
+      made.workerId = two(node).high
+      made.processId = two(node).low
+      return () => made.generate()
+    },
+    countsThrough: true,
+    partsOf(id, epochMs) {
+      const { timestamp, workerId, processId, increment } = new (load('@sapphire/snowflake').Snowflake)(
+        epochMs,
+      ).deconstruct(id)
+      return { timestampMs: Number(timestamp), node: one(workerId, processId), sequence: Number(increment) }
+    },
+  },
+  snowyflake: {
+    open(node, epochMs) {
+      const { high, low } = two(node)
+      const options = { epoch: BigInt(epochMs), workerId: BigInt(high), processId: BigInt(low) }
+      const made = new (load('snowyflake').Snowyflake)(options)
+      return () => made.nextId()
+    },
+    partsOf(id, epochMs) {
+      const { Snowyflake } = load('snowyflake')
+      const { timestamp, workerId, processId, sequence } = Snowyflake.deconstruct(id, { epoch: BigInt(epochMs) })
+      return { timestampMs: Number(timestamp), node: one(workerId, processId), sequence: Number(sequence) }
+    },
+  },
+  'snowflake-id': {
+    open(node, epochMs) {
+      const made = new (load('snowflake-id').default)({ mid: node, offset: epochMs })
+      return () => BigInt(made.generate())
+    },
+    // 0 becomes 1, and 1023 becomes 0.
+    firstNode: 1,
+    lastNode: 1022,
+  },
+  flakeid: {
+    open(node, epochMs) {
+      const made = new (load('flakeid'))({ mid: node, timeOffset: epochMs })
+      return () => BigInt(made.gen())
+    },
+    firstNode: 1,
+    lastNode: 1022,
+  },
+  'flake-idgen': {
+    open(node, epochMs) {
+      const made = new (load('flake-idgen'))({ id: node, epoch: epochMs })
+      return () => made.next().readBigUInt64BE()
+    },
+  },
+  'nodejs-snowflake': {
+    open(node, epochMs) {
+      const made = new (load('nodejs-snowflake').Snowflake)({ custom_epoch: epochMs, instance_id: node })
+      return () => made.getUniqueID()
+    },
+    partsOf(id, epochMs) {
+      const { Snowflake } = load('nodejs-snowflake')
+      return { timestampMs: Snowflake.timestampFromID(id, epochMs), node: Snowflake.instanceIDFromID(id) }
+    },
+  },
+  'tsid-ts': {
+    open(node, epochMs) {
+      const made = new (load('tsid-ts').TSIDGenerator)(node, 10, epochMs, () => 0n)
+      return () => made.create().number
+    },
+    partsOf(id, epochMs) {
+      const tsid = new (load('tsid-ts').TSID)(id)
+      tsid.setEpoch(epochMs)
+      return { timestampMs: tsid.timestamp, node: tsid.random >> 12, sequence: tsid.random & 4095 }
+    },
+  },
+  'node-snowflake': {
+    open(node) {
+      const { Snowflake } = load('node-snowflake')
+      Snowflake.init({ data_center_id: two(node).high, worker_id: two(node).low })
+      return () => BigInt(Snowflake.nextId())
+    },
+    // It forgets the number that it has given.
+    sequences: [0, 1, 1, 1],
+  },
+  'snowflake-uuid': {
+    open(node, epochMs) {
+      const made = new (load('snowflake-uuid').Worker)(two(node).low, two(node).high, { epoch: epochMs })
+      return () => made.nextId()
+    },
+  },
+  '@akashrajpurohit/snowflake-id': {
+    open(node, epochMs) {
+      const made = load('@akashrajpurohit/snowflake-id').SnowflakeId({ workerId: node, epoch: epochMs })
+      return () => BigInt(made.generate())
+    },
+  },
+  'snowflake-generator': {
+    open(node, epochMs) {
+      const made = new (load('snowflake-generator').Generator)(epochMs, node)
+      return () => made.generate()
+    },
+    partsOf(id, epochMs) {
+      const { timestamp, shard_id, increment } = new (load('snowflake-generator').Generator)(epochMs).deconstruct(id)
+      return { timestampMs: Number(timestamp), node: Number(shard_id), sequence: Number(increment) }
+    },
+    countsThrough: true,
+    // 0 becomes 1.
+    firstNode: 1,
+  },
+  '@theinternetfolks/snowflake': {
+    open(node) {
+      const { Snowflake } = load('@theinternetfolks/snowflake')
+      let sequence = 0
+      return () => BigInt(Snowflake.generate({ shard_id: node, sequence: sequence++ }))
+    },
+    partsOf(id) {
+      const { timestamp, shard_id, sequence } = load('@theinternetfolks/snowflake').Snowflake.parse(String(id))
+      return { timestampMs: timestamp, node: shard_id, sequence }
+    },
+    countsThrough: true,
+  },
+  '@skorotkiewicz/snowflake-id': {
+    open(node) {
+      const made = new (load('@skorotkiewicz/snowflake-id').Snowflake)(node)
+      return async () => BigInt(await made.generate())
+    },
+    partsOf(id) {
+      const { timestamp, machineId, sequence } = load('@skorotkiewicz/snowflake-id').decodeSnowflake(String(id))
+      return { timestampMs: Date.parse(timestamp), node: Number(machineId), sequence: Number(sequence) }
+    },
+  },
+  snowflakify: {
+    open(node, epochMs) {
+      const made = snowflakify(epochMs, two(node).high, two(node).low)
+      return () => made.nextId()
+    },
+    partsOf(id, epochMs) {
+      const [time, worker, pid, sequence] = snowflakify(epochMs, 1, 1).destructure(id)
+      return { timestampMs: Number(time.value), node: one(worker.value, pid.value), sequence: sequence.value }
+    },
+    // A 0 in either field is replaced by its own number.
+    firstNode: 33,
+    hasOwnClock: true,
+  },
+}
+
+function snowflakify(epochMs: number, worker: number, pid: number): Foreign {
+  const parts = load('snowflakify')
+  return new parts.default({
+    fragmentArray: [
+      new parts.TimestampFragment(42, epochMs),
+      new parts.WorkerFragment(5, worker),
+      new parts.ProcessFragment(5, pid),
+      new parts.SequenceFragment(12),
+    ],
+  })
+}
+
+/** A row of the table of layouts in docs/moving-from-npm.md. */
+export interface Row {
+  readonly name: string
+  /** Its default, where that is a number. */
+  readonly epochMs: number | undefined
+  /** Its default number, by its fields, where that is the same in every process. */
+  readonly numbers: readonly number[]
+  /** Of `layouts`. */
+  readonly preset: keyof typeof layouts | undefined
+  readonly layout: Layout
+}
+
+/** The layouts as the document has them. */
+export function rows(): Row[] {
+  const found = [
+    ...read('docs/moving-from-npm.md').matchAll(
+      /^\| .*?`(.+?)`.*? \| ([^|]+) \| (timestamp [^|]+) \| ([^|]+) \| (.+) \|$/gm,
+    ),
+  ]
+  return found.map(([, name = '', epoch = '', bits = '', preset = '', number = '']) => {
+    const epochMs = /^\d+$/.test(epoch) ? Number(epoch) : undefined
+    const fields = bits.split(', ').map((field): Field => {
+      const [part = '', width] = field.split(' ')
+      return [part, Number(width)]
+    })
+    return {
+      name,
+      epochMs,
+      numbers: [...number.replaceAll(/`.*?`/g, '').matchAll(/\d+/g)].map(Number),
+      preset: /^`layouts\.(\w+)`/.exec(preset)?.[1] as Row['preset'],
+      layout: layoutOf(fields, epochMs ?? Date.UTC(2020, 0, 1)),
+    }
+  })
+}
+
+function layoutOf(fields: readonly Field[], epochMs: number): Layout {
+  const unsigned = fields.reduce((sum, [, bits]) => sum + bits, 0) === 64
+  return defineLayout({ name: 'old', epochMs, tickMs: 1, fields, unsigned })
+}
