@@ -26,7 +26,7 @@ let load: NodeJS.Require
 beforeAll(() => {
   installOnce(packages, ['--ignore-scripts'])
   // Below the packages, so that a program finds them by their names, and graupel.
-  folder = mkdtempSync(join(repository, packages, 'run-'))
+  folder = mkdtempSync(join(repository, packages, 'node_modules/.run-'))
   load = createRequire(join(folder, 'program.js'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
   writeOrderModule(load, join(folder, 'order_pb.js'))
