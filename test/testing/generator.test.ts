@@ -119,7 +119,7 @@ describe('a test generator', () => {
 })
 
 describe('what is refused', () => {
-  it.each([
+  it.each<[string, unknown, string, RegExp]>([
     [
       'an unknown option',
       { startMs: 0 },
@@ -132,7 +132,7 @@ describe('what is refused', () => {
     ['a clock before the epoch', { clock: () => 0 }, 'ERR_EPOCH_INVALID', /lies in the future of the clock/],
     ['a layout that is over', { layout: layouts.baidu }, 'ERR_LAYOUT_EXPIRED', /baidu/],
     ['a node that does not fit', { node: 1024 }, 'ERR_NODE_INVALID', /1024/],
-  ] as const)('%s', (_, options, code, message) => {
+  ])('%s', (_, options, code, message) => {
     const error = caught(() => testGenerator(options as never))
     expect(error.code).toBe(code)
     expect(error.message).toMatch(message)

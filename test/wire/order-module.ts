@@ -12,7 +12,7 @@ export function writeOrderModule(load: NodeJS.Require, file: string): void {
   for (const field of set.file[0].messageType[0].field) field.jsonName = field.name
   // A set with one file is the file, behind a tag and its length.
   const bytes: Uint8Array = FileDescriptorSet.encode(set).finish()
-  const text = Buffer.from(bytes.subarray(bytes[1] < 128 ? 2 : 3)).toString('base64')
+  const text = Buffer.from(bytes.subarray((bytes[1] as number) < 128 ? 2 : 3)).toString('base64')
   writeFileSync(
     file,
     `import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'

@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 
 const { now: realNow } = Date
 const fakeMs = Date.UTC(2030, 0, 1)
+/** @param {import('graupel').IdGenerator} ids */
 const timeOf = (ids) => ids.decode(ids.next()).timestampMs
 
 afterEach(() => vi.useRealTimers())
