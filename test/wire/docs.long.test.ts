@@ -127,6 +127,13 @@ describe('what is said of packages', () => {
     }
   })
 
+  it('and those of digits', () => {
+    const { parse } = load('protobufjs')
+    const Order = parse('syntax = "proto3"; message Order { string id = 1; }').root.lookupType('Order')
+    const today = `${BigInt(Date.now() - layouts.twitter.epochMs) << 22n}`
+    expect(document).toContain(`| \`string\` | ${Order.encode({ id: today }).finish().length - 1} |`)
+  })
+
   it('protobufjs does not heed jstype', () => {
     const { parse } = load('protobufjs')
     const order = parse('syntax = "proto3"; message Order { fixed64 id = 1 [jstype = JS_STRING]; }').root.lookupType(
