@@ -25,6 +25,7 @@ const entries = [
   'stores/sqlite',
   'stores/testing',
   'stores/zookeeper',
+  'testing/index',
   'platform/node',
   'platform/browser',
 ]

@@ -50,6 +50,7 @@ const mayImport: Record<string, string[]> = {
     'policy',
     'typed-array',
   ],
+  testing: ['engine', 'errors', 'generator', 'layout', 'options', 'platform'],
   stores: ['deadline', 'endpoints', 'errors', 'options', 'platform'],
   lease: [
     'engine/choose',

@@ -7,8 +7,9 @@ import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
 import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
-import * as testing from 'graupel/stores/testing'
+import * as storesTesting from 'graupel/stores/testing'
 import * as storeUrl from 'graupel/stores/url'
+import * as testing from 'graupel/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../server/support/process.ts'
 import { type Block, blocksOf, documentsRunElsewhere, read, repository } from '../support/documents.js'
@@ -92,8 +93,9 @@ describe('the docstrings', () => {
     'graupel/mask': mask,
     'graupel/segments': segments,
     'graupel/stores': stores,
-    'graupel/stores/testing': testing,
+    'graupel/stores/testing': storesTesting,
     'graupel/stores/url': storeUrl,
+    'graupel/testing': testing,
   }
   const imports = Object.entries(entries)
     .map(([entry, names]) => `import { ${Object.keys(names).join(', ')} } from '${entry}'`)

@@ -21,6 +21,7 @@ test('the tarball is the same, byte by byte, when it is packed again', () => {
 
 describe('the types', () => {
   const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type Layout } from 'graupel'
+    import { type TestGenerator, testGenerator } from 'graupel/testing'
     const ids = createGenerator({ node: { datacenter: 1, worker: 7 }, onRollback: ({ rollbackMs }) => (rollbackMs > 5 ? 'throw' : 'wait') })
     const worker: number = ids.decode(ids.next()).fields.worker
     const few: number = createGenerator({ node: 1, layout: layouts.js53 }).nextNumber()
@@ -28,6 +29,13 @@ describe('the types', () => {
     for (const id of ids.take(3)) console.log(decode(id, layouts.twitter).fields.datacenter, worker, few, mine.name)
     console.log(engineInfo().kind, new GraupelError('ERR_CLOSED', '').code, ids.fill(new BigInt64Array(2)).length)
     try { ids.next() } catch (error) { if (error instanceof GraupelError) console.log(error.code) }
+    const fakes: TestGenerator = testGenerator()
+    testGenerator({ layout: layouts.js53, node: 3, clock: () => Date.now() }).nextNumber()
+    const replaced: typeof ids = testGenerator({ node: { datacenter: 1, worker: 7 } })
+    replaced.close()
+    fakes.reset()
+    // @ts-expect-error its clock is a function
+    testGenerator({ clock: 'wall' })
     // @ts-expect-error a twitter id has no such field
     console.log(decode(1n, layouts.twitter).fields.shard)
     // @ts-expect-error it has more than 53 bits

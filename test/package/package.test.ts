@@ -151,6 +151,18 @@ describe('each entry', () => {
   })
 })
 
+describe('graupel/testing', () => {
+  test('makes the same ids in both forms, and loads no binary', () => {
+    const body = `process.dlopen = () => { throw new Error('a binary was loaded') }
+      const { createRequire } = await import('node:module')
+      const forms = [await import('graupel/testing'), createRequire(process.cwd() + '/')('graupel/testing')]
+      return forms.map(({ testGenerator }) => testGenerator().next())`
+    const id = '2006515713438646272'
+    expect(run(project, body, { GRAUPEL_ENGINE: 'native' })).toEqual({ result: [id, id], warnings: [] })
+    expect(run(bareProject, body)).toEqual({ result: [id, id], warnings: [] })
+  })
+})
+
 describe('graupel/mask', () => {
   const imported = "import 'graupel/mask'"
   const required = "require('graupel/mask')"

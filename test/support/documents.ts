@@ -28,4 +28,10 @@ export function blocksOf(file: string): Block[] {
 export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
 
 /** What is in these needs servers or packages that the project does not have, and is run by long tests. */
-export const documentsRunElsewhere = [...serviceDocuments, 'docs/databases.md', 'docs/orms.md', 'docs/wire.md']
+export const documentsRunElsewhere = [
+  ...serviceDocuments,
+  'docs/databases.md',
+  'docs/orms.md',
+  'docs/testing.md',
+  'docs/wire.md',
+]

@@ -48,6 +48,7 @@ const tools = {
   python: () => (runs(['python3', '--version']) ? undefined : 'python3 (Debian package python3)'),
   javac: () => (runs(['javac', '--version']) ? undefined : 'javac (Debian package default-jdk-headless)'),
   go: () => (runs(['go', 'version']) ? undefined : 'go (Debian package golang-go)'),
+  jq: () => (runs(['jq', '--version']) ? undefined : 'jq (Debian package jq)'),
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
 }
 export type Tool = keyof typeof tools

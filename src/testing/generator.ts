@@ -1,0 +1,116 @@
+import { platform } from '#platform'
+import type { Core, CoreSpec } from '../engine/engine.js'
+import { JsCore } from '../engine/js/core.js'
+import { FollowingCore } from '../engine/js/following-core.js'
+import { makeStateMemory, StateTable } from '../engine/js/state-table.js'
+import { show, typeError } from '../errors.js'
+import { Generator } from '../generator/generator.js'
+import type { IdGenerator } from '../generator/id-generator.js'
+import { checkLifetime } from '../generator/lifetime.js'
+import type { GeneratorOptions } from '../generator/options.js'
+import { layoutOf, type Settings, settle } from '../generator/settings.js'
+import { coreSpec } from '../generator/spec.js'
+import type { Field, layouts, NodeOf } from '../layout/index.js'
+import { checkOptionNames } from '../options.js'
+
+/**
+ * The options of {@link testGenerator}. They mean what they mean to `createGenerator`.
+ *
+ * @example
+ * testGenerator({ node: 7, clock: () => Date.UTC(2030, 0, 1) })
+ */
+export interface TestGeneratorOptions<F extends readonly Field[] = readonly Field[]>
+  extends Pick<GeneratorOptions<F>, 'layout' | 'epoch'> {
+  /** One number over all node fields of the layout, or one for each. @default 0 */
+  node?: NodeOf<F>
+  /**
+   * Returns milliseconds since 1970. `() => Date.now()` follows the fake timers of a test runner.
+   *
+   * @default stands at 2026-01-01T00:00:00.000Z, or at the epoch of the layout where that is later
+   */
+  clock?: () => number
+}
+
+/**
+ * A generator for tests, made by {@link testGenerator}.
+ *
+ * @example
+ * const ids = testGenerator()
+ * ids.reset()
+ */
+export type TestGenerator<F extends readonly Field[] = readonly Field[]> = IdGenerator<F> & {
+  /** Begins again: the next id is the one that a new generator would make. Needs no `this`: `beforeEach(ids.reset)`. */
+  reset(this: void): void
+}
+
+const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] satisfies (keyof TestGeneratorOptions)[]
+
+/**
+ * Makes a generator for tests: its ids are the same in each run. Each one counts by itself, from the first id of the moment that
+ * `clock` shows. When the ids of a tick are used up, or the clock goes back, it counts on ahead of the clock, and waits for nothing.
+ *
+ * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary, whatever `GRAUPEL_ENGINE` and
+ * `GRAUPEL_NODE` say.
+ *
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`,
+ * `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`.
+ * @example
+ * const ids = testGenerator()
+ * ids.next() // 2006515713438646272n
+ * ids.next() // 2006515713438646273n
+ * ids.reset()
+ * ids.next() // 2006515713438646272n
+ */
+export function testGenerator<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+  options: TestGeneratorOptions<F> = {},
+): TestGenerator<F> {
+  checkOptionNames(options, optionNames, '{ node: 7 }')
+  const layout = layoutOf(options)
+  const startMs = Math.max(Date.UTC(2026, 0, 1), layout.epochMs)
+  const { node = 0, clock = () => startMs } = options
+  if (typeof clock !== 'function') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `clock is ${show(clock)}; pass a function that returns milliseconds since 1970`,
+    )
+  }
+  const settings = settle({
+    layout,
+    node: node as NodeOf<F>,
+    clock,
+    engine: 'js',
+    state: 'thread',
+    onOverflow: 'advance',
+    maxAheadMs: Number.MAX_SAFE_INTEGER,
+  })
+  return new ResettableGenerator(settings) as never
+}
+
+class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
+  readonly reset: () => void
+
+  constructor(settings: Settings<F>) {
+    const core = open(freshSpec(settings))
+    super(core, settings)
+    this.reset = () => core.moveTo(freshSpec(settings))
+  }
+}
+
+let table: StateTable | undefined
+let states = 0
+
+/** A state that no generator has had. */
+function freshSpec<F extends readonly Field[]>(settings: Settings<F>): CoreSpec {
+  const { layout, clock } = settings
+  const nowMs = (clock as () => number)()
+  checkLifetime(layout, nowMs)
+  const namespace = `graupel/testing ${++states}`
+  return coreSpec({ ...settings, namespace } as never, 0, nowMs)
+}
+
+/** Opens a state in memory of this module's own: tests may have replaced what random names are made of. */
+function open(spec: CoreSpec): Core {
+  table ??= new StateTable(makeStateMemory())
+  const core = new JsCore(spec, table, { ...platform, claims: undefined })
+  return new FollowingCore(core, spec, { follow: open, move: open })
+}

@@ -1,0 +1,1 @@
+export { type TestGenerator, type TestGeneratorOptions, testGenerator } from './generator.js'
