@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 // Answers a MongoDB driver as far as the example of Mongoose asks: inserts, and finds by _id. It is no MongoDB. It keeps the
-// very bytes of documents, so that a test sees which types the driver sent. Neither Debian nor an npm package has a MongoDB.
+// very bytes of documents, so that a test sees which types the driver sent. Debian has no MongoDB, and mongodb-memory-server
+// downloads one from a host of its own.
 
 export interface MongoWire {
   readonly url: string
