@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Block, blocksOf } from '../support/documents.ts'
+import { examples } from './project.ts'
+
+// docs/orms.md shows programs of examples/orms, with lines left out.
+
+export const blocks = blocksOf('docs/orms.md')
+
+/** The files below examples/orms. */
+export const exampleFiles = readdirSync(examples, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.includes('.'))
+  .toSorted()
+
+/** The example that has all lines of a block, in that order; an import may have fewer names there. */
+export function exampleOf({ code }: Block): string | undefined {
+  return exampleFiles.find((file) => {
+    const lines = linesOf(readFileSync(join(examples, file), 'utf8'))
+    let at = -1
+    return linesOf(code).every((line) => {
+      at = lines.indexOf(line, at + 1)
+      return at >= 0
+    })
+  })
+}
+
+function linesOf(code: string): string[] {
+  return code
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/^import \{.*\}/, 'import {}'))
+}
+
+/** Writes each block of TypeScript to a file of its own, so that the compiler sees that it is complete. */
+export function writeBlocks(folder: string, isWanted: (example: string) => boolean): void {
+  const wanted = blocks.filter((block) => block.language === 'ts' && isWanted(exampleOf(block) ?? ''))
+  if (wanted.length === 0) throw new Error('docs/orms.md has no such blocks')
+  for (const { line, code } of wanted) writeFileSync(join(folder, `line-${line}.ts`), code)
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+// Answers a MongoDB driver as far as the example of Mongoose asks: inserts, and finds by _id. It is no MongoDB. It keeps the
+// very bytes of documents, so that a test sees which types the driver sent. Debian has no MongoDB, and mongodb-memory-server
+// downloads one from a host of its own.
+
+export interface MongoWire {
+  readonly url: string
+  /** The inserted documents, as BSON. */
+  readonly documents: Buffer[]
+  stop(): void
+}
+
+type Document = Record<string, unknown>
+type Condition = bigint | { $gte: bigint; $lt: bigint }
+
+interface Bson {
+  serialize(value: Document): Uint8Array
+  deserialize(bytes: Uint8Array, options?: object): Document
+}
+
+// Kinds of messages.
+const opReply = 1
+const opQuery = 2004
+const opMsg = 2013
+
+const limits = { maxBsonObjectSize: 2 ** 24, maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000 }
+const hello = { helloOk: true, isWritablePrimary: true, minWireVersion: 0, maxWireVersion: 25, ...limits, ok: 1 }
+
+export async function openMongoWire(bson: Bson): Promise<MongoWire> {
+  const documents: Buffer[] = []
+  const read = (bytes: Uint8Array) => bson.deserialize(bytes, { useBigInt64: true })
+
+  function answer(command: Document): Document {
+    if ('insert' in command) {
+      const inserted = command['documents'] as Buffer[]
+      documents.push(...inserted)
+      return { n: inserted.length, ok: 1 }
+    }
+    if ('find' in command) {
+      const { _id: condition } = command['filter'] as { _id: Condition }
+      const firstBatch = documents.map(read).filter(({ _id }) => meets(_id as bigint, condition))
+      return { cursor: { id: 0n, ns: `shop.${command['find']}`, firstBatch }, ok: 1 }
+    }
+    return hello
+  }
+
+  function answerTo(request: Buffer): Buffer {
+    const requestId = request.readInt32LE(4)
+    // Only the first request of a connection, which is 'hello'. Before the document: flags, a cursor, where it is, and a count.
+    if (request.readInt32LE(12) === opQuery) {
+      const head = Buffer.alloc(20)
+      head.writeInt32LE(1, 16)
+      return framed(opReply, requestId, Buffer.concat([head, bson.serialize(hello)]))
+    }
+    // After flags, and the kind of the section.
+    const command = bson.deserialize(request.subarray(21), { useBigInt64: true, fieldsAsRaw: { documents: true } })
+    const body = bson.serialize(answer(command))
+    return framed(opMsg, requestId, Buffer.concat([Buffer.alloc(5), body]))
+  }
+
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    let received = Buffer.alloc(0)
+    socket.on('data', (data) => {
+      received = Buffer.concat([received, data])
+      while (received.length >= 4 && received.length >= received.readInt32LE(0)) {
+        const length = received.readInt32LE(0)
+        socket.write(answerTo(received.subarray(0, length)))
+        received = received.subarray(length)
+      }
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `mongodb://127.0.0.1:${(server.address() as AddressInfo).port}/shop`,
+    documents,
+    stop() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+function meets(id: bigint, condition: Condition): boolean {
+  return typeof condition === 'bigint' ? id === condition : id >= condition.$gte && id < condition.$lt
+}
+
+function framed(kind: number, requestId: number, body: Buffer): Buffer {
+  const head = Buffer.alloc(16)
+  for (const [index, value] of [16 + body.length, 0, requestId, kind].entries()) head.writeInt32LE(value, index * 4)
+  return Buffer.concat([head, body])
+}

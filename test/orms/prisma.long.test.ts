@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { installOnce, repository } from '../package/consumer.ts'
+import { describeWith } from '../support/needs.ts'
+import { type Databases, openPostgres } from './databases.ts'
+import { writeBlocks } from './documented.ts'
+import { examples, makeProject, type Project } from './project.ts'
+
+describeWith(['postgres'], 'Prisma', () => {
+  let project: Project
+  let databases: Databases
+  beforeAll(async () => {
+    const installed = installOnce('test/orms/prisma', ['--ignore-scripts'])
+    project = makeProject(installed, join(examples, 'prisma'))
+    // The client needs no engine. The command line fetches the one of migrations first, unless it is told where that is.
+    const generate = [join(installed, 'prisma/build/index.js'), 'generate', '--schema', 'schema.prisma']
+    execFileSync(process.execPath, generate, {
+      cwd: project.folder,
+      env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath },
+      stdio: 'pipe',
+    })
+    databases = await openPostgres()
+  }, 600_000)
+  afterAll(async () => {
+    project?.remove()
+    await databases?.stop()
+  })
+
+  it('the example, and the block of the document alone, are right in their types', () => {
+    writeBlocks(project.folder, (example) => example.startsWith('prisma/'))
+    copyFileSync(join(repository, 'test/orms/traps/prisma-types.ts'), join(project.folder, 'prisma-types.ts'))
+    expect(project.types()).toBe('')
+  })
+
+  it('main.ts writes the id that it says', async () => {
+    const { url, rows } = await databases.create('shop')
+    const order = await project.run('main.ts', { DATABASE_URL: url })
+    expect(await rows('SELECT id::text AS id, item FROM orders')).toEqual([order])
+  })
+
+  it('the traps of prisma.ts are as the document says', async () => {
+    const { url } = await databases.create('traps')
+    copyFileSync(join(repository, 'test/orms/traps/prisma.ts'), join(project.folder, 'traps.ts'))
+    expect(await project.run('traps.ts', { DATABASE_URL: url })).toBe(true)
+  })
+})

@@ -1,0 +1,80 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { repository } from '../package/consumer.ts'
+import { program } from '../support/examples.ts'
+
+// Programs of examples/orms and docs/orms.md, as a user compiles and runs them.
+
+export const examples = join(repository, 'examples/orms')
+
+/** What TypeORM needs; the rest is as in the projects that most people make. */
+const compilerOptions = {
+  module: 'nodenext',
+  target: 'es2023',
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+  experimentalDecorators: true,
+  useDefineForClassFields: false,
+  types: ['node'],
+}
+
+export interface Project {
+  readonly folder: string
+  /** What the compiler says of all files that are there; nothing, if they are right. */
+  types(): string
+  /** Runs a file of TypeScript with its values checked; its last line of output, which is JSON. */
+  run(file: string, variables: Record<string, string>): Promise<unknown>
+  remove(): void
+}
+
+/**
+ * A folder inside the package, where graupel is found, that has these packages.
+ *
+ * @param installed - A `node_modules`.
+ * @param from - What is copied into it.
+ */
+export function makeProject(installed: string, from: string): Project {
+  const folder = mkdtempSync(join(repository, 'dist', 'orms-'))
+  symlinkSync(installed, join(folder, 'node_modules'))
+  cpSync(from, folder, { recursive: true })
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  return {
+    folder,
+    types() {
+      const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+      const { status, stdout, stderr } = spawnSync(process.execPath, [compiler], { cwd: folder, encoding: 'utf8' })
+      return status === 0 ? '' : `${stdout}${stderr}`
+    },
+    async run(file, variables) {
+      // The first id of a millisecond would be the same when it is rounded.
+      const code = readFileSync(join(folder, file), 'utf8').replace(
+        '{ node: 7 }',
+        "{ node: 7, sequenceStart: 'random' }",
+      )
+      const contents = program(code)
+      const outfile = join(folder, `${file}.mjs`)
+      await build({
+        stdin: { contents, loader: 'ts', resolveDir: folder },
+        outfile,
+        bundle: true,
+        packages: 'external',
+        format: 'esm',
+        platform: 'node',
+        target: 'node20',
+        tsconfig: join(folder, 'tsconfig.json'),
+        logLevel: 'silent',
+      })
+      const { stdout } = await promisify(execFile)(process.execPath, [outfile], {
+        cwd: folder,
+        env: { ...process.env, ...variables },
+        timeout: 60_000,
+      })
+      return JSON.parse(stdout.trim().split('\n').at(-1) as string)
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

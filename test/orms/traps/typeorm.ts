@@ -1,0 +1,53 @@
+// When TypeORM makes ids, on PostgreSQL.
+import 'reflect-metadata'
+import { createGenerator } from 'graupel'
+import { BeforeInsert, DataSource, Entity, PrimaryColumn } from 'typeorm'
+
+const ids = createGenerator({ node: 7 })
+
+@Entity('orders')
+class ByHook {
+  @PrimaryColumn('bigint')
+  id: string
+
+  @BeforeInsert()
+  setId() {
+    this.id ??= ids.nextString()
+  }
+}
+
+@Entity('others')
+class ByField {
+  @PrimaryColumn('bigint')
+  id = ids.nextString()
+}
+
+@Entity('bigints')
+class ByTransformer {
+  @PrimaryColumn('bigint', { transformer: { to: String, from: BigInt } })
+  id: bigint
+}
+
+const entities = [ByHook, ByField, ByTransformer]
+const url = process.env.DATABASE_URL
+const source = await new DataSource({ type: 'postgres', url, entities, synchronize: true }).initialize()
+
+const byHook = source.getRepository(ByHook)
+typeof (await byHook.save(byHook.create())).id // 'string'
+const refused = (promise) => promise.then(String, (error) => error.message.includes('null value in column "id"'))
+await refused(byHook.save({})) // true
+await refused(byHook.insert({})) // true
+
+const byField = source.getRepository(ByField)
+await byField.save([new ByField(), new ByField()])
+const before = ids.stats().issued
+await byField.find()
+ids.stats().issued - before // 2
+
+const byTransformer = source.getRepository(ByTransformer)
+await byTransformer.insert({ id: 2124552026368012289n })
+const found = await byTransformer.findOneByOrFail({ id: 2124552026368012289n })
+found.id // 2124552026368012289n
+
+await source.destroy()
+console.log('true')
