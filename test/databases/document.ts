@@ -13,7 +13,7 @@ export function examplesOf(driver: string): Block[] {
 
 /** A cell as it is read: without a link's target and the marks of code and emphasis. */
 function plain(cell: string): string {
-  return cell.replaceAll(/\[(.*?)\]\(.*?\)/g, '$1').replaceAll(/[`*]/g, '')
+  return cell.replaceAll(/\[(.*?)\]\(.*?\)/g, '$1').replaceAll(/`|\*\*/g, '')
 }
 
 /** The rows of the table whose head begins like this, by their first cell. */

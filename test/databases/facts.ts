@@ -1,6 +1,6 @@
 import { composeId, type DecodedId, decode, encodeId, type Layout, layouts } from 'graupel'
 import { randomFrom } from '../support/random.ts'
-import { timeOfDefault } from './document.ts'
+import { tableOf, timeOfDefault } from './document.ts'
 
 /** An id that is no JavaScript number: the nearest one is less by one. */
 export const id = 1541815603606036481n
@@ -41,7 +41,16 @@ export function timesOf(statement: string): { name: string; statement: string; i
   })
 }
 
-/** Ids of one moment and their neighbours, in an encoding. */
-export function encoded(encoding: Parameters<typeof encodeId>[1], count = 500): string[] {
-  return Array.from({ length: count }, (_, index) => encodeId(id + BigInt(index) * 4099n, encoding) as string)
+/** The encodings that are text, but for decimal. */
+export const textEncodings = ['hex', 'base32', 'base58', 'base62'] as const
+
+/** Ids in ascending order, some of which differ in case alone where an encoding has both. */
+export function encoded(encoding: (typeof textEncodings)[number]): string[] {
+  return Array.from({ length: 2000 }, (_, index) => encodeId(id + BigInt(index), encoding))
+}
+
+/** What the document says of an encoding under collations. */
+export function collationsOf(encoding: string): { insensitive: string | undefined; language: string | undefined } {
+  const [, cells = []] = [...tableOf('encoding | width')].find(([names]) => names.split(', ').includes(encoding)) ?? []
+  return { insensitive: cells[1], language: cells[2] }
 }

@@ -45,7 +45,8 @@ export class Project {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(order).toEqual({ id: expect.stringMatching(/^\d{19}$/), item: 'tea' })
+    // libsql adds a property of its own.
+    expect(order).toMatchObject({ id: expect.stringMatching(/^\d{19}$/), item: 'tea' })
     expect(decode(order.id, layouts.twitter).node).toBe(7)
     const pages = [...first, ...second]
     const last = pages[0].item.replace(/ .*/, '')
