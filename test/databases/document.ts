@@ -2,7 +2,7 @@ import { type Block, blocksOf, read } from '../support/documents.ts'
 
 // What docs/databases.md says, for the tests that measure it.
 
-export const file = 'docs/databases.md'
+const file = 'docs/databases.md'
 export const text = read(file)
 export const blocks = blocksOf(file)
 

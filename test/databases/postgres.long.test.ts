@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createGenerator, layouts } from 'graupel'
+import { createGenerator } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { load } from '../stores/kinds/kind.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
@@ -9,29 +9,66 @@ import { examplesOf, statementsOf, tableOf } from './document.ts'
 import { collationsOf, encoded, id, nameOf, pair, textEncodings, timesOf } from './facts.ts'
 import { Project } from './project.ts'
 
-type Rows = Record<string, unknown>[]
+type Row = Record<string, unknown>
+interface Client {
+  insert(value: unknown): Promise<unknown>
+  rows(text: string, values?: unknown[]): Promise<Row[]>
+  end(): Promise<unknown>
+}
 
 describeWith(['postgres'], 'PostgreSQL', () => {
   let server: Server
   let project: Project
-  // biome-ignore lint/suspicious/noExplicitAny: drivers are loaded when they are installed
-  let pg: any, postgres: any
+  let query: Client['rows']
+  const clients: { end(): Promise<unknown> }[] = []
   const at = () => ({ host: '127.0.0.1', port: server.port, user: 'postgres' })
-  let query: (text: string, values?: unknown[]) => Promise<Rows>
+
+  /** Drivers with their defaults, or with options. */
+  const drivers: Record<string, (options?: object) => Client> = {
+    pg(options) {
+      const { Pool } = load('pg')
+      const pool = new Pool({ ...at(), ...options })
+      return {
+        insert: (value) => pool.query('INSERT INTO ids VALUES ($1)', [value]),
+        rows: async (text, values) => (await pool.query(text, values)).rows,
+        end: () => pool.end(),
+      }
+    },
+    postgres(options) {
+      const sql = load('postgres')({ ...at(), ...options })
+      return {
+        insert: (value) => sql`INSERT INTO ids VALUES (${value})`,
+        rows: async (text, values) => [...(await sql.unsafe(text, values))],
+        end: () => sql.end(),
+      }
+    },
+  }
+  function open(name: string, options?: object): Client {
+    const client = (drivers[name] as (typeof drivers)[string])(options)
+    clients.push(client)
+    return client
+  }
+  /** What the document calls the settings for bigints. */
+  const settings: Record<string, () => object> = {
+    types() {
+      const { types } = load('pg')
+      const getTypeParser = (type: number, format: string) => (type === 20 ? BigInt : types.getTypeParser(type, format))
+      return { types: { getTypeParser } }
+    },
+    'types: { bigint: postgres.BigInt }': () => ({ types: { bigint: load('postgres').BigInt } }),
+  }
 
   beforeAll(async () => {
     server = await startPostgres()
     const variables = { DATABASE_URL: `postgres://postgres@127.0.0.1:${server.port}/postgres` }
-    project = new Project(['pg', 'postgres'].map((name) => [name, 'clients']) as [string, string][], variables)
-    pg = load('pg')
-    postgres = load('postgres')
-    const pool = new pg.Pool(at())
-    query = async (text, values) => (await pool.query(text, values)).rows
-    closing.push(() => pool.end())
+    project = new Project(
+      Object.keys(drivers).map((name) => [name, 'clients'] as const),
+      variables,
+    )
+    query = open('pg').rows
   })
-  const closing: (() => Promise<unknown>)[] = []
   afterAll(async () => {
-    for (const close of closing) await close()
+    for (const client of clients) await client.end()
     project?.remove()
     await server?.stop()
   })
@@ -39,75 +76,35 @@ describeWith(['postgres'], 'PostgreSQL', () => {
   const fresh = (name: string, columns: string) =>
     query(`DROP TABLE IF EXISTS ${name}; CREATE TABLE ${name} (${columns})`)
 
-  /** A driver with its defaults or with options: its insertion of one value, and the first row of a query. */
-  const drivers: Record<
-    string,
-    (options?: object) => {
-      insert(value: unknown): Promise<unknown>
-      first(text: string): Promise<Record<string, unknown>>
-      end(): Promise<unknown>
-    }
-  > = {
-    pg(options) {
-      const pool = new pg.Pool({ ...at(), ...options })
-      return {
-        insert: (value) => pool.query('INSERT INTO ids VALUES ($1)', [value]),
-        first: async (text) => (await pool.query(text)).rows[0],
-        end: () => pool.end(),
-      }
-    },
-    postgres(options) {
-      const sql = postgres({ ...at(), ...options })
-      return {
-        insert: (value) => sql`INSERT INTO ids VALUES (${value})`,
-        first: async (text) => (await sql.unsafe(text))[0],
-        end: () => sql.end(),
-      }
-    },
-  }
-  const settings: Record<string, () => object> = {
-    types: () => ({
-      types: {
-        getTypeParser: (type: number, format: string) => (type === 20 ? BigInt : pg.types.getTypeParser(type, format)),
-      },
-    }),
-    'types: { bigint: postgres.BigInt }': () => ({ types: { bigint: postgres.BigInt } }),
-  }
-
   describe.each(Object.keys(drivers))('%s', (name) => {
     const [column, pass, byDefault, setting = '', withSetting] = tableOf('driver | column').get(name) ?? []
-    const open = drivers[name] as (typeof drivers)[string]
 
     it('stores ids exactly, and returns what the document says', async () => {
-      await fresh('ids', `id ${column} PRIMARY KEY`)
-      const plain = open()
       expect(pass).toBe('bigint or string')
+      const [plain, set] = [open(name), open(name, settings[setting]?.())]
       for (const value of [id, `${id}`]) {
-        await query('DELETE FROM ids')
+        await fresh('ids', `id ${column} PRIMARY KEY`)
         await plain.insert(value)
         expect(await query('SELECT id::text FROM ids')).toEqual([{ id: `${id}` }])
       }
-      expect(nameOf((await plain.first('SELECT id FROM ids'))['id'])).toBe(byDefault)
-      const set = open(settings[setting]?.())
-      expect(nameOf((await set.first('SELECT id FROM ids'))['id'])).toBe(withSetting)
-      expect(await set.first('SELECT COUNT(*) AS count FROM ids')).toEqual({ count: 1n })
+      const read = async (client: Client) => nameOf((await client.rows('SELECT id FROM ids'))[0]?.['id'])
+      expect(await read(plain)).toBe(byDefault)
+      expect(await read(set)).toBe(withSetting)
+      expect(await set.rows('SELECT COUNT(*) AS count FROM ids')).toEqual([{ count: 1n }])
       await query('DELETE FROM ids')
       await plain.insert(Number(id))
       expect(await query('SELECT id::text FROM ids')).not.toEqual([{ id: `${id}` }])
-      await plain.end()
-      await set.end()
     })
 
     it('rounds ids in JSON that SQL made, unless they are text there', async () => {
       await fresh('ids', 'id BIGINT PRIMARY KEY')
-      const driver = open()
-      await driver.insert(id)
+      const client = open(name)
+      await client.insert(id)
       for (const json of [`json_build_object('id', id)`, 'row_to_json(ids)', `jsonb_build_object('id', id)`]) {
-        expect(await driver.first(`SELECT ${json} AS made FROM ids`)).toMatchObject({ made: { id: Number(id) } })
+        expect(await client.rows(`SELECT ${json} AS made FROM ids`)).toEqual([{ made: { id: Number(id) } }])
       }
-      const { made } = await driver.first(`SELECT json_build_object('id', id::text) AS made FROM ids`)
-      expect(made).toEqual({ id: `${id}` })
-      await driver.end()
+      const text = `SELECT json_build_object('id', id::text) AS made FROM ids`
+      expect(await client.rows(text)).toEqual([{ made: { id: `${id}` } }])
     })
 
     it.each(examplesOf(name))('$file:$line runs', async (block) => {
@@ -121,10 +118,9 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     })
   })
 
-  it('arrays of bigint stay strings in pg, also with a parser for BIGINT', async () => {
-    const pool = new pg.Pool({ ...at(), ...settings['types']?.() })
-    expect((await pool.query('SELECT ARRAY[1541815603606036481] AS list')).rows).toEqual([{ list: [`${id}`] }])
-    await pool.end()
+  it('leaves arrays of BIGINT strings in pg, also with a parser for BIGINT', async () => {
+    const { rows } = open('pg', settings['types']?.())
+    expect(await rows(`SELECT ARRAY[${id}] AS list`)).toEqual([{ list: [`${id}`] }])
   })
 
   it('takes arrays as the document says', async () => {
@@ -135,7 +131,8 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     const array = new BigUint64Array([id, id + 5n])
     await expect(query(find, [array])).rejects.toThrow()
     expect(await query(find, [[...array]])).toEqual([{ id: `${id}` }])
-    const sql = postgres(at())
+    const sql = load('postgres')(at())
+    clients.push(sql)
     const list = [id, id + 5n]
     await expect(sql`SELECT id FROM ids WHERE id = ANY(${list})`).rejects.toMatchObject({ code: '42809' })
     expect([...(await sql`SELECT id FROM ids WHERE id = ANY(${list.map(String)})`)]).toEqual([{ id: `${id}` }])
@@ -144,7 +141,6 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     const rows = Array.from({ length: 65_534 }, (_, index) => ({ id: id + BigInt(index) }))
     await sql`INSERT INTO ids ${sql(rows.slice(1))}`
     await expect(sql`INSERT INTO ids ${sql(rows)}`).rejects.toMatchObject({ code: 'MAX_PARAMETERS_EXCEEDED' })
-    await sql.end()
   })
 
   it('refuses what its columns cannot hold', async () => {
@@ -252,15 +248,13 @@ describeWith(['postgres'], 'PostgreSQL', () => {
 
   it('commits a smaller id after a larger one, which a reader of larger ids misses', async () => {
     await fresh('orders', 'id BIGINT PRIMARY KEY')
-    const generator = createGenerator({ node: 7, layout: layouts.twitter })
-    const [slow, fast] = [new pg.Client(at()), new pg.Client(at())]
-    await Promise.all([slow.connect(), fast.connect()])
-    await slow.query('BEGIN')
-    await slow.query('INSERT INTO orders VALUES ($1)', [generator.next()])
-    await fast.query('INSERT INTO orders VALUES ($1)', [generator.next()])
+    const generator = createGenerator({ node: 7 })
+    const slow = open('pg', { max: 1 })
+    await slow.rows('BEGIN')
+    await slow.rows('INSERT INTO orders VALUES ($1)', [generator.next()])
+    await query('INSERT INTO orders VALUES ($1)', [generator.next()])
     const [seen] = await query('SELECT MAX(id) AS largest FROM orders')
-    await slow.query('COMMIT')
-    await Promise.all([slow.end(), fast.end()])
+    await slow.rows('COMMIT')
     expect(await query('SELECT id FROM orders WHERE id > $1', [seen?.['largest']])).toEqual([])
     expect(await query('SELECT id FROM orders')).toHaveLength(2)
   })
