@@ -7,7 +7,7 @@
 import Database from 'better-sqlite3'
 import { composeId, createGenerator, layouts } from 'graupel'
 
-// One process alone may have a number that is written here; several of them lease theirs, as ../sqlite.mjs does.
+// A fixed node is for a single process. Several processes lease theirs, as in ../sqlite.mjs.
 const ids = createGenerator({ node: 7 })
 
 const database = new Database(process.env.SQLITE_FILE ?? 'orders.db')

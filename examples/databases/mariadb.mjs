@@ -7,7 +7,7 @@
 import { composeId, createGenerator, layouts } from 'graupel'
 import mariadb from 'mariadb'
 
-// One process alone may have a number that is written here; several of them lease theirs, as ../mysql.mjs does.
+// A fixed node is for a single process. Several processes lease theirs, as in ../mysql.mjs.
 const ids = createGenerator({ node: 7 })
 
 const pool = mariadb.createPool(process.env.MARIADB_URL ?? 'mariadb://root@127.0.0.1:3306/test')

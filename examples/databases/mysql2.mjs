@@ -7,7 +7,7 @@
 import { composeId, createGenerator, layouts } from 'graupel'
 import mysql from 'mysql2/promise'
 
-// One process alone may have a number that is written here; several of them lease theirs, as ../mysql.mjs does.
+// A fixed node is for a single process. Several processes lease theirs, as in ../mysql.mjs.
 const ids = createGenerator({ node: 7 })
 
 const uri = process.env.MYSQL_URL ?? 'mysql://root@127.0.0.1:3306/test'

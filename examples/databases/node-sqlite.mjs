@@ -9,7 +9,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { composeId, createGenerator, layouts } from 'graupel'
 
-// One process alone may have a number that is written here; several of them lease theirs, as ../sqlite.mjs does.
+// A fixed node is for a single process. Several processes lease theirs, as in ../sqlite.mjs.
 const ids = createGenerator({ node: 7 })
 
 // Without this option, node:sqlite throws ERR_OUT_OF_RANGE when it reads an id.

@@ -7,7 +7,7 @@
 import { composeId, createGenerator, layouts } from 'graupel'
 import pg from 'pg'
 
-// One process alone may have a number that is written here; several of them lease theirs, as ../postgres.mjs does.
+// A fixed node is for a single process. Several processes lease theirs, as in ../postgres.mjs.
 const ids = createGenerator({ node: 7 })
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { composeId, createGenerator, layouts } from 'graupel'
 import postgres from 'postgres'
 
-// One process alone may have a number that is written here; several of them lease theirs, as ../postgres.mjs does.
+// A fixed node is for a single process. Several processes lease theirs, as in ../postgres.mjs.
 const ids = createGenerator({ node: 7 })
 
 const url = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'

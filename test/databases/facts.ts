@@ -27,11 +27,14 @@ export function timeOf({ timestamp, tickMs, epochMs }: Layout): string {
   return `((id >> ${timestamp.shift}) * ${tickMs} + ${epochMs})`
 }
 
-/** Ids all over the life of each preset, as far as a signed column holds them, and the statement that tells their times. */
+/**
+ * Ids all over the life of each preset, as far as a signed column holds them, and the statement that tells their times. Only until
+ * 2240: PostgreSQL's to_timestamp takes a double, which rounds microseconds from 2^33 seconds on.
+ */
 export function timesOf(statement: string): { name: string; statement: string; ids: bigint[]; times: Date[] }[] {
   const random = randomFrom(17)
   return Object.values(layouts).map((layout: Layout) => {
-    const end = Math.min(layout.expiresAt.getTime(), firstTimeOf(2n ** 63n, layout).getTime(), Date.UTC(9999, 0))
+    const end = Math.min(layout.expiresAt.getTime(), firstTimeOf(2n ** 63n, layout).getTime(), Date.UTC(2240, 0))
     const ids = Array.from({ length: 300 }, () =>
       composeId({ timestampMs: layout.epochMs + random() * (end - layout.epochMs), node: layout.nodes - 1 }, layout),
     )

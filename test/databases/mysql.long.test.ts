@@ -134,12 +134,12 @@ describeWith(['mysql'], 'MariaDB', () => {
     await expect(query('INSERT INTO ids (id) VALUES (?)', [2n ** 63n])).rejects.toMatchObject({ errno: 1264 })
     await expect(query('INSERT INTO ids (small) VALUES (?)', [id])).rejects.toMatchObject({ errno: 1264 })
     await query(`SET sql_mode = ''`)
-    await query('INSERT INTO ids (small) VALUES (?)', [id])
+    await query('INSERT INTO ids (small, id) VALUES (?, ?)', [id, 2n ** 63n])
     await query('SET sql_mode = DEFAULT')
     await query('INSERT INTO ids (any_id) VALUES (?)', [2n ** 64n - 1n])
-    expect(await query('SELECT CAST(MAX(small) AS CHAR) AS small, MAX(any_id) AS any_id FROM ids')).toEqual([
-      { small: '2147483647', any_id: `${2n ** 64n - 1n}` },
-    ])
+    expect(
+      await query('SELECT CAST(MAX(small) AS CHAR) AS small, MAX(id) AS id, MAX(any_id) AS any_id FROM ids'),
+    ).toEqual([{ small: '2147483647', id: `${2n ** 63n - 1n}`, any_id: `${2n ** 64n - 1n}` }])
     await fresh('ids', 'id BIGINT AUTO_INCREMENT PRIMARY KEY, item INT')
     await query('INSERT INTO ids (id) VALUES (?)', [id])
     expect(await query('INSERT INTO ids (item) VALUES (1)')).toMatchObject({ insertId: `${id + 1n}` })
