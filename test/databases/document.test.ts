@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeId, isId, type Layout, layouts, parseId } from 'graupel'
+import { expect, it } from 'vitest'
+import { read, repository } from '../support/documents.ts'
+import { program } from '../support/examples.ts'
+import { blocks, examplesOf, sectionsOfSql, statementsOf, tableOf, text, timeOfDefault } from './document.ts'
+import { firstTimeOf, id, pair, timeOf } from './facts.ts'
+
+// What docs/databases.md says without a database. The rest of it is measured by the long tests beside this one.
+
+const drivers = ['pg', 'postgres', 'mysql2/promise', 'mariadb', 'better-sqlite3', 'node:sqlite']
+const presets: [string, Layout][] = Object.entries(layouts)
+
+it('every block is run', () => {
+  const withDriver = drivers.flatMap(examplesOf)
+  expect(drivers.filter((driver) => examplesOf(driver).length === 0)).toEqual([])
+  const others = blocks.filter((block) => !withDriver.some(({ line }) => line === block.line))
+  const imports = others
+    .filter(({ language }) => language === 'js')
+    .flatMap(({ code }) => [...code.matchAll(/ from '(.*)'/g)].map(([, name]) => name))
+  expect(new Set(imports)).toEqual(new Set(['graupel']))
+  const statements = others.filter(({ language }) => language !== 'js')
+  expect(statements.map(({ language }) => language)).toEqual(sectionsOfSql.map(() => 'text'))
+  for (const section of sectionsOfSql) {
+    const databases =
+      section === 'Partitions' ? (['PostgreSQL'] as const) : (['PostgreSQL', 'MySQL, MariaDB', 'SQLite'] as const)
+    const all = new Set(databases.flatMap((database) => statementsOf(section, database)))
+    const block = statements.find(({ code }) => code.includes([...all][0] as string))
+    expect(block?.code.split('\n').filter((line) => line !== '' && !line.startsWith('-- '))).toEqual([...all])
+  }
+})
+
+it('the examples without a database run', () => {
+  const folder = mkdtempSync(join(repository, 'dist', 'databases-'))
+  try {
+    const own = blocks.filter(({ language, code }) => language === 'js' && !/ from '(?!graupel')/.test(code))
+    expect(own.length).toBe(2)
+    for (const { line, code } of own) {
+      const file = join(folder, `${line}.mjs`)
+      writeFileSync(file, program(code))
+      execFileSync(process.execPath, [file], { stdio: 'pipe' })
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+it('the layouts fit a signed column until the day that is told', () => {
+  const signed = tableOf('layout | fits a signed')
+  for (const [name, layout] of presets.filter(([name]) => name !== 'baidu')) {
+    const [, [told] = []] = [...signed].find(([names]) => names.split(', ').includes(name)) ?? []
+    const until = firstTimeOf(2n ** 63n, layout)
+    const isAlways = until >= layout.expiresAt
+    expect(isAlways, name).toBe(layout.bits < 64)
+    expect(/The layouts (.*) have 64 bits/.exec(text)?.[1]?.includes(`\`${name}\``), name).toBe(!isAlways)
+    expect(told, name).toBe(isAlways ? 'always' : `until ${until.toISOString().slice(0, 10)}`)
+  }
+})
+
+it('decimal text has as many digits from the day to the day that are told', () => {
+  const signed = tableOf('layout | fits a signed')
+  const now = Date.UTC(2026, 10, 22)
+  for (const [name, layout] of presets.filter(([name]) => name !== 'baidu')) {
+    const [, [, told] = []] = [...signed].find(([names]) => names.split(', ').includes(name)) ?? []
+    const changes = Array.from({ length: 20 }, (_, digits) => firstTimeOf(10n ** BigInt(digits), layout)).filter(
+      (time) => time < layout.expiresAt,
+    )
+    const [from, to = layout.expiresAt] = [
+      changes.findLast((time) => time.getTime() <= now),
+      changes.find((time) => time.getTime() > now),
+    ]
+    expect(told, name).toBe(`from ${from?.toISOString().slice(0, 10)} to ${to.toISOString().slice(0, 10)}`)
+  }
+})
+
+it('the encodings have the widths that are told', () => {
+  const widths = [...tableOf('encoding | width')].flatMap(([names, [width]]) =>
+    names.split(', ').map((name) => [name, Number(width)]),
+  )
+  const encodings = ['hex', 'base32', 'base58', 'base62', 'bytes'] as const
+  expect(widths).toEqual(encodings.map((encoding) => [encoding, encodeId(id, encoding).length]))
+  expect(text).toContain(`the base62 ids \`${pair[0]}\` and \`${pair[1]}\` are one key`)
+  expect(pair[0].toLowerCase()).toBe(pair[1].toLowerCase())
+  expect(parseId(pair[0], 'base62')).not.toBe(parseId(pair[1], 'base62'))
+})
+
+it('the example of a rounded id, and of text from outside, are so', () => {
+  expect(text).toContain(`The id ${id} comes back as ${BigInt(Number(id))}, and \`console.log\` shows ${Number(id)}`)
+  expect(['7', '7abc'].map((text) => isId(text))).toEqual([true, false])
+})
+
+it('the times in SQL are those of the default layout, and what the document builds is that of another', () => {
+  for (const database of ['PostgreSQL', 'MySQL, MariaDB', 'SQLite'] as const) {
+    expect(statementsOf('The time in SQL', database).join()).toContain(timeOfDefault)
+  }
+  expect(text).toContain(`'${timeOf(layouts.sonyflake)}'`)
+  // So that a span of time is a range of ids, as the document says of all presets.
+  expect(presets.filter(([, { fields }]) => fields[0]?.[0] !== 'timestamp')).toEqual([])
+})
+
+it('the partition has the bounds of the example', () => {
+  const bounds = examplesOf('graupel').flatMap(({ code }) => [...code.matchAll(/^(?:from|to) \/\/ (\d+)n$/gm)])
+  const [, partition = ''] = statementsOf('Partitions', 'PostgreSQL')
+  expect(partition.match(/\d{19}/g)).toEqual(bounds.map(([, bound]) => bound))
+})
+
+it('every program is linked, and has the statement for many rows that is told', () => {
+  const rows = [...text.matchAll(/^\| .* \| \[(.*?)\]\((\.\.\/examples\/databases\/.*?)\) \| (.*) \|$/gm)]
+  expect(rows.map(([, name]) => name).toSorted()).toEqual(
+    readdirSync(join(repository, 'examples/databases')).toSorted(),
+  )
+  for (const [, , file = '', cell = ''] of rows) {
+    const statements = [...cell.matchAll(/`(.*?)`/g)].map(([, code = '']) => code)
+    expect(statements.length > 0 || cell === 'the same').toBe(true)
+    for (const statement of statements) expect(read(join('docs', file))).toContain(statement)
+  }
+})

@@ -1,0 +1,53 @@
+import { type Block, blocksOf, read } from '../support/documents.ts'
+
+// What docs/databases.md says, for the tests that measure it.
+
+const file = 'docs/databases.md'
+export const text = read(file)
+export const blocks = blocksOf(file)
+
+/** The examples that import a package, each with its place in the document. */
+export function examplesOf(driver: string): Block[] {
+  return blocks.filter(({ language, code }) => language === 'js' && code.includes(`from '${driver}'`))
+}
+
+/** A cell as it is read: without a link's target and the marks of code and emphasis. */
+function plain(cell: string): string {
+  return cell.replaceAll(/\[(.*?)\]\(.*?\)/g, '$1').replaceAll(/`|\*\*/g, '')
+}
+
+/** The rows of the table whose head begins like this, by their first cell. */
+export function tableOf(head: string): Map<string, string[]> {
+  const [, body] = text.split(`\n| ${head}`)
+  if (body === undefined) throw new Error(`${file} has no table with the head '${head}'`)
+  const [table = ''] = body.split('\n\n')
+  const rows = table.split('\n').slice(2)
+  return new Map(
+    rows.map((row) => {
+      const [first = '', ...rest] = row.slice(2, -2).split(' | ').map(plain)
+      return [first, rest]
+    }),
+  )
+}
+
+export type Database = 'PostgreSQL' | 'MySQL, MariaDB' | 'SQLite'
+
+/** The sections that have statements of SQL, and no other text. */
+export const sectionsOfSql = ['Text columns', 'Ranges of time', 'The time in SQL', 'Partitions'] as const
+
+/** The statements of a section for a database: those below its name, or below none. */
+export function statementsOf(section: (typeof sectionsOfSql)[number], database: Database): string[] {
+  const [, body = ''] = text.split(`\n## ${section}\n`)
+  const [code] = [...(body.split('\n## ')[0] as string).matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
+  const statements: string[] = []
+  let isMeant = true
+  for (const line of (code ?? '').trimEnd().split('\n')) {
+    if (line.startsWith('-- ')) isMeant = line.slice(3).split(':')[0] === database
+    else if (isMeant) statements.push(line)
+  }
+  if (statements.length === 0) throw new Error(`${file} has no statement for ${database} in '${section}'`)
+  return statements
+}
+
+/** The time of an id in the statements of the document, which are those of the default layout. */
+export const timeOfDefault = '((id >> 22) + 1288834974657)'

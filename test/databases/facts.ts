@@ -1,0 +1,59 @@
+import { composeId, type DecodedId, decode, encodeId, type Layout, layouts } from 'graupel'
+import { randomFrom } from '../support/random.ts'
+import { tableOf, timeOfDefault } from './document.ts'
+
+/** An id that is no JavaScript number: the nearest one is less by one. */
+export const id = 1541815603606036481n
+
+/** What a driver made of {@link id}, in the words of the document. */
+export function nameOf(value: unknown): string {
+  if (value === id) return 'bigint'
+  if (value === `${id}`) return 'string'
+  if (value === Number(id)) return 'rounded number'
+  return `something else: ${typeof value} ${String(value)}`
+}
+
+/** Two ids whose base62 differs in case alone. */
+export const pair = ['1ptWyK4WgZV', '1ptWyK4WgZv'] as const
+
+/** The first moment at which an id of a layout is at least this large. */
+export function firstTimeOf(least: bigint, layout: Layout): Date {
+  const tick = ((least - 1n) >> BigInt(layout.timestamp.shift)) + 1n
+  return new Date(layout.epochMs + Number(tick) * layout.tickMs)
+}
+
+/** What a document has to say instead of {@link timeOfDefault} for another layout. */
+export function timeOf({ timestamp, tickMs, epochMs }: Layout): string {
+  return `((id >> ${timestamp.shift}) * ${tickMs} + ${epochMs})`
+}
+
+/**
+ * Ids all over the life of each preset, as far as a signed column holds them, and the statement that tells their times. Only until
+ * 2240: PostgreSQL's to_timestamp takes a double, which rounds microseconds from 2^33 seconds on.
+ */
+export function timesOf(statement: string): { name: string; statement: string; ids: bigint[]; times: Date[] }[] {
+  const random = randomFrom(17)
+  return Object.values(layouts).map((layout: Layout) => {
+    const end = Math.min(layout.expiresAt.getTime(), firstTimeOf(2n ** 63n, layout).getTime(), Date.UTC(2240, 0))
+    const ids = Array.from({ length: 300 }, () =>
+      composeId({ timestampMs: layout.epochMs + random() * (end - layout.epochMs), node: layout.nodes - 1 }, layout),
+    )
+    const times = ids.map((id) => (decode(id, layout) as DecodedId).timestamp)
+    const own = statement.replace(timeOfDefault, layout === layouts.twitter ? timeOfDefault : timeOf(layout))
+    return { name: layout.name, statement: `${own} ORDER BY id`, ids, times }
+  })
+}
+
+/** The encodings that are text, but for decimal. */
+export const textEncodings = ['hex', 'base32', 'base58', 'base62'] as const
+
+/** Ids in ascending order, some of which differ in case alone where an encoding has both. */
+export function encoded(encoding: (typeof textEncodings)[number]): string[] {
+  return Array.from({ length: 2000 }, (_, index) => encodeId(id + BigInt(index), encoding))
+}
+
+/** What the document says of an encoding under collations. */
+export function collationsOf(encoding: string): { insensitive: string | undefined; language: string | undefined } {
+  const [, cells = []] = [...tableOf('encoding | width')].find(([names]) => names.split(', ').includes(encoding)) ?? []
+  return { insensitive: cells[1], language: cells[2] }
+}

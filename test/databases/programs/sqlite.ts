@@ -1,0 +1,125 @@
+import { createRequire } from 'node:module'
+import { load } from '../../stores/kinds/kind.ts'
+import { statementsOf } from '../document.ts'
+import { id, nameOf, pair, timesOf } from '../facts.ts'
+
+// What a driver of SQLite does with ids, as JSON. A program of its own, because node:sqlite needs another Node.
+//
+//   node --import tsx test/databases/programs/sqlite.ts better-sqlite3|libsql|node:sqlite
+
+const name = process.argv[2] as 'better-sqlite3' | 'libsql' | 'node:sqlite'
+
+/** By default, or with the setting of the document. */
+function open(isSet: boolean) {
+  if (name === 'node:sqlite') {
+    const { DatabaseSync } = createRequire(import.meta.url)(name)
+    return new DatabaseSync(':memory:', { readBigInts: isSet })
+  }
+  const database = new (load(name, name === 'libsql' ? 'clients' : name))(':memory:')
+  if (isSet) database.defaultSafeIntegers()
+  return database
+}
+
+/** What a call comes to, or what it throws. */
+function outcome(call: () => unknown): unknown {
+  try {
+    return call()
+  } catch (error) {
+    const { code, name } = error as Error & { code?: string }
+    return `throws ${code ?? name}`
+  }
+}
+
+const columns = 'id INTEGER PRIMARY KEY, other BIGINT'
+const insert = 'INSERT INTO ids (id) VALUES (?)'
+const exact = 'SELECT CAST(id AS TEXT) AS id FROM ids'
+
+/** With one row, whose id was passed like this. */
+function withId(value: unknown, isSet = false) {
+  const database = open(isSet)
+  database.exec(`CREATE TABLE ids (${columns})`)
+  const { lastInsertRowid } = database.prepare(insert).run(value)
+  return { database, lastInsertRowid }
+}
+
+const stored = (value: unknown) => withId(value).database.prepare(exact).get().id
+const found = (value: unknown) => withId(id).database.prepare(`${exact} WHERE id = ?`).all(value).length
+const read = (isSet: boolean) =>
+  outcome(() => nameOf(withId(id, isSet).database.prepare('SELECT id FROM ids').get().id))
+
+const { database } = withId(7n)
+database.exec(`CREATE TABLE strict (id INTEGER PRIMARY KEY, other INTEGER) STRICT; CREATE TABLE small (id INT)`)
+const put = (table: string, column: string, value: unknown) =>
+  outcome(() => {
+    database.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`).run(value)
+    const [row] = database
+      .prepare(`SELECT typeof(${column}) AS type, CAST(${column} AS TEXT) AS text FROM ${table} ORDER BY rowid DESC`)
+      .all()
+    return `${row.type} ${row.text}`
+  })
+
+for (const statement of statementsOf('Text columns', 'SQLite')) database.exec(statement)
+database.exec('CREATE TABLE careless (id TEXT PRIMARY KEY COLLATE NOCASE)')
+const both = (table: string) =>
+  outcome(() => database.prepare(`INSERT INTO ${table} VALUES (?), (?)`).run(...pair).changes)
+
+const [timeStatement = ''] = statementsOf('The time in SQL', 'SQLite')
+const times = timesOf(timeStatement).map(({ name, statement, ids, times }) => {
+  database.exec('DROP TABLE IF EXISTS orders; CREATE TABLE orders (id INTEGER, item TEXT)')
+  const add = database.prepare('INSERT INTO orders (id) VALUES (?)')
+  for (const id of ids) add.run(id)
+  const byId = statement.replace('SELECT id,', 'SELECT CAST(id AS TEXT) AS text,')
+  const told = new Map(
+    database
+      .prepare(byId)
+      .all()
+      .map(({ text, made }: Record<string, string>) => [text, made]),
+  )
+  return {
+    name,
+    wrong: ids.filter((id, index) => told.get(`${id}`) !== times[index]?.toISOString()).length,
+    count: told.size,
+  }
+})
+
+database.exec('DROP TABLE orders; CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT)')
+const plan = (statement: string) =>
+  database
+    .prepare(`EXPLAIN QUERY PLAN ${statement.replaceAll('?', '5')}`)
+    .all()
+    .map(({ detail }: { detail: string }) => detail)
+const indexes = (type: string) => {
+  database.exec(`DROP TABLE IF EXISTS keyed; CREATE TABLE keyed (id ${type} PRIMARY KEY)`)
+  return database
+    .prepare(`SELECT COUNT(*) AS count FROM sqlite_master WHERE type = 'index' AND tbl_name = 'keyed'`)
+    .get().count
+}
+
+console.log(
+  JSON.stringify({
+    stored: [id, `${id}`].map(stored),
+    found: [id, `${id}`].map(found),
+    storedNumber: stored(Number(id)),
+    byDefault: read(false),
+    withSetting: read(true),
+    count: typeof withId(id, true).database.prepare('SELECT COUNT(*) AS count FROM ids').get().count,
+    rowids: [false, true].map((isSet) => nameOf(withId(id, isSet).lastInsertRowid)),
+    columnsOfRow: Object.keys(withId(7n).database.prepare('SELECT id FROM ids').get()),
+    small: outcome(() => withId(7n).database.prepare('SELECT id FROM ids').get().id),
+    foundByDigits: withId(7n).database.prepare(`${exact} WHERE id = ?`).all('7abc').length,
+    unsigned: {
+      bigint: put('ids', 'other', 2n ** 63n),
+      text: put('ids', 'other', `${2n ** 63n}`),
+      key: put('ids', 'id', `${2n ** 63n}`),
+      strict: put('strict', 'other', `${2n ** 63n}`),
+    },
+    int: put('small', 'id', id),
+    links: both('links'),
+    careless: both('careless'),
+    times,
+    indexes: ['INTEGER', 'BIGINT'].map(indexes),
+    // At last, because libsql keeps what it explained locked.
+    plans: statementsOf('Ranges of time', 'SQLite').map(plan),
+    planByTime: plan(`SELECT * FROM (${timeStatement}) WHERE made > '2026'`),
+  }),
+)
