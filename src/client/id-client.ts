@@ -2,17 +2,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { IdArray } from '../engine/engine.js'
-import type { NarrowGenerator } from '../generator/id-generator.js'
-import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
+import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
+import type { DecodedId, Field, Layout } from '../layout/index.js'
 import type { ServerStats } from './server.js'
 
 /**
  * Hands out ids of a service, made by {@link connect}. With layouts of at most 53 bits it has `nextNumber()` too; where TypeScript does
  * not know the layout, that is optional.
  */
-export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient &
-  LayoutClient<F> &
-  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
+export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient & LayoutClient<F> & NumbersOf<F>
 
 /** Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws `ERR_NUMBER_UNSAFE` above 2^53 - 1. */
 export type NumberClient = BaseClient & NarrowGenerator

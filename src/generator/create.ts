@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { clockMs, openCore } from '../engine/open.js'
-import type { Field, Layout, layouts } from '../layout/index.js'
+import type { Field, Layout, Twitter } from '../layout/index.js'
 import { Generator } from './generator.js'
 import type { IdGenerator } from './id-generator.js'
 import { LeasedCore } from './leased.js'
@@ -28,14 +28,14 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * const ids = createGenerator({ node: { datacenter: 1, worker: 7 } })
  * ids.next() // a bigint
  */
-export function createGenerator<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+export function createGenerator<const F extends readonly Field[] = Twitter>(
   options: GeneratorOptions<F> = {},
 ): IdGenerator<F> {
   return createSeeded(options, crypto.getRandomValues(new Uint32Array(1))[0] as number)
 }
 
 /** Makes a generator. @param seed - For `sequenceStart: 'random'`; 32 bits. @internal */
-export function createSeeded<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+export function createSeeded<const F extends readonly Field[] = Twitter>(
   options: GeneratorOptions<F>,
   seed: number,
 ): IdGenerator<F> {

@@ -10,8 +10,19 @@ import type { Stats } from './stats.js'
  * A generator of ids, made by {@link createGenerator}. With layouts of at most 53 bits it has `nextNumber()` too; where
  * TypeScript does not know the layout, that is optional.
  */
-export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> &
-  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
+export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> & NumbersOf<F>
+
+/**
+ * What a layout of at most 53 bits adds. The others add `Disposable`, which generators and clients are already: with `unknown` in its
+ * place, TypeScript would drop the name of the type that this is a part of.
+ *
+ * @internal
+ */
+export type NumbersOf<F extends readonly Field[]> = [IsNarrow<F>] extends [true]
+  ? NarrowGenerator
+  : [IsNarrow<F>] extends [false]
+    ? Disposable
+    : Partial<NarrowGenerator>
 
 /** What generators of layouts of at most 53 bits have in addition. */
 export interface NarrowGenerator {
