@@ -6,26 +6,37 @@ import type { Layout, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
 
-/** The parts of an id. */
+/**
+ * The parts of an id, as {@link decode} returns them.
+ *
+ * @example
+ * decode('175928847299117063', layouts.discord).fields // { worker: 1, process: 0 }
+ */
 export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
-  /** When it was made, to the tick. */
+  /** When the id was made, to the tick. */
   timestamp: Date
-  /** The same in milliseconds since 1970. */
+  /** The same moment in milliseconds since 1970. */
   timestampMs: number
   /** All node fields as one number, the first field the most significant. */
   node: number
-  /** Each node field. */
+  /** The node fields by their names. */
   fields: { [K in NodeFieldOf<F>]: number }
-  /** Which id of that tick and node it is, from 0. */
+  /** Which id of its tick and node it is, from 0. */
   sequence: number
 }
 
-/** What {@link composeId} takes: the parts, with the node in either form. */
+/**
+ * What {@link composeId} takes: the parts, with the node in either form.
+ *
+ * @example
+ * composeId({ timestampMs: Date.UTC(2024, 0, 1), node: 0 }, layouts.twitter) // 1741610183685046272n
+ */
 export interface IdParts<F extends readonly Field[] = readonly Field[]> {
   /** Milliseconds since 1970; rounded down to the layout's tick. */
   timestampMs: number
+  /** One number over all node fields, or one for each. */
   node: NodeOf<F>
-  /** @default 0 */
+  /** From 0 to the most that the layout holds. @default 0 */
   sequence?: number
   /** Not needed, and in what {@link decode} returns: the same moment as `timestampMs`. */
   timestamp?: Date

@@ -1,7 +1,7 @@
-/** A field of a layout: its name and its width in bits. */
+/** A field of a layout: its name, and its width of 1 to 53 bits. */
 export type Field = readonly [name: string, bits: number]
 
-/** The names of the fields that together are the node. */
+/** The names of the node fields: all but `timestamp` and `sequence`. */
 export type NodeFieldOf<F extends readonly Field[]> = Exclude<F[number][0], 'timestamp' | 'sequence'>
 
 /** Fields that an interface can extend, which then names them: editors and errors show `Layout<Twitter>` and not the fields. @internal */

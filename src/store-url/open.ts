@@ -60,6 +60,7 @@ const optionNames: readonly string[] = [
 
 /** A store that {@link openStore} has opened. */
 export interface OpenedStore {
+  /** The store. */
   readonly store: Store
   /** Its URL without credentials and parameters, for messages. */
   readonly shown: string

@@ -4,13 +4,15 @@ import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkName } from './options.js'
 
+/** The options of {@link leafAllocStore}. */
 export interface LeafAllocOptions {
   /** The name of the table, in the database of the pool. @default 'leaf_alloc' */
   table?: string
 }
 
-/** Segments of numbers from the table of Leaf. */
+/** Segments of numbers from the table of Leaf, as {@link leafAllocStore} returns them. */
 export interface LeafAllocStore {
+  /** The kind of store, for messages. */
   readonly name: 'leaf_alloc'
   /**
    * Takes the next numbers of a row: `first` and those that follow, `count` of them. A call that rejects may have taken some; they are

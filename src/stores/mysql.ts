@@ -8,6 +8,7 @@ import { newVersion } from './version.js'
 
 export type { MysqlPool } from './mysql-pool.js'
 
+/** The options of {@link mysqlStore}. */
 export interface MysqlStoreOptions extends StoreOptions {
   /** The name of the table, in the database of the pool. @default 'graupel_store' */
   table?: string

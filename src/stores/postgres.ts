@@ -14,6 +14,7 @@ interface PostgresJsClient {
   unsafe(text: string, values: string[]): PromiseLike<unknown>
 }
 
+/** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends StoreOptions {
   /** The name of the table, which is looked for along the `search_path`. @default 'graupel_store' */
   table?: string

@@ -17,6 +17,7 @@ interface GlideClient {
   customCommand(words: string[]): Promise<unknown>
 }
 
+/** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions {
   /** What the names of its keys begin with. @default 'graupel' */
   prefix?: string
