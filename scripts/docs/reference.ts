@@ -15,29 +15,14 @@ for (const [path, { import: esm }] of Object.entries<{ import?: { default: strin
     entries.set(esm.default.replace(/^\.\/dist\/(.*)js$/, 'src/$1ts'), path.replace('.', 'graupel'))
 }
 
-/** What types are made of, and what is used of the clients of other packages: the docstrings of the types say it in words. */
+/** Types that the page does not have: the docstrings of those that are made of them say in words what they are. */
 const unnamed = [
-  ...[
-    'AtMost53',
-    'Sum',
-    'NumbersOf',
-    'engineOptions',
-    'overflowActions',
-    'radixes',
-    'resets',
-    'rollbackActions',
-    'startModes',
-  ],
-  ...[
-    'Answer',
-    'CallbackPool',
-    'GlideClient',
-    'IoredisClient',
-    'NodeRedisClient',
-    'PgClient',
-    'PostgresJsClient',
-    'PromisePool',
-  ],
+  // Lists of values, and sums of widths.
+  ...['engineOptions', 'overflowActions', 'radixes', 'resets', 'rollbackActions', 'startModes'],
+  ...['AtMost53', 'NumbersOf', 'Sum'],
+  // What is used of the clients of other packages.
+  ...['Answer', 'CallbackPool', 'GlideClient', 'IoredisClient'],
+  ...['NodeRedisClient', 'PgClient', 'PostgresJsClient', 'PromisePool'],
 ]
 
 const app = await Application.bootstrap({

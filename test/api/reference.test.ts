@@ -97,7 +97,9 @@ describe('docs/api.md', () => {
   })
 
   it('links to what there is', () => {
-    const definitions = new Map([...page.matchAll(/^\[(`[^`]*`)\]: (\S+)$/gm)].map(([, label, target]) => [label, target]))
+    const definitions = new Map(
+      [...page.matchAll(/^\[(`[^`]*`)\]: (\S+)$/gm)].map(([, label, target]) => [label, target]),
+    )
     const labels = [...prose.matchAll(/\[(`[^`]+`)\](?!\()/g)].map(([, label]) => label)
     expect(labels.length).toBeGreaterThan(300)
     expect(labels.filter((label) => !definitions.has(label))).toEqual([])
