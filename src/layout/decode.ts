@@ -114,6 +114,8 @@ const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
  * for taking over ids of another system; ids that have to be new come from a generator. What {@link decode} returns can be
  * given as it is; where `timestamp` or `fields` then say something else than `timestampMs` and `node`, that is refused.
  *
+ * @param parts - `timestampMs` and `node` are required; the sequence is 0 by default.
+ * @param layout - The layout of the id.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold; TypeError, RangeError `ERR_NODE_INVALID`.
  * @example
  * composeId({ timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }, layouts.discord) // 175928847299117063n

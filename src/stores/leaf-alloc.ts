@@ -43,6 +43,7 @@ const notComparable = 1267
  *
  * @param client - As of `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is, where its transaction
  * was not committed.
+ * @param options - None is required; {@link LeafAllocOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with what the client says;
  * with RangeError `ERR_OPTION_INVALID` where there is no such row, and `ERR_SEGMENT_OVERFLOW` where too few numbers are left; with
  * GraupelError `ERR_STORE_INVALID` where the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without transactions, or a

@@ -40,6 +40,7 @@ const busyTimeoutMs = 5000
  * the connection has a transaction open, because a rollback would take the write back.
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is never closed.
+ * @param options - None is required; {@link SqliteStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * throws, and with GraupelError `ERR_STORE_UNSAFE` where it is refused, `ERR_STORE_UNAVAILABLE` where the table is missing.
  * @example

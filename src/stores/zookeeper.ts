@@ -47,6 +47,7 @@ const noData = Buffer.alloc(0)
  * the node of the prefix and below, and CREATE above it, unless that node is there.
  *
  * @param createClient - Returns a new client that is not connected, each time; what it is given by `addAuthInfo` is used.
+ * @param options - None is required; {@link ZooKeeperStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * says, and with GraupelError `ERR_STORE_UNAVAILABLE` where there is no connection, where the session has expired, where the
  * server refuses what `addAuthInfo` was given (`AUTH_FAILED`) or what its user asks (`NO_AUTH`), and after `close()`.
