@@ -47,10 +47,10 @@ export const errorCodes = {
   ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
 } as const
 
-/** One of the codes in {@link errorCodes}. */
+/** One of the codes in {@link errorCodes}, such as `'ERR_CLOSED'`. */
 export type ErrorCode = keyof typeof errorCodes
 
-/** What an error may carry beside its code. */
+/** What a {@link GraupelError} may carry beside its code. */
 export interface ErrorDetails {
   /** The error that led to this one. */
   cause?: unknown
@@ -80,12 +80,17 @@ const brand = Symbol.for('graupel.error')
  * }
  */
 export class GraupelError extends Error {
+  /** Always `'GraupelError'`, also where a bundler has renamed the class. */
   override readonly name = 'GraupelError'
   /** The rule that was broken; `docs/errors.md` says what to do about each. */
   readonly code: ErrorCode
+  /** Milliseconds after which the same call can succeed. */
   declare readonly retryAfterMs?: number
+  /** Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`. */
   declare readonly rollbackMs?: number
+  /** The HTTP status of the answer; only with `ERR_SERVICE_REFUSED`. */
   declare readonly status?: number
+  /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   declare filled?: number
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {

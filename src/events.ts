@@ -1,11 +1,20 @@
 import { platform } from '#platform'
 
-/** What the channels `graupel:rollback` and `graupel:overflow` of `node:diagnostics_channel` publish. */
+/**
+ * What the channels `graupel:rollback` and `graupel:overflow` of `node:diagnostics_channel` publish.
+ *
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * subscribe('graupel:rollback', ({ node, rollbackMs }) => console.warn(`node ${node}: the clock is ${rollbackMs} ms behind`))
+ */
 export interface AheadEvent {
+  /** Why the next id is ahead of the clock: the clock stepped back, or the ids of a tick are used up. */
   type: 'rollback' | 'overflow'
   /** Name of the layout. */
   layout: string
+  /** The namespace of the generator. */
   namespace: string
+  /** The node of the generator. */
   node: number
   /** What the clock shows, in milliseconds since 1970. */
   nowMs: number
@@ -17,8 +26,11 @@ export interface AheadEvent {
 
 /** What the channel `graupel:engine` publishes, once, when the engine was chosen. */
 export interface EngineEvent {
+  /** The engine. */
   kind: 'native' | 'js'
+  /** Path of the native engine's binary; only with `'native'`. */
   file?: string
+  /** Why the native engine was not chosen; only with `'js'`. */
   reason?: string
 }
 
@@ -34,13 +46,15 @@ export interface LeaseEvent {
   store: string
   /** Name of the layout. */
   layout: string
+  /** The namespace of the lease. */
   namespace: string
+  /** The node that the lease has, or had last. */
   node: number
   /** Ids stay before this time; milliseconds since 1970. */
   ceilingMs: number
-  /** With `waiting`: milliseconds since 1970. */
+  /** Until when it waits, in milliseconds since 1970; only with `waiting`. */
   untilMs?: number
-  /** With `unreachable` and `ended`. */
+  /** What has failed; only with `unreachable` and `ended`. */
   error?: Error
 }
 
@@ -52,10 +66,11 @@ export interface SegmentsEvent {
   store: string
   /** What is numbered. */
   name: string
-  /** With `failed`. */
+  /** Why the attempt has failed; only with `failed`. */
   error?: Error
-  /** With `skipped`: the first number, and how many. */
+  /** The first number that is left out; only with `skipped`. */
   from?: bigint
+  /** How many numbers are left out; only with `skipped`. */
   count?: bigint
 }
 

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import type { Field, layouts } from '../layout/index.js'
+import type { Field, Twitter } from '../layout/index.js'
 import { Client } from './client.js'
 import type { Clocks } from './clocks.js'
 import type { IdClient, NumberClient } from './id-client.js'
@@ -10,7 +10,8 @@ import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } 
  * out twice; those that a client has left when it ends are given to no other.
  *
  * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; GraupelError
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError
+ * `ERR_LAYOUT_DECODE_ONLY`; GraupelError
  * `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`; the reason of `signal`.
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728' })
@@ -18,9 +19,7 @@ import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } 
  * ids.close()
  */
 export function connect(options: SegmentConnectOptions): Promise<NumberClient>
-export function connect<const F extends readonly Field[] = typeof layouts.twitter.fields>(
-  options: ConnectOptions<F>,
-): Promise<IdClient<F>>
+export function connect<const F extends readonly Field[] = Twitter>(options: ConnectOptions<F>): Promise<IdClient<F>>
 export async function connect(options: ConnectOptions | SegmentConnectOptions): Promise<BaseOf> {
   const { monotonicMs, wallMs, later, background } = platform
   return connectBy(options, { monotonicMs, wallMs, later, background, random: Math.random })

@@ -2,26 +2,30 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { IdArray } from '../engine/engine.js'
-import type { NarrowGenerator } from '../generator/id-generator.js'
-import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
+import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
+import type { DecodedId, Field, Layout } from '../layout/index.js'
 import type { ServerStats } from './server.js'
 
 /**
- * Hands out ids of a service, made by {@link connect}. With layouts of at most 53 bits it has `nextNumber()` too; where TypeScript does
- * not know the layout, that is optional.
+ * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}, and with layouts of at most 53 bits
+ * it has `nextNumber()` too. Where TypeScript does not know the layout, that is optional.
+ *
+ * @example
+ * const ids = await connect({ url: 'http://127.0.0.1:4728' })
+ * const text = ids.nextString()
+ * ids.decode(text).sequence >= 0 // true
+ * ids.close()
  */
-export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient &
-  LayoutClient<F> &
-  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
+export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient & LayoutClient<F> & NumbersOf<F>
 
 /** Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws `ERR_NUMBER_UNSAFE` above 2^53 - 1. */
 export type NumberClient = BaseClient & NarrowGenerator
 
-/** What clients of ids have, and those of numbers have not. */
+/** What clients of ids have in addition to those of numbers. */
 export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
   /** The fields of its ids and their widths. */
   readonly layout: Layout<F>
-  /** Decodes an id of this layout. @throws as {@link decode}. */
+  /** Decodes an id of this layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
   decode(id: bigint | string): DecodedId<F>
 }
 

@@ -5,7 +5,7 @@ import { checkName } from '../numbers/name.js'
 import { checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
 import type { Answer } from './answer.js'
 
-/** What says who asks: a token, or a function that gives one for each request. */
+/** The token that a service asks for, or a function that gives one for each request. */
 export type Token = string | (() => string | Promise<string>)
 
 /** What a client uses of `fetch`: Node's and a browser's, or a function of your own that calls one of them. */
@@ -33,7 +33,7 @@ export interface CommonOptions {
   count?: number
   /** The most ids that are asked for at once: 1 to 1 048 576. A service that allows fewer is asked for fewer. @default 65 536 */
   maxCount?: number
-  /** Which part of a batch is used when the next one is asked for: 0 to 1. @default 0.5 */
+  /** Which part of a batch is used up when the next one is asked for: 0 to 1. @default 0.5 */
   refillAt?: number
   /** How long a batch should last, in milliseconds: 1 to 86 400 000. Larger ones are asked for where it lasts less. @default 1000 */
   refillMs?: number
@@ -51,10 +51,17 @@ export interface CommonOptions {
   signal?: AbortSignal
 }
 
-/** What {@link connect} takes for ids. */
+/**
+ * What {@link connect} takes for ids.
+ *
+ * @example
+ * const ids = await connect({ url: 'http://127.0.0.1:4728', count: 500, timeoutMs: 1000 })
+ * ids.close()
+ */
 export interface ConnectOptions<F extends readonly Field[] = readonly Field[]> extends CommonOptions {
   /** How the ids are made up. The service has to have the layout by its name. @default layouts.twitter */
   layout?: Layout<F>
+  /** Ids have no segment; {@link SegmentConnectOptions} has one. */
   segment?: undefined
 }
 
@@ -62,6 +69,7 @@ export interface ConnectOptions<F extends readonly Field[] = readonly Field[]> e
 export interface SegmentConnectOptions extends CommonOptions {
   /** The name of the segment: 1 to 128 characters. */
   segment: string
+  /** Numbers of a segment have no layout. */
   layout?: undefined
 }
 

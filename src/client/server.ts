@@ -4,8 +4,9 @@ import type { Clocks } from './clocks.js'
 const firstPauseMs = 100
 const maxPauseMs = 5000
 
-/** What {@link IdClient.stats} says of a server. */
+/** What {@link ClientStats} says of each server. */
 export interface ServerStats {
+  /** Its URL. */
   url: string
   /** Requests that were sent to it. */
   requests: number

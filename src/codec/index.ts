@@ -27,6 +27,7 @@ export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', '
  * `decimal` has no padding, because its readers are JSON and JavaScript: it sorts so only among ids of equal length.
  *
  * @param id - A bigint from 0 to 2^64 - 1, or its decimal digits.
+ * @param encoding - One of {@link encodings}.
  * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example
  * encodeId(175928847299117063n, 'base62') // '0Czks0tP37X'
@@ -45,6 +46,8 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Byte
  * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts have the full width,
  * with the leading zeros, except that decimal must not have any; hex and base32 are read in both cases.
  *
+ * @param text - The text, or the 8 bytes.
+ * @param encoding - The encoding that it was written in; nothing is guessed.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example
  * parseId('0Czks0tP37X', 'base62') // 175928847299117063n

@@ -43,6 +43,7 @@ export interface CounterStats {
  * await next() // 'T0001'
  */
 export interface Counter extends Disposable {
+  /** The name whose numbers it counts. */
   readonly name: string
   /**
    * The next number as text, by the pattern.

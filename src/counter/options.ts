@@ -8,7 +8,15 @@ import { type Reset, resets } from './period.js'
 import type { CounterRules } from './record.js'
 import { CounterText } from './text.js'
 
-/** The options of {@link createCounter}. Every one is checked, and a name that does not exist is refused. */
+/**
+ * The options of {@link createCounter}. Every one is checked, and a name that does not exist is refused.
+ *
+ * @example
+ * const pattern = 'IN-{yyyy}-{count:5}'
+ * const counter = await createCounter({ store: memoryStore(), name: 'invoices', pattern, reset: 'year', timeZone: '+01:00' })
+ * const first = await counter.next()
+ * first.slice(-6) // '-00001'
+ */
 export interface CounterOptions {
   /** Where the count is kept: what a function of `graupel/stores/…` returns, or a store of your own. */
   store: Store

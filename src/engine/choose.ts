@@ -4,11 +4,12 @@ import { publish } from '../events.js'
 import { faultError } from './fault.js'
 import { type NativeEngine, nativeEngine } from './native/core.js'
 
-/** Which engine runs: C++ or TypeScript. */
+/** Which engine makes the ids: `'native'` is C++, `'js'` is TypeScript. */
 export type EngineKind = 'native' | 'js'
 
 /** The engine that `engine: 'auto'` chooses in this process, and why. */
 export interface EngineInfo {
+  /** The engine. */
   kind: EngineKind
   /** Path of the native engine's binary; only with `'native'`. */
   file?: string
@@ -18,6 +19,7 @@ export interface EngineInfo {
 
 /** @internal */
 export const engineOptions = ['auto', 'native', 'js'] as const
+/** The option `engine`: `'auto'` is the native engine where that loads, and else the js engine. */
 export type EngineOption = (typeof engineOptions)[number]
 
 /** The variable of the environment that overrides `'auto'`. @internal */

@@ -17,7 +17,7 @@ export const Status = {
   unavailable: 6,
 } as const
 
-/** Where an engine writes ids: arrays over an `ArrayBuffer`, spelt so that TypeScript before 5.7 can read it. */
+/** An array that ids can be written to: a `BigUint64Array` or a `BigInt64Array` over an `ArrayBuffer`. */
 export type IdArray = ReturnType<typeof BigUint64Array.of> | ReturnType<typeof BigInt64Array.of>
 
 /** Where the state word stands against a fresh reading of the clock. */
@@ -120,6 +120,7 @@ export interface Core {
 
 /** How a new tick's sequence begins. The numbers are the ones of `native/core/sequence_start.h`. */
 export const startModes = { zero: 0, random: 1, rotate: 2 } as const
+/** The first sequence number of a new tick: 0, a random one, or the next of a rotation. */
 export type SequenceStartMode = keyof typeof startModes
 
 /** Where the state word is. The numbers are the ones of `native/host/home.h`. */

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { clockMs, openCore } from '../engine/open.js'
-import type { Field, Layout, layouts } from '../layout/index.js'
+import type { Field, Layout, Twitter } from '../layout/index.js'
 import { Generator } from './generator.js'
 import type { IdGenerator } from './id-generator.js'
 import { LeasedCore } from './leased.js'
@@ -13,29 +13,29 @@ const yearMs = 365.25 * 24 * 3600 * 1000
 
 /**
  * Makes a generator. All generators with the same namespace, layout and node share one state, in all threads and processes of
- * this user on this host, so their ids are distinct. On the js engine a second process is refused. The option `state` changes
- * how far that reaches.
+ * this user on this host, so their ids are distinct. On the js engine a second process is refused. The option `state` says
+ * which threads and processes share a state.
  *
- * It may block: until the next tick begins, where the memory of the state has just been made; and for the locks of a state
- * file, for `maxWaitMs` in all, or 1000 ms where that is not given.
+ * It may block: until the next tick begins, where it has made the memory of the state; and until a state file is unlocked, for
+ * `maxWaitMs` in all, or 1000 ms where that is not given.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
- * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`,
+ * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_LAYOUT_EXPIRED`,
  * `ERR_NATIVE_UNAVAILABLE`, `ERR_STATE_UNREACHABLE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH`,
  * `ERR_STATE_CORRUPT`, `ERR_STATE_FULL`.
  * @example
  * const ids = createGenerator({ node: { datacenter: 1, worker: 7 } })
  * ids.next() // a bigint
  */
-export function createGenerator<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+export function createGenerator<const F extends readonly Field[] = Twitter>(
   options: GeneratorOptions<F> = {},
 ): IdGenerator<F> {
   return createSeeded(options, crypto.getRandomValues(new Uint32Array(1))[0] as number)
 }
 
 /** Makes a generator. @param seed - For `sequenceStart: 'random'`; 32 bits. @internal */
-export function createSeeded<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+export function createSeeded<const F extends readonly Field[] = Twitter>(
   options: GeneratorOptions<F>,
   seed: number,
 ): IdGenerator<F> {

@@ -7,13 +7,35 @@ import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
 import type { Stats } from './stats.js'
 
 /**
- * A generator of ids, made by {@link createGenerator}. With layouts of at most 53 bits it has `nextNumber()` too; where
- * TypeScript does not know the layout, that is optional.
+ * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most 53 bits a
+ * {@link NarrowGenerator} too. Where TypeScript does not know the layout, `nextNumber` is optional.
+ *
+ * @example
+ * const ids = createGenerator({ node: 7 })
+ * const text = ids.nextString()
+ * ids.decode(text).node // 7
  */
-export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> &
-  ([IsNarrow<F>] extends [true] ? NarrowGenerator : [IsNarrow<F>] extends [false] ? unknown : Partial<NarrowGenerator>)
+export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> & NumbersOf<F>
 
-/** What generators of layouts of at most 53 bits have in addition. */
+/**
+ * What a layout of at most 53 bits adds. The others add `Disposable`, which generators and clients are already: with `unknown` in its
+ * place, TypeScript would drop the name of the type that this is a part of.
+ *
+ * @internal
+ */
+export type NumbersOf<F extends readonly Field[]> = [IsNarrow<F>] extends [true]
+  ? NarrowGenerator
+  : [IsNarrow<F>] extends [false]
+    ? Disposable
+    : Partial<NarrowGenerator>
+
+/**
+ * What generators of layouts of at most 53 bits have in addition.
+ *
+ * @example
+ * const ids = createGenerator({ node: 7, layout: layouts.js53 })
+ * Number.isSafeInteger(ids.nextNumber()) // true
+ */
 export interface NarrowGenerator {
   /**
    * Makes one id as a number, which holds it exactly.
@@ -72,7 +94,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   fillAsync<A extends IdArray>(array: A): Promise<A>
   /** Makes `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): bigint[]
-  /** Decodes an id of this generator's layout. @throws as {@link decode}. */
+  /** Decodes an id of this generator's layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
   decode(id: bigint | string): DecodedId<F>
   /** Counts what this generator has done; after `close()`, what it had done by then. */
   stats(): Stats

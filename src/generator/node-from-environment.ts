@@ -22,6 +22,7 @@ export interface NodeSources {
  * `createGenerator` takes `GRAUPEL_NODE` by itself. This function is for the ordinal, and for a number that is a part of the
  * node. Browsers have no environment, so it throws there.
  *
+ * @param sources - What counts beside `GRAUPEL_NODE`; nothing by default.
  * @returns A whole number from 0 up. Whether it fits the layout is checked by what it is passed to.
  * @throws TypeError `ERR_NODE_REQUIRED` where no variable says a number; TypeError, RangeError `ERR_NODE_INVALID` for one that
  * is no number in plain digits, for the name of another pod, and where two variables disagree; TypeError `ERR_OPTION_UNKNOWN`,

@@ -1,7 +1,14 @@
 import type { EngineKind } from '../engine/choose.js'
 import type { LeaseStats } from '../lease/stats.js'
 
-/** What {@link BaseGenerator.stats} returns. All counts are of this generator alone. */
+/**
+ * What {@link BaseGenerator.stats} returns. All counts are of this generator alone.
+ *
+ * @example
+ * const ids = createGenerator({ node: 7 })
+ * ids.take(3)
+ * ids.stats().issued // 3
+ */
 export interface Stats {
   /** The engine that was chosen. */
   engine: EngineKind

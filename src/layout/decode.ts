@@ -6,26 +6,37 @@ import type { Layout, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
 import type { Field, NodeFieldOf } from './types.js'
 
-/** The parts of an id. */
+/**
+ * The parts of an id, as {@link decode} returns them.
+ *
+ * @example
+ * decode('175928847299117063', layouts.discord).fields // { worker: 1, process: 0 }
+ */
 export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
-  /** When it was made, to the tick. */
+  /** When the id was made, to the tick. */
   timestamp: Date
-  /** The same in milliseconds since 1970. */
+  /** The same moment in milliseconds since 1970. */
   timestampMs: number
   /** All node fields as one number, the first field the most significant. */
   node: number
-  /** Each node field. */
+  /** The node fields by their names. */
   fields: { [K in NodeFieldOf<F>]: number }
-  /** Which id of that tick and node it is, from 0. */
+  /** Which id of its tick and node it is, from 0. */
   sequence: number
 }
 
-/** What {@link composeId} takes: the parts, with the node in either form. */
+/**
+ * What {@link composeId} takes: the parts, with the node in either form.
+ *
+ * @example
+ * composeId({ timestampMs: Date.UTC(2024, 0, 1), node: 0 }, layouts.twitter) // 1741610183685046272n
+ */
 export interface IdParts<F extends readonly Field[] = readonly Field[]> {
   /** Milliseconds since 1970; rounded down to the layout's tick. */
   timestampMs: number
+  /** One number over all node fields, or one for each. */
   node: NodeOf<F>
-  /** @default 0 */
+  /** From 0 to the most that the layout holds. @default 0 */
   sequence?: number
   /** Not needed, and in what {@link decode} returns: the same moment as `timestampMs`. */
   timestamp?: Date
@@ -103,6 +114,8 @@ const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
  * for taking over ids of another system; ids that have to be new come from a generator. What {@link decode} returns can be
  * given as it is; where `timestamp` or `fields` then say something else than `timestampMs` and `node`, that is refused.
  *
+ * @param parts - `timestampMs` and `node` are required; the sequence is 0 by default.
+ * @param layout - The layout of the id.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold; TypeError, RangeError `ERR_NODE_INVALID`.
  * @example
  * composeId({ timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }, layouts.discord) // 175928847299117063n

@@ -19,7 +19,7 @@ const genuine = new WeakMap<object, Layout>()
 /**
  * Makes a layout of your own, after checking it.
  *
- * @param spec - Fields from the most significant to the least; at most 63 bits together, 64 with `unsigned: true`.
+ * @param spec - `name`, `epochMs`, `tickMs` and `fields`: of 1 to 53 bits each, of at most 63 bits together, or 64 with `unsigned: true`.
  * @returns A frozen layout, whose type knows its node fields and whether `nextNumber()` exists.
  * @throws TypeError, RangeError `ERR_LAYOUT_INVALID`, TypeError `ERR_OPTION_UNKNOWN`, RangeError `ERR_EPOCH_INVALID`.
  * @example

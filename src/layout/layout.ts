@@ -1,6 +1,11 @@
 import type { Field, NodeFieldOf } from './types.js'
 
-/** What {@link defineLayout} takes. */
+/**
+ * What {@link defineLayout} takes.
+ *
+ * @example
+ * defineLayout({ ...layouts.twitter, name: 'ours', epochMs: Date.UTC(2024, 0, 1) }).expiresAt.getUTCFullYear() // 2093
+ */
 export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   /** For people: messages, the command line, `graupel layouts`. */
   name: string
@@ -19,11 +24,13 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
 /** Every copy of the package recognises the layouts of other copies by this symbol. It proves nothing: any code can use it. */
 const brand = Symbol.for('graupel.layout')
 
-/** Where a field lies. */
+/** Where a field of a layout lies in an id. */
 export interface Placement {
+  /** Name of the field. */
   readonly name: string
+  /** Width of the field. */
   readonly bits: number
-  /** Bits to its right. */
+  /** How many bits stand to its right. */
   readonly shift: number
 }
 
@@ -32,20 +39,33 @@ export interface Placement {
  *
  * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again; everything
  * else is worked out from them.
+ *
+ * @example
+ * layouts.twitter.nodes // 1024
+ * layouts.twitter.idsPerSecond // 4096000
+ * layouts.twitter.expiresAt.toISOString() // '2080-07-10T17:30:30.209Z'
  */
 export class Layout<F extends readonly Field[] = readonly Field[]> {
+  /** For people: messages, the command line, `graupel layouts`. */
   readonly name: string
+  /** Milliseconds since 1970 that the timestamp 0 stands for. */
   readonly epochMs: number
+  /** Milliseconds of a tick, in which the timestamp counts. */
   readonly tickMs: number
+  /** Name and width in bits of each field, the most significant first. */
   readonly fields: F
+  /** Whether ids may use the 64th bit, with which they do not fit a signed column. */
   readonly unsigned: boolean
+  /** Whether it is for reading ids alone, so that generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. */
   readonly decodeOnly: boolean
   // Worked out once, because decoding an id needs all of it; not enumerable, so that `{ ...layout }` is a specification.
   /** Width of an id in bits, at most 64. */
   declare readonly bits: number
   /** Width of all node fields together. */
   declare readonly nodeBits: number
+  /** The place of the timestamp. */
   declare readonly timestamp: Placement
+  /** The place of the sequence. */
   declare readonly sequence: Placement
   /** The fields that together are the node, the most significant first. */
   declare readonly nodeFields: readonly (Placement & { readonly name: NodeFieldOf<F> })[]
@@ -84,7 +104,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     return new Date(this.epochMs + (this.maxTick + 1) * this.tickMs)
   }
 
-  /** Number of different nodes. */
+  /** How many different nodes there are. */
   get nodes(): number {
     return 2 ** this.nodeBits
   }
@@ -94,7 +114,10 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     return (2 ** this.sequence.bits * 1000) / this.tickMs
   }
 
-  /** The last tick that is issued. Where time and sequence fill all 64 bits it is one less than fits: the state word counts one past the last slot. */
+  /**
+   * The last tick in which ids are made. Where time and sequence fill all 64 bits it is one less than fits, because the state word counts one
+   * past the last slot.
+   */
   get maxTick(): number {
     const last = 2 ** this.timestamp.bits - 1
     return this.timestamp.bits + this.sequence.bits === 64 ? last - 1 : last

@@ -1,4 +1,26 @@
 import { defineLayout } from './define.js'
+import type { Named } from './types.js'
+
+/** The fields of `layouts.twitter`. */
+export interface Twitter extends Named<[['timestamp', 41], ['datacenter', 5], ['worker', 5], ['sequence', 12]]> {}
+/** The fields of `layouts.leaf`. */
+export interface Leaf extends Named<[['timestamp', 41], ['worker', 10], ['sequence', 12]]> {}
+/** The fields of `layouts.discord`. */
+export interface Discord extends Named<[['timestamp', 42], ['worker', 5], ['process', 5], ['sequence', 12]]> {}
+/** The fields of `layouts.instagram`. */
+export interface Instagram extends Named<[['timestamp', 41], ['shard', 13], ['sequence', 10]]> {}
+/** The fields of `layouts.mastodon`. */
+export interface Mastodon extends Named<[['timestamp', 48], ['sequence', 16]]> {}
+/** The fields of `layouts.sonyflake`. */
+export interface Sonyflake extends Named<[['timestamp', 39], ['sequence', 8], ['machine', 16]]> {}
+/** The fields of `layouts.baidu`. */
+export interface Baidu extends Named<[['timestamp', 28], ['worker', 22], ['sequence', 13]]> {}
+/** The fields of `layouts.tsid`. */
+export interface Tsid extends Named<[['timestamp', 42], ['node', 10], ['sequence', 12]]> {}
+/** The fields of `layouts.js53`. */
+export interface Js53 extends Named<[['timestamp', 41], ['node', 5], ['sequence', 7]]> {}
+/** The fields of `layouts.wide`. */
+export interface Wide extends Named<[['timestamp', 41], ['node', 6], ['sequence', 16]]> {}
 
 /** Twitter's epoch, which many systems use with its 41-bit timestamp: 4 November 2010, 01:42:54.657 UTC. */
 const twitterEpochMs = 1288834974657
@@ -14,7 +36,15 @@ const year2020Ms = 1577836800000
  * layouts.discord.expiresAt.getUTCFullYear() // 2154
  */
 export const layouts = Object.freeze({
-  twitter: defineLayout({
+  /**
+   * The ids of Twitter, which is X today. The default of generators, leases and clients.
+   *
+   * - fields: timestamp 41, datacenter 5, worker 5, sequence 12
+   * - width: 63 bits
+   * - time: ticks of 1 ms from 2010-11-04T01:42:54.657Z to 2080-07-10
+   * - source: [twitter-archive/snowflake](https://github.com/twitter-archive/snowflake/tree/snowflake-2010)
+   */
+  twitter: defineLayout<Twitter>({
     name: 'twitter',
     epochMs: twitterEpochMs,
     tickMs: 1,
@@ -25,7 +55,15 @@ export const layouts = Object.freeze({
       ['sequence', 12],
     ],
   }),
-  leaf: defineLayout({
+  /**
+   * The ids of Leaf by Meituan: Twitter's bits, with one worker number.
+   *
+   * - fields: timestamp 41, worker 10, sequence 12
+   * - width: 63 bits
+   * - time: ticks of 1 ms from 2010-11-04T01:42:54.657Z to 2080-07-10
+   * - source: [Meituan-Dianping/Leaf](https://github.com/Meituan-Dianping/Leaf)
+   */
+  leaf: defineLayout<Leaf>({
     name: 'leaf',
     epochMs: twitterEpochMs,
     tickMs: 1,
@@ -35,7 +73,15 @@ export const layouts = Object.freeze({
       ['sequence', 12],
     ],
   }),
-  discord: defineLayout({
+  /**
+   * The ids of Discord.
+   *
+   * - fields: timestamp 42, worker 5, process 5, sequence 12
+   * - width: 64 bits, unsigned; they fit a signed column of 64 bits until 2084-09-06
+   * - time: ticks of 1 ms from 2015-01-01T00:00:00.000Z to 2154-05-15
+   * - source: [Discord's reference](https://discord.com/developers/docs/reference#snowflakes)
+   */
+  discord: defineLayout<Discord>({
     name: 'discord',
     epochMs: 1420070400000,
     tickMs: 1,
@@ -47,7 +93,15 @@ export const layouts = Object.freeze({
     ],
     unsigned: true,
   }),
-  instagram: defineLayout({
+  /**
+   * The ids of Instagram.
+   *
+   * - fields: timestamp 41, shard 13, sequence 10
+   * - width: 64 bits, unsigned; they fit a signed column of 64 bits until 2046-06-27
+   * - time: ticks of 1 ms from 2011-08-24T21:07:01.721Z to 2081-04-30
+   * - source: [Sharding & IDs at Instagram](https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c)
+   */
+  instagram: defineLayout<Instagram>({
     name: 'instagram',
     epochMs: 1314220021721,
     tickMs: 1,
@@ -58,7 +112,16 @@ export const layouts = Object.freeze({
     ],
     unsigned: true,
   }),
-  mastodon: defineLayout({
+  /**
+   * The ids of Mastodon. For reading alone: its 16 bits of sequence are partly a hash that only its database knows, so
+   * generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. It has no node.
+   *
+   * - fields: timestamp 48, sequence 16
+   * - width: 64 bits, unsigned; they fit a signed column of 64 bits until 6429-10-17
+   * - time: ticks of 1 ms from 1970-01-01T00:00:00.000Z to 10889-08-02
+   * - source: [lib/mastodon/snowflake.rb](https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb)
+   */
+  mastodon: defineLayout<Mastodon>({
     name: 'mastodon',
     epochMs: 0,
     tickMs: 1,
@@ -67,10 +130,19 @@ export const layouts = Object.freeze({
       ['sequence', 16],
     ],
     unsigned: true,
-    // PostgreSQL's md5 of the table, a secret and the time, plus the table's sequence (lib/mastodon/snowflake.rb).
+    // PostgreSQL's md5 of the table, a secret and the time, plus the table's sequence.
     decodeOnly: true,
   }),
-  sonyflake: defineLayout({
+  /**
+   * The ids of Sonyflake with its default start time. The sequence stands above the machine, so ids of different
+   * machines interleave within a tick.
+   *
+   * - fields: timestamp 39, sequence 8, machine 16
+   * - width: 63 bits
+   * - time: ticks of 10 ms from 2014-09-01T00:00:00.000Z to 2188-11-16
+   * - source: [sony/sonyflake](https://github.com/sony/sonyflake)
+   */
+  sonyflake: defineLayout<Sonyflake>({
     name: 'sonyflake',
     epochMs: 1409529600000,
     tickMs: 10,
@@ -80,7 +152,16 @@ export const layouts = Object.freeze({
       ['machine', 16],
     ],
   }),
-  baidu: defineLayout({
+  /**
+   * The ids of uid-generator by Baidu with its default epoch. For `decode` alone: a generator refuses it by
+   * `ERR_LAYOUT_EXPIRED`, unless it has a later `epoch`.
+   *
+   * - fields: timestamp 28, worker 22, sequence 13
+   * - width: 63 bits
+   * - time: ticks of 1 s from 2016-05-19T16:00:00.000Z to 2024-11-20
+   * - source: [baidu/uid-generator](https://github.com/baidu/uid-generator)
+   */
+  baidu: defineLayout<Baidu>({
     name: 'baidu',
     epochMs: 1463673600000,
     tickMs: 1000,
@@ -90,7 +171,15 @@ export const layouts = Object.freeze({
       ['sequence', 13],
     ],
   }),
-  tsid: defineLayout({
+  /**
+   * The ids of tsid-creator and of tsid-ts with their default 10 bits of node.
+   *
+   * - fields: timestamp 42, node 10, sequence 12
+   * - width: 64 bits, unsigned; they fit a signed column of 64 bits until 2089-09-06
+   * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2159-05-15
+   * - source: [f4b6a3/tsid-creator](https://github.com/f4b6a3/tsid-creator)
+   */
+  tsid: defineLayout<Tsid>({
     name: 'tsid',
     epochMs: year2020Ms,
     tickMs: 1,
@@ -101,7 +190,14 @@ export const layouts = Object.freeze({
     ],
     unsigned: true,
   }),
-  js53: defineLayout({
+  /**
+   * Ids that are JavaScript numbers: generators of this layout have `nextNumber()`. A layout of graupel.
+   *
+   * - fields: timestamp 41, node 5, sequence 7
+   * - width: 53 bits
+   * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2089-09-06
+   */
+  js53: defineLayout<Js53>({
     name: 'js53',
     epochMs: year2020Ms,
     tickMs: 1,
@@ -111,7 +207,14 @@ export const layouts = Object.freeze({
       ['sequence', 7],
     ],
   }),
-  wide: defineLayout({
+  /**
+   * For more than four million ids a second on one node. A layout of graupel.
+   *
+   * - fields: timestamp 41, node 6, sequence 16
+   * - width: 63 bits
+   * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2089-09-06
+   */
+  wide: defineLayout<Wide>({
     name: 'wide',
     epochMs: year2020Ms,
     tickMs: 1,

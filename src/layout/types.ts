@@ -1,8 +1,11 @@
-/** A field of a layout: its name and its width in bits. */
+/** A field of a layout: its name, and its width of 1 to 53 bits. */
 export type Field = readonly [name: string, bits: number]
 
-/** The names of the fields that together are the node. */
+/** The names of the node fields: all but `timestamp` and `sequence`. */
 export type NodeFieldOf<F extends readonly Field[]> = Exclude<F[number][0], 'timestamp' | 'sequence'>
+
+/** Fields that an interface can extend, which then names them: editors and errors show `Layout<Twitter>` and not the fields. @internal */
+export type Named<F extends [string, number][]> = { readonly [I in keyof F]: Readonly<F[I]> }
 
 // TypeScript's types cannot add numbers, but they can join tuples: a width is a tuple of that length.
 type Zeros<N extends number, T extends readonly 0[] = []> = T['length'] extends N
@@ -11,12 +14,12 @@ type Zeros<N extends number, T extends readonly 0[] = []> = T['length'] extends 
     ? never
     : Zeros<N, readonly [...T, 0]>
 
-type Sum<F extends readonly Field[], T extends readonly 0[] = []> = F extends readonly [
-  infer First extends Field,
-  ...infer Rest extends readonly Field[],
-]
-  ? Sum<Rest, readonly [...T, ...Zeros<First[1]>]>
-  : T
+// By their indexes, because an interface that extends a tuple has those and is no tuple.
+type Sum<
+  F extends readonly Field[],
+  I extends readonly 0[] = [],
+  T extends readonly 0[] = [],
+> = I['length'] extends F['length'] ? T : Sum<F, readonly [...I, 0], readonly [...T, ...Zeros<F[I['length']][1]>]>
 
 type AtMost53<T extends readonly 0[]> = T extends readonly [...Zeros<54>, ...(readonly 0[])] ? false : true
 

@@ -1,4 +1,4 @@
-import type { Field, layouts } from '../layout/index.js'
+import type { Field, Twitter } from '../layout/index.js'
 import { Lease } from './lease.js'
 import { checkLeaseOptions, type LeaseOptions } from './options.js'
 
@@ -8,7 +8,7 @@ import { checkLeaseOptions, type LeaseOptions } from './options.js'
  *
  * @param options - `store` is required; {@link LeaseOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`;
- * RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`,
+ * RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`,
  * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of `signal`. Nothing is held then.
  * @example
  * const lease = await acquireLease({ store: memoryStore() })
@@ -16,7 +16,7 @@ import { checkLeaseOptions, type LeaseOptions } from './options.js'
  * ids.next() // a bigint
  * await lease.release()
  */
-export async function acquireLease<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+export async function acquireLease<const F extends readonly Field[] = Twitter>(
   options: LeaseOptions<F>,
 ): Promise<Lease<F>> {
   const choice = checkLeaseOptions(options)

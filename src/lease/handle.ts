@@ -7,16 +7,21 @@ import { SharedLease, sharedBytes } from './shared.js'
  * be cloned between the threads of one process alone. Its contents are not a part of the API.
  */
 export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
+  /** @internal */
   readonly format: typeof handleFormat
-  /** The specification of the layout. */
+  /** @internal The specification of the layout. */
   readonly layout: { name: string; epochMs: number; tickMs: number; fields: F; unsigned: boolean; decodeOnly: boolean }
+  /** @internal */
   readonly namespace: string
-  /** Names the lease; no other has it. */
+  /** @internal Names the lease; no other has it. */
   readonly token: string
+  /** @internal */
   readonly store: string
-  /** The engine of the thread that has the lease, which has to be able to stop the generators of all threads. */
+  /** @internal The engine of the thread that has the lease, which has to be able to stop the generators of all threads. */
   readonly engine: 'native' | 'js'
+  /** @internal */
   readonly windowMs: number
+  /** @internal */
   readonly memory: SharedArrayBuffer | ArrayBuffer
 }
 

@@ -25,10 +25,17 @@ const retriedCodes: unknown[] = ['ERR_STORE_UNAVAILABLE', 'ERR_STORE_INVALID', '
 
 /**
  * A node that no other process uses, acquired by {@link acquireLease} and renewed in the background, without keeping the process
- * alive. Pass it to `createGenerator({ lease })`.
+ * alive. Pass it to `createGenerator({ lease })`. `await using` releases it.
+ *
+ * @example
+ * const lease = await acquireLease({ store: memoryStore(), nodes: [0, 99] })
+ * lease.node < 100 // true
+ * await lease.release()
  */
 export class Lease<F extends readonly Field[] = readonly Field[]> implements AsyncDisposable {
+  /** The layout of the ids that are made with the node. */
   readonly layout: Layout<F>
+  /** The namespace in which no other process has the node. */
   readonly namespace: string
   /** Aborted when the lease is over: released, or lost where no other node could be had; the reason is the error that `next()` throws. */
   readonly signal: AbortSignal
@@ -104,6 +111,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     return this.#released
   }
 
+  /** Calls `release()`, for `await using`. @internal */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }

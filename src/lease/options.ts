@@ -11,7 +11,13 @@ import { chooseNodes, type NodeChoice } from './nodes.js'
 import { maxWindowMs } from './rules.js'
 import { maxForgottenMs } from './server-life.js'
 
-/** The options of {@link acquireLease}. Every one is checked, and a name that does not exist is refused. */
+/**
+ * The options of {@link acquireLease}. Every one is checked, and a name that does not exist is refused.
+ *
+ * @example
+ * const lease = await acquireLease({ store: memoryStore(), node: { datacenter: 3 }, windowMs: 3000 })
+ * await lease.release()
+ */
 export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   /** Where nodes are leased: what a function of `graupel/stores/…` returns, or a store of your own. */
   store: Store
@@ -23,7 +29,7 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   namespace?: string
   /** Node fields that are fixed, such as `{ datacenter: 3 }`; or one node as a number. @default any node */
   node?: number | { readonly [K in NodeFieldOf<F>]?: number }
-  /** The first and the last node that may be leased, both included; the others may be given by hand. @default all */
+  /** The first and the last node that may be leased, both included; the others may be given by hand. @default all nodes */
   nodes?: readonly [first: number, last: number]
   /**
    * How far ahead of the store's clock ids may go until the store has to acknowledge more: milliseconds, 100 to 3 600 000, at least

@@ -3,6 +3,7 @@ import type { LeaseView } from './shared.js'
 
 /** What a lease has and has done, as `lease.stats()` and `ids.stats().lease` return it. */
 export interface LeaseStats {
+  /** The node that the lease has, or had last. */
   node: number
   /** Ids stay before this time until the store has acknowledged a later one; milliseconds since 1970. */
   ceilingMs: number

@@ -9,7 +9,14 @@ import { digitsOf, type Permutation, permutationOf } from './permutation.js'
 /** The widths of a mask. */
 export type MaskBits = 64 | 63 | 53
 
-/** The options of {@link createMask}. Every one is checked, and a name that does not exist is refused. */
+/**
+ * The options of {@link createMask}. Every one is checked, and a name that does not exist is refused.
+ *
+ * @example
+ * const [b, a] = [1, 2].map(() => crypto.getRandomValues(new Uint8Array(32)))
+ * const mask = createMask({ keys: { b, a } }) // b hides, and a reveals what it has hidden
+ * mask.hideString(175928847299117063n).startsWith('b') // true
+ */
 export interface MaskOptions {
   /**
    * Keys by their names. The first one hides, and all reveal texts. A key is a Uint8Array of 16, 24 or 32 random bytes, and is copied.
@@ -27,9 +34,18 @@ export interface MaskOptions {
   encoding?: TextEncoding
 }
 
-/** A keyed permutation of ids: what {@link createMask} returns. It is frozen, and shows no key. */
+/**
+ * A keyed permutation of ids: what {@link createMask} returns. It is frozen, and shows no key.
+ *
+ * @example
+ * const mask = createMask(crypto.getRandomValues(new Uint8Array(32)))
+ * const hidden = mask.hide(175928847299117063n)
+ * mask.reveal(hidden) // 175928847299117063n
+ */
 export interface Mask {
+  /** The width of ids and of hidden ids. */
   readonly bits: MaskBits
+  /** How `hideString` writes. */
   readonly encoding: TextEncoding
   /** The names of the keys; the first hides. */
   readonly keyNames: readonly string[]
@@ -68,8 +84,8 @@ export interface Mask {
 const optionNames: readonly string[] = ['keys', 'bits', 'encoding'] satisfies (keyof MaskOptions)[]
 
 /**
- * Hides ids from those who are outside: a keyed permutation of all numbers of a width, FF1 of NIST SP 800-38G. What is hidden tells
- * neither time nor count, and needs no table to be revealed. It is no proof: `reveal` makes an id of every number of its range.
+ * Makes a mask, which hides ids behind other numbers: a keyed permutation of all numbers of a width, FF1 of NIST SP 800-38G. A hidden id
+ * tells neither time nor count, and is revealed without a table. It proves nothing: `reveal` makes an id of every number of its range.
  *
  * Needs the package `@noble/ciphers`. A call takes about a thousand times as long as `Date.now()`.
  *

@@ -1,15 +1,21 @@
 import type { AheadEvent } from '../events.js'
 
 export const rollbackActions = ['throw', 'wait', 'advance', 'reuse'] as const
-/** What to do when the clock has stepped back behind the last id; `docs/rollback.md` compares the policies. */
+/** What to do where the clock has stepped back behind the last id; `docs/rollback.md` compares the policies. */
 export type RollbackAction = (typeof rollbackActions)[number]
 
 export const overflowActions = ['wait', 'advance', 'throw'] as const
-/** What to do when all sequence numbers of a tick are issued; `docs/rollback.md` compares the policies. */
+/** What to do where all sequence numbers of a tick are issued; `docs/rollback.md` compares the policies. */
 export type OverflowAction = (typeof overflowActions)[number]
 
-/** What a function `onRollback` receives. */
+/**
+ * What a function `onRollback` receives.
+ *
+ * @example
+ * createGenerator({ node: 7, onRollback: ({ rollbackMs }) => (rollbackMs > 1000 ? 'throw' : 'advance') })
+ */
 export interface RollbackEvent extends AheadEvent {
+  /** The clock has stepped back. */
   type: 'rollback'
 }
 

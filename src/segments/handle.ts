@@ -9,15 +9,21 @@ const handleFormat = 'graupel segments 1'
  * It can be cloned between the threads of one process alone. Its contents are not a part of the API.
  */
 export interface SegmentHandle {
+  /** @internal */
   readonly format: typeof handleFormat
+  /** @internal */
   readonly name: string
-  /** Name of the store. */
+  /** @internal Name of the store. */
   readonly store: string
+  /** @internal */
   readonly max: bigint
+  /** @internal */
   readonly stride: number
+  /** @internal */
   readonly callTimeoutMs: number
-  /** Names the channel on which threads tell each other what is new. */
+  /** @internal Names the channel on which threads tell each other what is new. */
   readonly channel: string
+  /** @internal */
   readonly memory: SharedArrayBuffer | ArrayBuffer
 }
 

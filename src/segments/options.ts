@@ -8,7 +8,14 @@ import type { SegmentHandle } from './handle.js'
 import { maxStride, type Range } from './range.js'
 import type { Steps } from './steps.js'
 
-/** The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is refused. */
+/**
+ * The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is refused.
+ *
+ * @example
+ * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders', start: 1000, step: 100 })
+ * orders.next() // 1000n
+ * orders.close()
+ */
 export interface SegmentOptions {
   /** Where segments come from: what a function of `graupel/stores/…` returns, a store of your own, or `leafAllocStore(pool)`. */
   store: Store | LeafAllocStore
@@ -37,10 +44,10 @@ export interface SegmentOptions {
    * How long a segment should last: milliseconds, 1 to 86 400 000. The step is doubled where one lasted less, and halved where it lasted
    * twice as long.
    *
-   * @default 900_000
+   * @default 900 000
    */
   segmentMs?: number
-  /** Which part of a segment is used when the next is fetched: from 0 to 1. Sooner where the rest would last for less than five calls. @default 0.8 */
+  /** Which part of a segment is used up when the next is fetched: from 0 to 1. Sooner where the rest would last for less than five calls. @default 0.8 */
   prefetchAt?: number
   /**
    * How many numbers are skipped where the store may have forgotten some that were given: 0 to 2^63 - 1.

@@ -25,6 +25,7 @@ const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfi
 /**
  * Defines texts for the ids of a layout: each id has one text, and each text one id, so that a serial is as unique as its id.
  *
+ * @param options - `pattern` and `layout` are required; {@link SerialOptions} describes all.
  * @returns A frozen object that writes ids as texts, and reads them.
  * @throws TypeError, RangeError `ERR_PATTERN_INVALID` for a pattern that cannot be read, or could give one text to two ids;
  * `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.

@@ -5,7 +5,14 @@ import type { Unit } from '../pattern/units.js'
 import type { Lifetime } from './lifetime.js'
 import type { NumberPart, SerialPart } from './parts.js'
 
-/** Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen, and its calls need no `this`. */
+/**
+ * Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen, and its calls need no `this`.
+ *
+ * @example
+ * const { format, sortable } = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}-{node}-{sequence}', layout: layouts.twitter })
+ * format('1541815603606036480') // '20220628160740105-0378-0000'
+ * sortable // true
+ */
 export interface Serial<F extends readonly Field[] = readonly Field[]> {
   /**
    * The text of an id.
@@ -27,8 +34,11 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
   readonly sortable: boolean
   /** How many characters every text has. */
   readonly length: number
+  /** The pattern, as it was given. */
   readonly pattern: string
+  /** The layout of the ids. */
   readonly layout: Layout<F>
+  /** The zone of date and time, as it was given; `'UTC'` where none was. */
   readonly timeZone: string
 }
 

@@ -60,6 +60,7 @@ const optionNames: readonly string[] = [
 
 /** A store that {@link openStore} has opened. */
 export interface OpenedStore {
+  /** The store. */
   readonly store: Store
   /** Its URL without credentials and parameters, for messages. */
   readonly shown: string
@@ -99,6 +100,7 @@ export const timing: Timing = {
  * It connects once, within 5 s, and makes the table of a SQL database where there is none. Later the client connects again by itself.
  *
  * @param url - The store, such as `redis://:password@host:6379`; docs/leases.md has the form of each.
+ * @param options - None is required; {@link OpenStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError `ERR_STORE_UNAVAILABLE` where no client is
  * installed, or the store does not answer. No message has the credentials of the URL.
  * @example

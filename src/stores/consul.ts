@@ -7,6 +7,7 @@ import { entryOf, fromBase64, storedFor } from './stored.js'
 
 export type { Fetch }
 
+/** The options of {@link consulStore}. */
 export interface ConsulStoreOptions extends StoreOptions, HttpOptions {
   /** The secret id of a token, where Consul has ACLs. */
   readonly token?: string

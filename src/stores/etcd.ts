@@ -8,9 +8,11 @@ import { entryOf, fromBase64, storedFor, toBase64 } from './stored.js'
 
 export type { Fetch }
 
+/** The options of {@link etcdStore}. */
 export interface EtcdStoreOptions extends StoreOptions, HttpOptions {
   /** The user, where etcd has authentication enabled; with `password`. */
   readonly user?: string
+  /** The password of the user. */
   readonly password?: string
   /** What its keys begin with, before a `/`. @default 'graupel' */
   readonly prefix?: string

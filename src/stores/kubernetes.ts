@@ -1,5 +1,5 @@
 import { GraupelError, show, showNoText, typeError } from '../errors.js'
-import type { Fetch, HttpOptions } from './http.js'
+import type { Fetch } from './http.js'
 import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
 import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'
 import { podAccess } from './kubernetes/pod.js'
@@ -9,6 +9,7 @@ import { newVersion } from './version.js'
 
 export type { Fetch }
 
+/** The options of {@link kubernetesStore}. */
 export interface KubernetesStoreOptions extends StoreOptions {
   /** Where the Leases are; it has to exist. @default that of the pod. Needed with `url`. */
   readonly namespace?: string
@@ -18,7 +19,7 @@ export interface KubernetesStoreOptions extends StoreOptions {
    * Where the API is, such as `http://127.0.0.1:8001` of `kubectl proxy`, or several servers of it. @default that of the cluster in
    * which the process runs
    */
-  readonly url?: HttpOptions['url']
+  readonly url?: string | readonly string[]
   /** With `url`: what each request carries, such as `authorization`, or a function that returns that. */
   readonly headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>)
   /** With `url`: does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */

@@ -4,13 +4,15 @@ import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkName } from './options.js'
 
+/** The options of {@link leafAllocStore}. */
 export interface LeafAllocOptions {
   /** The name of the table, in the database of the pool. @default 'leaf_alloc' */
   table?: string
 }
 
-/** Segments of numbers from the table of Leaf. */
+/** Segments of numbers from the table of Leaf, as {@link leafAllocStore} returns them. */
 export interface LeafAllocStore {
+  /** The kind of store, for messages. */
   readonly name: 'leaf_alloc'
   /**
    * Takes the next numbers of a row: `first` and those that follow, `count` of them. A call that rejects may have taken some; they are
@@ -41,6 +43,7 @@ const notComparable = 1267
  *
  * @param client - As of `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is, where its transaction
  * was not committed.
+ * @param options - None is required; {@link LeafAllocOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with what the client says;
  * with RangeError `ERR_OPTION_INVALID` where there is no such row, and `ERR_SEGMENT_OVERFLOW` where too few numbers are left; with
  * GraupelError `ERR_STORE_INVALID` where the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without transactions, or a

@@ -3,8 +3,8 @@ import type { Store, StoreEntry } from './store.js'
 import { newVersion } from './version.js'
 
 /**
- * A store in the memory of this thread, for tests and for programs that are one process. It is durable, because what would have
- * to be remembered ends with it.
+ * A store in the memory of this thread, for tests and for programs that are one process. It is durable: what it would have to
+ * remember ends with the thread.
  *
  * @example
  * const store = memoryStore()

@@ -8,6 +8,7 @@ import { newVersion } from './version.js'
 
 export type { MysqlPool } from './mysql-pool.js'
 
+/** The options of {@link mysqlStore}. */
 export interface MysqlStoreOptions extends StoreOptions {
   /** The name of the table, in the database of the pool. @default 'graupel_store' */
   table?: string
@@ -26,6 +27,7 @@ const duplicateKey = 1062
  * @param client - A pool of mysql2 (of `mysql2/promise` or with callbacks) or of mariadb. It is never closed. A connection is, where
  * a transaction was left open, and where a call of mysql2 was aborted. Give mariadb's a `socketTimeout`, such as 10000 ms, after
  * which it gives up a connection that is dead, and a listener of `error`, without which one that breaks ends the process.
+ * @param options - None is required; {@link MysqlStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * says; with GraupelError `ERR_STORE_UNSAFE` on a connection without `autocommit`, or with a transaction that was left open; and
  * with GraupelError `ERR_STORE_UNAVAILABLE` where the server is read-only, a right or the database is missing, and, with the

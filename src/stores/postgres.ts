@@ -14,6 +14,7 @@ interface PostgresJsClient {
   unsafe(text: string, values: string[]): PromiseLike<unknown>
 }
 
+/** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends StoreOptions {
   /** The name of the table, which is looked for along the `search_path`. @default 'graupel_store' */
   table?: string
@@ -37,6 +38,7 @@ const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_
  * may be in transaction mode. Calls have to reach the primary, reads too. A role needs SELECT, INSERT and UPDATE on the tables.
  *
  * @param client - A pool: a client that has a transaction open would keep what it writes from the others. It is never closed.
+ * @param options - None is required; {@link PostgresStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * says, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, where the tables are missing or may not
  * be made.

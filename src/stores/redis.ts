@@ -17,6 +17,7 @@ interface GlideClient {
   customCommand(words: string[]): Promise<unknown>
 }
 
+/** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions {
   /** What the names of its keys begin with. @default 'graupel' */
   prefix?: string
@@ -54,6 +55,7 @@ const versionLength = 36
  *
  * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, by Sentinel, or of a cluster. It is
  * never closed. One of node-redis needs a listener of `error`, without which it does not connect again.
+ * @param options - None is required; {@link RedisStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * says, and `incarnation` with GraupelError `ERR_STORE_UNSAFE` where `maxmemory-policy` of the server lets it evict keys that do
  * not expire, such as `allkeys-lru`.

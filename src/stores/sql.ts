@@ -1,11 +1,11 @@
 import { GraupelError } from '../errors.js'
 import type { Store, StoreEntry } from './store.js'
 
-/** A store with tables that its database has yet to get. */
+/** A store in a SQL database, whose tables have to be made once. */
 export interface SqlStore extends Store {
-  /** The statements that {@link setup} runs, for a user who may create tables to run in its place. */
+  /** The statements that `setup()` runs. A user who may create tables can run them in its place. */
   readonly ddl: string
-  /** Makes the tables, unless they are there. Any number of processes may call it at once. */
+  /** Makes the tables where they are not there. Any number of processes may call it at once. */
   setup(): Promise<void>
 }
 

@@ -4,9 +4,11 @@ import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.
 import type { StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 
-/** What better-sqlite3, libsql and `node:sqlite` have in common. */
+/** What a store uses of a database of better-sqlite3, libsql or `node:sqlite`. */
 export interface SqliteDatabase {
+  /** Runs statements without a result. */
   exec(sql: string): unknown
+  /** Prepares a statement. */
   prepare(sql: string): { all(...values: string[]): unknown[] }
   /** Whether a transaction is open, as better-sqlite3 and libsql say it. */
   readonly inTransaction?: boolean
@@ -14,6 +16,7 @@ export interface SqliteDatabase {
   readonly isTransaction?: boolean
 }
 
+/** The options of {@link sqliteStore}. */
 export interface SqliteStoreOptions extends StoreOptions {
   /** The name of the table. @default 'graupel_store' */
   table?: string
@@ -37,6 +40,7 @@ const busyTimeoutMs = 5000
  * the connection has a transaction open, because a rollback would take the write back.
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is never closed.
+ * @param options - None is required; {@link SqliteStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * throws, and with GraupelError `ERR_STORE_UNSAFE` where it is refused, `ERR_STORE_UNAVAILABLE` where the table is missing.
  * @example

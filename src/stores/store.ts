@@ -1,6 +1,8 @@
 /** A record of a store. */
 export interface StoreEntry {
+  /** The key, with its folders. */
   readonly key: string
+  /** The text that was written last. */
   readonly value: string
   /** Names this one write: no other write of the key, before or after, has the same. */
   readonly version: string

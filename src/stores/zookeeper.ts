@@ -5,14 +5,19 @@ import { newVersion } from './version.js'
 import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
 import { Sessions } from './zookeeper-session.js'
 
-/** What `createClient()` of node-zookeeper-client 1.1 returns. */
+/** What a store uses of a client that `createClient()` of node-zookeeper-client 1.1 returns. */
 export interface ZooKeeperClient {
+  /** Begins to connect. */
   connect(): void
+  /** Closes the session. */
   close(): void
+  /** The timeout of the session, in milliseconds. */
   getSessionTimeout(): number
+  /** Begins a transaction. */
   transaction(): object
 }
 
+/** The options of {@link zookeeperStore}. */
 export interface ZooKeeperStoreOptions extends StoreOptions {
   /** The node in which everything lies: below the root, or below the chroot path of the client. @default 'graupel' */
   prefix?: string
@@ -20,6 +25,7 @@ export interface ZooKeeperStoreOptions extends StoreOptions {
   acl?: readonly object[]
 }
 
+/** A store that {@link zookeeperStore} returns. */
 export interface ZooKeeperStore extends Store {
   /** Closes the client, which keeps the program from ending. Calls are refused from then on. Never rejects. */
   close(): Promise<void>
@@ -41,6 +47,7 @@ const noData = Buffer.alloc(0)
  * the node of the prefix and below, and CREATE above it, unless that node is there.
  *
  * @param createClient - Returns a new client that is not connected, each time; what it is given by `addAuthInfo` is used.
+ * @param options - None is required; {@link ZooKeeperStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
  * says, and with GraupelError `ERR_STORE_UNAVAILABLE` where there is no connection, where the session has expired, where the
  * server refuses what `addAuthInfo` was given (`AUTH_FAILED`) or what its user asks (`NO_AUTH`), and after `close()`.

@@ -14,6 +14,7 @@ import {
   layouts,
   nodeFromEnvironment,
   parseId,
+  type Twitter,
   timestampMsOf,
 } from 'graupel'
 import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
@@ -123,7 +124,7 @@ function useAny(ids: IdGenerator): bigint {
   return ids.next()
 }
 useAny(twitter)
-function useTwitter(ids: IdGenerator<typeof layouts.twitter.fields>): number {
+function useTwitter(ids: IdGenerator<Twitter>): number {
   return ids.decode(ids.next()).fields.datacenter
 }
 useTwitter(twitter)
