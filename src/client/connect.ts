@@ -10,7 +10,8 @@ import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } 
  * out twice; those that a client has left when it ends are given to no other.
  *
  * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; GraupelError
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; RangeError `ERR_LAYOUT_DECODE_ONLY`;
+ * TypeError, RangeError `ERR_OPTION_INVALID`; GraupelError
  * `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`; the reason of `signal`.
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728' })

@@ -20,8 +20,8 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * file, for `maxWaitMs` in all, or 1000 ms where that is not given.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
- * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`,
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; RangeError `ERR_LAYOUT_DECODE_ONLY`;
+ * TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`,
  * `ERR_NATIVE_UNAVAILABLE`, `ERR_STATE_UNREACHABLE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH`,
  * `ERR_STATE_CORRUPT`, `ERR_STATE_FULL`.
  * @example

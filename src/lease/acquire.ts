@@ -7,7 +7,8 @@ import { checkLeaseOptions, type LeaseOptions } from './options.js'
  * free one; on a store that may forget what it has acknowledged, also until the server has lived for some eleven seconds.
  *
  * @param options - `store` is required; {@link LeaseOptions} describes all.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`;
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; RangeError `ERR_LAYOUT_DECODE_ONLY`;
+ * TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`;
  * RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`,
  * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of `signal`. Nothing is held then.
  * @example
