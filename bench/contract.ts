@@ -31,6 +31,8 @@ export interface Codecs {
   /** In base 62. */
   encode?(id: bigint): string
   decode?(id: bigint): Foreign
+  /** The milliseconds since 1970 of an id, without the rest. */
+  timestampMsOf?(id: bigint): number
   /** By a mask of 63 bits. */
   hide?(id: bigint): bigint
   reveal?(hidden: bigint): bigint

@@ -121,10 +121,12 @@ function segments(build?: string): Subject {
   }
 }
 
-function codecsOf({ decode, encodeId, layouts }: typeof import('graupel')): Codecs {
+function codecsOf({ decode, encodeId, layouts, timestampMsOf }: typeof import('graupel')): Codecs {
   return {
     encode: (id) => encodeId(id, 'base62'),
     decode: (id) => decode(id, layouts.twitter),
+    // Nothing for a build that is older.
+    ...(timestampMsOf !== undefined && { timestampMsOf: (id) => timestampMsOf(id, layouts.twitter) }),
     timeOf: ({ timestampMs }) => timestampMs,
   }
 }

@@ -1,6 +1,6 @@
 // Run after tsc: makes what an import or a require() of the package loads, and the command line, in place. The modules that tsc
 // made stay beside them, for tests.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
@@ -69,6 +69,10 @@ for (const format of ['cjs', 'esm'] as const) {
     logLevel: 'warning',
   })
 }
+
+// The service tells by the same rule what was meant. It is no part of the library that it could import.
+mkdirSync('server/dist', { recursive: true })
+for (const file of ['suggestion.js', 'suggestion.d.ts']) copyFileSync(`dist/${file}`, `server/dist/${file}`)
 
 // The declarations are CommonJS's, because ES modules can take theirs from CommonJS, and not the other way round. There is
 // one set of them, so that a layout of one form has the type that the other form asks for.

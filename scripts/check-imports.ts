@@ -15,10 +15,11 @@ const mayImport: Record<string, string[]> = {
   deadline: [],
   endpoints: ['errors'],
   halves: [],
-  options: ['errors'],
+  suggestion: [],
+  options: ['errors', 'suggestion'],
   'typed-array': [],
   layout: ['errors', 'halves'],
-  codec: ['errors', 'halves', 'layout'],
+  codec: ['errors', 'halves', 'layout', 'suggestion'],
   inspect: ['codec', 'errors', 'layout'],
   pattern: ['errors'],
   serial: ['codec', 'errors', 'layout', 'options', 'pattern'],
@@ -121,6 +122,7 @@ const mayImport: Record<string, string[]> = {
     'serial',
     'store-url',
     'stores',
+    'suggestion',
   ],
 }
 

@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from './errors.js'
+import { didYouMean } from './suggestion.js'
 
 // The checks that options of several functions have in common.
 
@@ -18,7 +19,10 @@ export function checkOptionNames(
   }
   for (const key of Object.keys(options)) {
     if (!names.includes(key)) {
-      throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; the options are ${names.join(', ')}`)
+      throw typeError(
+        'ERR_OPTION_UNKNOWN',
+        `there is no option ${show(key)}${didYouMean(key, names)}; the options are ${names.join(', ')}`,
+      )
     }
   }
 }

@@ -197,6 +197,13 @@ export const compared = {
         BigInt(timeOf?.(fields) ?? -1) === (id >> BigInt(shift)) + BigInt(epochMs),
     }),
     codec({
+      name: 'timestamp',
+      title: 'timestampMsOf()',
+      use: ({ timestampMsOf }) => timestampMsOf,
+      isRight: (timestampMs: number, id, { shift, epochMs }) =>
+        BigInt(timestampMs) === (id >> BigInt(shift)) + BigInt(epochMs),
+    }),
+    codec({
       name: 'mask-hide',
       title: 'mask.hide()',
       isSlow: true,

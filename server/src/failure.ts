@@ -15,6 +15,7 @@ const optionCodes: readonly unknown[] = [
   'ERR_NODE_REQUIRED',
   'ERR_NODE_INVALID',
   'ERR_LAYOUT_INVALID',
+  'ERR_LAYOUT_DECODE_ONLY',
   'ERR_EPOCH_INVALID',
   'ERR_PATTERN_INVALID',
 ]

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ErrorCode } from '../index.js'
+import { didYouMean } from '../suggestion.js'
 
 /** A command line that cannot be carried out; becomes one line on stderr. */
 export class UsageError extends Error {
@@ -33,6 +34,9 @@ export interface Arguments<N extends string> {
 /** Every command has it. */
 export const helpFlag = { short: 'h', help: 'show this help' } as const satisfies Flag
 
+/** Flags by names that they had, or that other tools have. */
+const formerNames = new Map([['encoding', 'format']])
+
 /**
  * @param command - The command with these flags, such as `graupel next`; for messages.
  * @throws UsageError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`
@@ -61,7 +65,8 @@ export function parseFlags<F extends Flags>(
     const { name, rawName, value, inlineValue } = token
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
     if (flag === undefined) {
-      throw new UsageError('ERR_OPTION_UNKNOWN', `there is no flag ${rawName}; see ${command} --help`)
+      const meant = didYouMean(formerNames.get(name) ?? name, Object.keys(flags), (one) => `--${one}`)
+      throw new UsageError('ERR_OPTION_UNKNOWN', `there is no flag ${rawName}${meant}; see ${command} --help`)
     }
     if (Object.hasOwn(values, name)) {
       throw new UsageError('ERR_OPTION_INVALID', `${rawName} was given twice; give it once`)
@@ -104,7 +109,10 @@ export function shorten(text: string): string {
 
 function choose(rawName: string, value: string, choices: readonly string[] | undefined): string {
   if (choices !== undefined && !choices.includes(value)) {
-    throw new UsageError('ERR_OPTION_INVALID', `${rawName} is ${quote(value)}; it is one of ${choices.join(', ')}`)
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `${rawName} is ${quote(value)}${didYouMean(value, choices)}; it is one of ${choices.join(', ')}`,
+    )
   }
   return value
 }

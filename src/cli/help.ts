@@ -54,7 +54,7 @@ Flags
 Examples
   graupel next --node 7
   graupel next -n 1000000 --node datacenter=1,worker=7 --format base62
-  graupel inspect 175928847299117063
+  graupel inspect 175928847299117063 --layout discord
 `
 }
 

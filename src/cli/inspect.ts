@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { type ErrorCode, encodeId, encodings, type Layout } from '../index.js'
 import { picture } from '../inspect/picture.js'
-import { plausibleReadings, type Reading, read } from '../inspect/reading.js'
+import { type Guess, onlyLikely, plausibleReadings, type Reading, read } from '../inspect/reading.js'
 import { type Arguments, helpFlag, UsageError } from './arguments.js'
 import type { Manual } from './help.js'
 import { areOnInput } from './id-lines.js'
@@ -15,10 +15,12 @@ const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
 
 const flags = {
   ...layoutFlags,
-  layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, all that make sense are shown' },
-  encoding: { value: 'ENCODING', choices: textEncodings, help: 'how the ids are written (decimal, and masked base62)' },
+  layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, all that make sense are listed' },
+  format: { value: 'FORMAT', choices: textEncodings, help: 'how the ids are written (decimal, and masked base62)' },
   ...maskFlags,
-  json: { help: 'print one JSON object a line' },
+  json: {
+    help: 'print one JSON object a line; without --layout its layout is null, and readings has all that make sense',
+  },
   help: helpFlag,
 } as const
 
@@ -29,6 +31,11 @@ export const inspectManual: Manual = {
   flags,
   notes: [
     'If the only ID is -, ids are read from the standard input, one a line.',
+    '',
+    'Nothing in an id says which layout made it. Without --layout, the readings that',
+    'make sense are listed, the likeliest first: recent (within a day of now), past,',
+    'unusual (with numbers so high that few ids have them), and early (from a time',
+    'of which the system has few ids). One that alone is likely is shown in full.',
     '',
     'A key of a mask is 32, 48 or 64 digits of hex, after its name (b = 00ff…) if it',
     'has one. The first is the current one, and reveals decimal digits without a',
@@ -50,8 +57,8 @@ export async function inspect(
   const paint = paintFor(output.isTerminal)
   let isFirst = true
   for await (const given of idsOf(positionals, readId, input)) {
-    const readings = readingsOf(given, candidates, values.layout !== undefined)
-    const text = values.json === undefined ? show(given, readings, paint) : json(given, readings)
+    const found = find(given, candidates, values.layout !== undefined)
+    const text = values.json === undefined ? show(given, found, paint) : json(given, found)
     const separator = isFirst || values.json !== undefined ? '' : '\n'
     isFirst = false
     if (!(await output.write(separator + text))) return
@@ -84,57 +91,78 @@ function readLine(line: string, number: number, readId: ReadId): GivenId {
   }
 }
 
-function readingsOf(
-  { id, masked }: GivenId,
-  candidates: readonly Layout[],
-  isChosen: boolean,
-): [Reading, ...Reading[]] {
-  const readings = isChosen
-    ? candidates.map((layout) => read(id, layout))
-    : plausibleReadings(id, candidates, Date.now())
-  if (readings.length === 0) {
+/** The reading in the layout that was named, or all that make sense where none was. */
+type Found = { readonly named: Reading } | { readonly guesses: readonly Guess[] }
+
+function find({ id, masked }: GivenId, candidates: readonly Layout[], isNamed: boolean): Found {
+  if (isNamed) return { named: read(id, candidates[0] as Layout) }
+  const guesses = plausibleReadings(id, candidates, Date.now())
+  if (guesses.length === 0) {
     const doubt = masked === undefined ? '' : '; what this mask did not hide reveals to such ids'
     throw new UsageError(
       'ERR_ID_INVALID',
       `no preset makes sense of the id ${id}: for each it is too wide, or of the future; if another system made it, give its --layout and --epoch${doubt}`,
     )
   }
-  return readings as [Reading, ...Reading[]]
+  return { guesses }
 }
 
-function json({ id, masked }: GivenId, [first, ...others]: [Reading, ...Reading[]]): string {
+function json({ id, masked }: GivenId, found: Found): string {
   const plain = ({ layout, timestamp, timestampMs, node, fields, sequence }: Reading) => {
     return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence }
   }
   const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
-  return `${JSON.stringify({ id: id.toString(), masked, ...plain(first), encodings: written, others: others.map(plain) })}\n`
+  const common = { id: id.toString(), masked }
+  const object =
+    'named' in found
+      ? { ...common, ...plain(found.named), encodings: written }
+      : {
+          ...common,
+          // Never the parts of a guess, which a program would take for the truth.
+          layout: null,
+          encodings: written,
+          readings: found.guesses.map((guess) => ({ ...plain(guess), plausibility: guess.plausibility })),
+        }
+  return `${JSON.stringify(object)}\n`
 }
 
-function show({ id, masked }: GivenId, readings: [Reading, ...Reading[]], paint: Paint): string {
-  const [first, ...others] = readings
+function show({ id, masked }: GivenId, found: Found, paint: Paint): string {
   const byKey = masked?.key === '' ? 'by the key without a name' : `by the key '${masked?.key}'`
   const written = table([
     ...(masked === undefined ? [] : [['masked', `${masked.text} ${paint('dim', byKey)}`]]),
     ...textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]),
     ['bytes', encodeId(id, 'hex').replace(/..(?=.)/g, '$& ')],
   ])
-  const blocks = [written, others.length > 0 ? comparison(readings, paint) : [], parts(first, paint)]
-  return [...blocks, picture(id, first, paint)]
+  const shown = 'named' in found ? found.named : onlyLikely(found.guesses)
+  const blocks = [
+    written,
+    'named' in found ? [] : comparison(found.guesses, shown, paint),
+    ...(shown === undefined ? [] : [parts(shown, 'guesses' in found, paint), picture(id, shown, paint)]),
+  ]
+  return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => (line === '' ? '\n' : `  ${line}\n`)).join(''))
     .join('\n')
 }
 
 /** The readings of all layouts that may have made the id. */
-function comparison(readings: readonly Reading[], paint: Paint): string[] {
-  const rows = readings.map(({ layout, timestamp, fields, sequence }) => {
+function comparison(guesses: readonly Guess[], shown: Reading | undefined, paint: Paint): string[] {
+  if (guesses.length === 1) {
+    return [`An id does not say which layout made it. Of the presets, ${guesses[0]?.layout.name} alone makes sense.`]
+  }
+  const rows = guesses.map(({ layout, timestamp, fields, sequence, plausibility }) => {
     const node = Object.entries(fields).map(([name, part]) => `${name} ${part}`)
-    return [layout.name, timestamp.toISOString(), node.join(', '), String(sequence)]
+    // Without milliseconds, for terminals of 80 columns.
+    const time = timestamp.toISOString().replace(/\.\d+/, '')
+    return [layout.name, time, node.join(', '), String(sequence), plausibility]
   })
-  const [head, ...lines] = table([['layout', 'time', 'node', 'sequence'], ...rows], [3])
+  const [head, ...lines] = table([['layout', 'time', 'node', 'sequence', ''], ...rows], [3])
+  const hint = `such as --layout ${guesses[shown === undefined ? 0 : 1]?.layout.name}`
   return [
-    'An id does not say which layout made it. These make sense, the likeliest first;',
-    'name one with --layout to see it in full.',
+    'An id does not say which layout made it. These make sense, likeliest first.',
+    shown === undefined
+      ? `To see one in full, name it, ${hint}.`
+      : `The first is shown in full, as a guess; for another one name it, ${hint}.`,
     '',
     paint('dim', head as string),
     ...lines,
@@ -142,11 +170,13 @@ function comparison(readings: readonly Reading[], paint: Paint): string[] {
 }
 
 /** All parts of one reading. */
-function parts({ layout, timestampMs, node, fields, sequence }: Reading, paint: Paint): string[] {
+function parts(reading: Reading, isGuess: boolean, paint: Paint): string[] {
+  const { layout, timestampMs, node, fields, sequence } = reading
+  const about = `${isGuess ? 'a guess; ' : ''}epoch ${new Date(layout.epochMs).toISOString()}`
   return table([
-    ['layout', `${paint('bold', layout.name)} ${paint('dim', `(epoch ${new Date(layout.epochMs).toISOString()})`)}`],
+    ['layout', `${paint('bold', layout.name)} ${paint('dim', `(${about})`)}`],
     ...timeRows(timestampMs),
-    ...nodeRows(layout, node, fields, paint),
+    ...(layout.nodeFields.length === 0 ? [] : nodeRows(layout, node, fields, paint)),
     ['sequence', withRange(sequence, layout.sequence.bits, paint)],
   ])
 }

@@ -12,7 +12,10 @@ export const layoutsManual: Manual = {
   usage: 'graupel layouts [flags]',
   summary: 'List the layouts: bits, capacity, nodes, epoch and expiry.',
   flags,
-  notes: ['ids/s is the most that one node can make in a second.'],
+  notes: [
+    'ids/s is the most that one node can make in a second. Ids of a layout for decode',
+    'only are read, and made by the system of its name alone.',
+  ],
 }
 
 /** `graupel layouts`. */
@@ -38,12 +41,13 @@ export async function layouts({ values, positionals }: Arguments<keyof typeof fl
 }
 
 function row(layout: Layout): string[] {
-  const { name, bits, idsPerSecond, nodes, tickMs, epochMs, expiresAt } = layout
-  const day = (date: Date) => date.toISOString().slice(0, 10)
+  const { name, bits, idsPerSecond, nodes, tickMs, epochMs, expiresAt, decodeOnly } = layout
+  // ISO 8601 writes years beyond 9999 with a sign and six digits.
+  const day = (date: Date) => date.toISOString().replace(/T.*/, '').replace(/^\+0/, '')
   return [
     name,
     String(bits),
-    Math.floor(idsPerSecond).toLocaleString('en'),
+    decodeOnly ? 'decode only' : Math.floor(idsPerSecond).toLocaleString('en'),
     nodes.toLocaleString('en'),
     tickMs < 1000 ? `${tickMs} ms` : `${tickMs / 1000} s`,
     day(new Date(epochMs)),
@@ -57,12 +61,13 @@ function isExpired({ expiresAt }: Layout): boolean {
 }
 
 function describe(layout: Layout) {
-  const { name, bits, fields, tickMs, epochMs, unsigned, idsPerSecond, nodes, expiresAt } = layout
+  const { name, bits, fields, tickMs, epochMs, unsigned, decodeOnly, idsPerSecond, nodes, expiresAt } = layout
   return {
     name,
     bits,
     fields: fields.map(([field, width]) => ({ name: field, bits: width })),
     unsigned,
+    decodeOnly,
     tickMs,
     epochMs,
     epoch: new Date(epochMs),

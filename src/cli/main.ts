@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import { didYouMean } from '../suggestion.js'
 import { type Flags, helpFlag, parseFlags, quote, UsageError } from './arguments.js'
 import { failureLine, warningLine } from './failure.js'
 import { commandHelp, type Manual, overview } from './help.js'
@@ -65,8 +66,11 @@ async function main([name, ...words]: string[], output: Output): Promise<number>
 function commandOf(name: string): Command {
   const command = commands.find(({ manual }) => manual.name === name)
   if (command !== undefined) return command
-  const names = manuals.map((manual) => manual.name).join(', ')
-  throw new UsageError('ERR_OPTION_UNKNOWN', `there is no command ${quote(name)}; the commands are ${names}, help`)
+  const names = [...manuals.map((manual) => manual.name), 'help']
+  throw new UsageError(
+    'ERR_OPTION_UNKNOWN',
+    `there is no command ${quote(name)}${didYouMean(name, names)}; the commands are ${names.join(', ')}`,
+  )
 }
 
 function version(): string {

@@ -9,7 +9,7 @@ export const maskFlags = {
   'mask-bits': { value: 'BITS', choices: ['64', '63', '53'], help: 'the width of that mask (64)' },
 } as const satisfies Record<string, Flag>
 
-type Values = { readonly [K in keyof typeof maskFlags | 'encoding']?: string }
+type Values = { readonly [K in keyof typeof maskFlags | 'format']?: string }
 
 /** An id that was given, and how it was hidden. */
 export interface GivenId {
@@ -25,10 +25,10 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
     if (bits !== undefined) {
       throw new UsageError('ERR_OPTION_INVALID', '--mask-bits says nothing without --mask-key-file; give both')
     }
-    const encoding = (values.encoding ?? 'decimal') as TextEncoding
+    const encoding = (values.format ?? 'decimal') as TextEncoding
     return (text) => ({ id: parseId(text, encoding) })
   }
-  const encoding = (values.encoding ?? 'base62') as TextEncoding
+  const encoding = (values.format ?? 'base62') as TextEncoding
   const { createMask } = await loadMask()
   const keys = keysIn(file)
   try {

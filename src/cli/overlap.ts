@@ -14,8 +14,8 @@ const shown = 10
 const flags = {
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, times and nodes are not looked at' },
-  encoding: {
-    value: 'ENCODING',
+  format: {
+    value: 'FORMAT',
     choices: encodings.filter((encoding) => encoding !== 'bytes'),
     help: 'how the ids are written (decimal)',
   },
@@ -49,7 +49,7 @@ export async function overlap(
   const sets: IdSet[] = []
   for (const file of positionals) {
     const set = new IdSet(nameOf(file), layout)
-    await readIds(file, (values.encoding ?? 'decimal') as TextEncoding, set, input)
+    await readIds(file, (values.format ?? 'decimal') as TextEncoding, set, input)
     sets.push(set)
   }
   const equal = equalIds(sets, shown)

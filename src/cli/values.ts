@@ -1,10 +1,14 @@
 import { defineLayout, type Field, type Layout, layouts } from '../index.js'
-import { type Flag, quote, UsageError, wholeNumber } from './arguments.js'
+import { type Flag, quote, UsageError } from './arguments.js'
+import { momentOf } from './moment.js'
 
 /** The flags that say how an id is made up; `next`, `inspect` and `overlap` have them. */
 export const layoutFlags = {
   layout: { value: 'NAME', choices: Object.keys(layouts), help: 'how ids are made up' },
-  epoch: { value: 'MS', help: "milliseconds since 1970 that stand for timestamp 0, instead of the layout's own" },
+  epoch: {
+    value: 'TIME',
+    help: "the time of timestamp 0, instead of the layout's own: 2020-01-01, 2020-01-01T00:00:00Z, or milliseconds since 1970",
+  },
 } as const satisfies Record<string, Flag>
 
 type Name = keyof typeof layouts
@@ -14,7 +18,7 @@ type LayoutValues = { readonly layout?: string; readonly epoch?: string }
 export function layoutsOf({ layout, epoch }: LayoutValues): readonly Layout[] {
   const names = layout === undefined ? (Object.keys(layouts) as Name[]) : [layout as Name]
   if (epoch === undefined) return names.map((name) => layouts[name])
-  const epochMs = wholeNumber('--epoch', epoch, 'ERR_EPOCH_INVALID')
+  const epochMs = momentOf('--epoch', epoch)
   return names.map((name) => defineLayout<readonly Field[]>({ ...(layouts[name] as Layout), epochMs }))
 }
 

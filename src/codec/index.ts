@@ -1,5 +1,6 @@
 import { show, typeError } from '../errors.js'
 import { toId } from '../layout/index.js'
+import { didYouMean } from '../suggestion.js'
 import { type Bytes, readBytes, writeBytes } from './bytes.js'
 import { radixes, readRadix, writeRadix } from './radix.js'
 
@@ -68,8 +69,9 @@ export function parseId(text: string | Uint8Array, encoding: Encoding): bigint {
 
 function radixOf(encoding: unknown) {
   if (typeof encoding === 'string' && Object.hasOwn(radixes, encoding)) return radixes[encoding as keyof typeof radixes]
+  const meant = typeof encoding === 'string' ? didYouMean(encoding, encodings) : ''
   throw typeError(
     'ERR_ENCODING_UNKNOWN',
-    `the encoding is ${show(encoding)}; it is one of ${encodings.map(show).join(', ')}`,
+    `the encoding is ${show(encoding)}${meant}; it is one of ${encodings.map(show).join(', ')}`,
   )
 }

@@ -1,50 +1,107 @@
-import { type DecodedId, decode, type Layout } from '../layout/index.js'
+import { type DecodedId, decode, isId, type Layout } from '../layout/index.js'
 
 /** An id as one layout reads it. */
 export interface Reading extends DecodedId {
   readonly layout: Layout
 }
 
+/** A reading in a layout that was not named. */
+export interface Guess extends Reading {
+  readonly plausibility: Plausibility
+}
+
 const dayMs = 24 * 3_600_000
 
-/** Mastodon counts from 1970, and makes such ids since version 2.0. */
-const firstIdsMs = new Map([['mastodon', Date.UTC(2017, 9, 1)]])
+/**
+ * How well a reading fits an id that has just been found, the likeliest first: its time is within a day of now; past; past, but with
+ * numbers so high that few ids have them; from before the system made many ids; or further in the future than clocks go wrong.
+ */
+export const plausibilities = ['recent', 'past', 'unusual', 'early', 'future'] as const
+export type Plausibility = (typeof plausibilities)[number]
 
 /**
- * How well a time fits an id that has just been found, the likeliest first: within a day of now, past, in the first month of the
- * layout's epoch, or further in the future than clocks go wrong.
+ * When systems began to make ids, where that was after their epoch: Leaf was published in April 2017, Mastodon in 2016, and the
+ * presets of this package in November 2026.
  */
-export const plausibilities = ['recent', 'past', 'early', 'future'] as const
-export type Plausibility = (typeof plausibilities)[number]
+const beganMs = new Map([
+  ['leaf', Date.UTC(2017, 3)],
+  ['mastodon', Date.UTC(2016, 2)],
+  ['js53', Date.UTC(2026, 10)],
+  ['wide', Date.UTC(2026, 10)],
+])
+
+/** A sequence that does not begin at 0 in each tick: Instagram's is a database's, Mastodon's has a hash, TSID begins at random. */
+const uncounted = ['instagram', 'mastodon', 'tsid']
 
 export function read(id: bigint, layout: Layout): Reading {
   return { layout, ...decode(id, layout) }
 }
 
 /** Whether the id has no more bits than ids of the layout. */
-export function fits(id: bigint, { bits }: Layout): boolean {
-  return id >> BigInt(bits) === 0n
+export function fits(id: bigint, layout: Layout): boolean {
+  return isId(id, layout)
 }
 
 /**
  * Nothing in an id says which layout made it. Most ids that are inspected have just been made, and a wrong layout reads a time
- * within a day of now about once in five thousand; few ids are from the first month of an epoch.
+ * within a day of now about once in five thousand; few ids are from the first month of a system.
  */
-export function plausibilityOf({ layout, timestampMs }: Reading, nowMs: number): Plausibility {
+export function plausibilityOf(reading: Reading, nowMs: number): Plausibility {
+  const { layout, timestampMs } = reading
   if (timestampMs > nowMs + dayMs) return 'future'
   if (timestampMs >= nowMs - dayMs) return 'recent'
-  return timestampMs - (firstIdsMs.get(layout.name) ?? layout.epochMs) > 30 * dayMs ? 'past' : 'early'
+  const { name, epochMs } = layout
+  if (timestampMs <= Math.max(epochMs, beganMs.get(name) ?? epochMs) + 30 * dayMs) return 'early'
+  return hasHighNumbers(reading) ? 'unusual' : 'past'
+}
+
+/** Whether one of the first four bits of a number that counts from 0 is set, as in 15 of 16 readings by a wrong layout. */
+function hasHighNumbers({ layout, sequence, node }: Reading): boolean {
+  const isHigh = (value: number, bits: number) => bits >= 8 && value >= 2 ** (bits - 4)
+  // Baidu's workers are numbered as they start.
+  if (layout.name === 'baidu' && isHigh(node, layout.nodeBits)) return true
+  return !uncounted.includes(layout.name) && isHigh(sequence, layout.sequence.bits)
 }
 
 /**
  * The readings in which the id fits the layout and its time is past, or at most a day ahead, for clocks that are wrong. The
  * most plausible comes first; otherwise the order of `layouts` decides, where the best known come first.
  */
-export function plausibleReadings(id: bigint, layouts: readonly Layout[], nowMs: number): Reading[] {
-  const rank = (reading: Reading) => plausibilities.indexOf(plausibilityOf(reading, nowMs))
+export function plausibleReadings(id: bigint, layouts: readonly Layout[], nowMs: number): Guess[] {
   return layouts
     .filter((layout) => fits(id, layout))
     .map((layout) => read(id, layout))
-    .filter((reading) => plausibilityOf(reading, nowMs) !== 'future')
-    .sort((a, b) => rank(a) - rank(b))
+    .map((reading) => ({ ...reading, plausibility: plausibilityOf(reading, nowMs) }))
+    .filter(({ plausibility }) => plausibility !== 'future')
+    .sort((a, b) => plausibilities.indexOf(a.plausibility) - plausibilities.indexOf(b.plausibility))
+}
+
+/** What may be the truth as well, beside a first reading of this plausibility. */
+const rivalsOf: Readonly<Record<Plausibility, readonly Plausibility[]>> = {
+  recent: ['recent'],
+  past: ['past', 'unusual'],
+  unusual: ['unusual'],
+  early: ['early'],
+  future: [],
+}
+
+/**
+ * The first of some readings, where it is the only likely one: the others are far less plausible, or read the same bits by
+ * other names. It is a guess all the same.
+ *
+ * @param ranked - The likeliest first.
+ */
+export function onlyLikely<T extends Pick<Guess, 'layout' | 'plausibility'>>(ranked: readonly T[]): T | undefined {
+  const [first, ...others] = ranked
+  if (first === undefined) return undefined
+  const rivals = rivalsOf[first.plausibility]
+  const isRival = ({ layout, plausibility }: T) => rivals.includes(plausibility) && !makeSameIds(layout, first.layout)
+  return others.some(isRival) ? undefined : first
+}
+
+/** Whether equal nodes make equal ids in both. */
+export function makeSameIds(a: Layout, b: Layout): boolean {
+  const shape = ({ epochMs, tickMs, nodeBits, timestamp, sequence }: Layout) =>
+    [epochMs, tickMs, nodeBits, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift].join()
+  return shape(a) === shape(b)
 }

@@ -115,7 +115,7 @@ export function checkMakesIds({ name, decodeOnly }: Pick<Layout, 'name' | 'decod
   if (!decodeOnly) return
   throw rangeError(
     'ERR_LAYOUT_DECODE_ONLY',
-    `layout '${name}' is for reading ids: their sequence is no counter, and a generator could repeat an id of the system that makes them; choose a layout without decodeOnly, such as twitter`,
+    `layout '${name}' is for reading ids: their sequence is no counter, and a generator could repeat an id of the system that makes them; choose another layout, such as twitter`,
   )
 }
 

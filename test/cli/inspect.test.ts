@@ -3,7 +3,14 @@ import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding
 import { describe, expect, it, vi } from 'vitest'
 import { paintFor, plain } from '../../dist/cli/paint.js'
 import { picture } from '../../dist/inspect/picture.js'
-import { plausibilityOf, plausibleReadings, read } from '../../dist/inspect/reading.js'
+import {
+  onlyLikely,
+  type Plausibility,
+  plausibilities,
+  plausibilityOf,
+  plausibleReadings,
+  read,
+} from '../../dist/inspect/reading.js'
 import { howLongAgo, localTime } from '../../dist/inspect/time.js'
 import { graupel, lines } from '../support/cli.js'
 
@@ -39,8 +46,8 @@ describe('graupel inspect', () => {
       timestampMs,
       fields,
       sequence,
-      others: [],
     })
+    expect(JSON.parse(line as string)).not.toHaveProperty('readings')
     const text = lines(words).join('\n')
     expect(text).toContain(new Date(timestampMs).toISOString())
     for (const [name, value] of Object.entries(fields)) expect(text).toMatch(new RegExp(`  ${name} +${value} \\(`))
@@ -79,21 +86,81 @@ describe('graupel inspect', () => {
 
   it.each(encodings.filter((encoding) => encoding !== 'bytes'))('reads ids in %s', (encoding) => {
     const id = encodeId(twitterId, encoding as TextEncoding)
-    const [line] = lines(['inspect', id, '--encoding', encoding, '--json', '--layout', 'twitter'])
+    const [line] = lines(['inspect', id, '--format', encoding, '--json', '--layout', 'twitter'])
     const { encodings: written, ...rest } = JSON.parse(line as string)
     expect(rest).toMatchObject({ id: String(twitterId), node: 378 })
     expect(written[encoding]).toBe(id)
   })
 
-  it('shows all presets that make sense of an id, one of them in full', () => {
+  it('lists all readings that make sense of an id, and shows none of them in full where several are likely', () => {
     const text = lines(['inspect', discordId]).join('\n')
-    expect(text).toMatch(/twitter +2012-03-03T13:01:20.453Z +datacenter 1, worker 0 +7\n/)
-    expect(text).toMatch(/discord +2016-04-30T11:18:25.796Z +worker 1, process 0 +7\n/)
-    expect(text).toMatch(/baidu +2016-07-17T22:16:43.000Z/)
-    expect(text).not.toContain('js53') // The id has 58 bits.
-    expect(text.match(/┌/g)?.length).toBe(1)
-    const { layout, others } = JSON.parse(lines(['inspect', discordId, '--json'])[0] as string)
-    expect([layout, ...others.map((other: { layout: string }) => other.layout)]).toContain('discord')
+    expect(text).toMatchInlineSnapshot(`
+      "  decimal  175928847299117063
+        hex      0271065ac1020007
+        base32   04W86BB0G4007
+        base58   1QgmVVkniES
+        base62   0Czks0tP37X
+        bytes    02 71 06 5a c1 02 00 07
+
+        An id does not say which layout made it. These make sense, likeliest first.
+        To see one in full, name it, such as --layout twitter.
+
+        layout     time                  node                    sequence
+        twitter    2012-03-03T13:01:20Z  datacenter 1, worker 0         7  past
+        discord    2016-04-30T11:18:25Z  worker 1, process 0            7  past
+        instagram  2012-04-23T14:46:14Z  shard 128                      7  past
+        sonyflake  2017-12-27T16:16:04Z  machine 7                      2  past
+        tsid       2021-04-30T11:18:25Z  node 32                        7  past
+        baidu      2016-07-17T22:16:43Z  worker 1443856                 7  unusual
+        leaf       2012-03-03T13:01:20Z  worker 32                      7  early
+        wide       2021-04-30T11:18:25Z  node 2                         7  early"
+    `)
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    const { layout, readings, ...rest } = JSON.parse(lines(['inspect', discordId, '--json'])[0] as string)
+    expect(layout).toBe(null)
+    expect(Object.keys(rest)).toEqual(['id', 'encodings'])
+    expect(readings[1]).toEqual({
+      layout: 'discord',
+      epochMs: layouts.discord.epochMs,
+      timestamp: '2016-04-30T11:18:25.796Z',
+      timestampMs: 1462015105796,
+      node: 32,
+      fields: { worker: 1, process: 0 },
+      sequence: 7,
+      plausibility: 'past',
+    })
+  })
+
+  it('does so as docs/layouts.md shows it, which has every plausibility', () => {
+    const document = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8')
+    const [, command = '', told = ''] = /```text\n\$ graupel (inspect .*)\n {2}…\n([\s\S]*?)\n```/.exec(document) ?? []
+    expect(lines(command.split(' ')).join('\n').endsWith(`\n\n${told}`)).toBe(true)
+    const [, rows = ''] = /\| plausibility \| meaning \|\n.*\n([\s\S]*?)\n\n/.exec(document) ?? []
+    expect([...rows.matchAll(/^\| (\w+)/gm)].map(([, name]) => name)).toEqual(
+      plausibilities.filter((name) => name !== 'future'),
+    )
+  })
+
+  it.each(['twitter', 'discord', 'mastodon'] as const)(
+    'shows a %s id that has just been made in full, and calls it a guess',
+    (name) => {
+      const id = String(composeId({ timestampMs: Date.now(), node: 0, sequence: 3 }, layouts[name] as Layout))
+      const text = lines(['inspect', id]).join('\n')
+      expect(text).toMatch(new RegExp(`The first is shown in full, as a guess; .*\n\n.*\n  ${name} +20.*recent\n`))
+      expect(text).toMatch(new RegExp(`  layout +${name} \\(a guess; epoch `))
+      expect(text.match(/┌/g)?.length).toBe(1)
+      const { layout, readings } = JSON.parse(lines(['inspect', id, '--json'])[0] as string)
+      expect(layout).toBe(null)
+      expect(readings[0]).toMatchObject({ layout: name, plausibility: 'recent' })
+    },
+  )
+
+  it('says so where one preset alone makes sense of an id', () => {
+    const words = ['inspect', String(2n ** 63n), '--epoch', '1985-01-01']
+    const text = lines(words).join('\n')
+    expect(text).toContain('An id does not say which layout made it. Of the presets, instagram alone makes sense.')
+    expect(text).toContain('instagram (a guess; epoch 1985-01-01T00:00:00.000Z)')
+    expect(JSON.parse(lines([...words, '--json'])[0] as string).readings).toMatchObject([{ layout: 'instagram' }])
   })
 
   it('takes many ids, and from its input one a line', () => {
@@ -132,7 +199,7 @@ describe('graupel inspect', () => {
     ['a negative id', ['--', '-5'], /the id is '-5'/],
     ['too wide an id', ['9007199254740992', '--layout', 'js53'], /has 54 bits; ids of layout 'js53' have at most 53/],
     ['an id of no preset', ['18446744073709551615'], /no preset makes sense of the id 18446744073709551615/],
-    ['a bad digit', ['0l', '--encoding', 'base58'], /the base58 id '0l'/],
+    ['a bad digit', ['0l', '--format', 'base58'], /the base58 id '0l'/],
   ])('refuses %s', (_what, words, message, input = '') => {
     const { status, stdout, stderr } = graupel(['inspect', ...words], {}, input)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -175,10 +242,48 @@ describe('readings', () => {
     )
   })
 
+  it.each([
+    ['early', 'mastodon', Date.UTC(2016, 2, 31)],
+    ['past', 'mastodon', Date.UTC(2016, 3, 1)],
+    ['early', 'leaf', Date.UTC(2017, 3, 30)],
+    ['past', 'leaf', Date.UTC(2017, 4, 2)],
+    ['early', 'wide', Date.UTC(2026, 0, 1)],
+  ] as const)('are called %s of %s at %i, by when the system began', (plausibility, name, timestampMs) => {
+    const layout: Layout = layouts[name]
+    expect(plausibilityOf(read(composeId({ timestampMs, node: 0 }, layout), layout), nowMs)).toBe(plausibility)
+  })
+
+  it.each([
+    ['past', 'twitter', 255, 0],
+    ['unusual', 'twitter', 256, 0],
+    ['past', 'tsid', 4095, 0],
+    ['past', 'mastodon', 65_535, 0],
+    ['past', 'twitter', 0, 1023],
+    ['past', 'baidu', 0, 2 ** 18 - 1],
+    ['unusual', 'baidu', 0, 2 ** 18],
+  ] as const)('are called %s of %s with sequence %i on node %i', (plausibility, name, sequence, node) => {
+    const layout: Layout = layouts[name]
+    const id = composeId({ timestampMs: Date.UTC(2023, 0), node, sequence }, layout)
+    expect(plausibilityOf(read(id, layout), nowMs)).toBe(plausibility)
+  })
+
   it('put the first days of an epoch last, where few ids are from', () => {
-    const id = composeId({ timestampMs: Date.UTC(2025, 0, 1), node: 5 }, layouts.js53)
-    expect(names(id)[0]).toBe('js53')
-    expect(names(id)).toContain('twitter')
+    const id = composeId({ timestampMs: Date.UTC(2020, 0, 20), node: 5 }, layouts.tsid)
+    expect(names(id)[0]).toBe('sonyflake')
+    expect(names(id)).toContain('tsid')
+  })
+
+  it('have one that is likely where it is recent, or nothing else is past', () => {
+    const likely = (...found: [keyof typeof layouts, Plausibility][]) =>
+      onlyLikely(found.map(([name, plausibility]) => ({ layout: layouts[name] as Layout, plausibility })))?.layout.name
+    expect(likely(['discord', 'recent'], ['twitter', 'past'])).toBe('discord')
+    expect(likely(['twitter', 'recent'], ['leaf', 'recent'], ['discord', 'past'])).toBe('twitter')
+    expect(likely(['tsid', 'recent'], ['wide', 'recent'])).toBe(undefined)
+    expect(likely(['discord', 'past'], ['twitter', 'unusual'])).toBe(undefined)
+    expect(likely(['discord', 'past'], ['twitter', 'early'])).toBe('discord')
+    expect(likely(['discord', 'early'], ['twitter', 'early'])).toBe(undefined)
+    expect(likely(['mastodon', 'unusual'])).toBe('mastodon')
+    expect(likely()).toBe(undefined)
   })
 })
 
@@ -237,11 +342,12 @@ describe('graupel layouts', () => {
     expect(Math.max(...shown.map((line) => line.length))).toBeLessThanOrEqual(80)
     for (const { name, expiresAt } of Object.values(layouts)) {
       const row = shown.find((line) => line.startsWith(`${name} `))
-      expect(row).toContain(expiresAt.toISOString().slice(0, 10))
+      expect(row).toContain(name === 'mastodon' ? '10889-08-02' : expiresAt.toISOString().slice(0, 10))
       expect(row?.endsWith('expired')).toBe(expiresAt.getTime() <= Date.now())
     }
-    expect(shown).toContain('wide         63  65,536,000         64   1 ms  2020-01-01  2089-09-06')
+    expect(shown).toContain('wide         63   65,536,000         64   1 ms  2020-01-01  2089-09-06')
     expect(shown).toContain('  timestamp 39, sequence 8, machine 16')
+    expect(shown).toContain('mastodon     64  decode only          1   1 ms  1970-01-01  10889-08-02')
   })
 
   it('lists them as JSON', () => {
@@ -251,5 +357,6 @@ describe('graupel layouts', () => {
       expect(listed.find(({ name }) => name === layout)).toMatchObject({ expiresAt })
     }
     expect(listed.find(({ name }) => name === 'sonyflake')).toMatchObject({ idsPerSecond: 25_600, nodes: 65_536 })
+    expect(listed.find(({ name }) => name === 'mastodon')).toMatchObject({ decodeOnly: true })
   })
 })

@@ -59,16 +59,16 @@ describe('graupel inspect --mask-key-file', () => {
 
   it('reads texts in other encodings, and from its input', () => {
     const text = createMask({ keys, encoding: 'hex' }).hideString(id)
-    expect(revealed([text], ...named, '--encoding', 'hex')).toEqual([shown(text, 'b')])
-    const words = ['inspect', '-', '--layout', 'discord', '--encoding', 'hex', '--json', ...named]
+    expect(revealed([text], ...named, '--format', 'hex')).toEqual([shown(text, 'b')])
+    const words = ['inspect', '-', '--layout', 'discord', '--format', 'hex', '--json', ...named]
     expect(lines(words, {}, `${text}\n${text}\n`)).toHaveLength(2)
   })
 
   it('reveals numbers by the first key', () => {
     const hidden = String(createMask({ keys }).hide(id))
-    expect(revealed([hidden], '--encoding', 'decimal', ...named)).toEqual([shown(hidden, 'b')])
+    expect(revealed([hidden], '--format', 'decimal', ...named)).toEqual([shown(hidden, 'b')])
     const text = createMask({ keys, encoding: 'decimal' }).hideString(id)
-    expect(revealed([text], '--encoding', 'decimal', ...named)).toEqual([shown(text, 'b')])
+    expect(revealed([text], '--format', 'decimal', ...named)).toEqual([shown(text, 'b')])
   })
 
   it.each<MaskBits>([64, 53])('takes a width of %d bits', (bits) => {

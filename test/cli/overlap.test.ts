@@ -113,7 +113,7 @@ No node is in more than one file.
 
   it.each<TextEncoding>(['decimal', 'hex', 'base32', 'base58', 'base62'])('reads %s', (encoding) => {
     const texts = [made(1, 0), made(2, 0)].map((id) => encodeId(id, encoding))
-    const { status, stdout } = graupel(['overlap', file(...texts), file(texts[1] as string), '--encoding', encoding])
+    const { status, stdout } = graupel(['overlap', file(...texts), file(texts[1] as string), '--format', encoding])
     expect(status).toBe(1)
     expect(stdout).toContain(`  ${made(2, 0)}  `)
   })
@@ -141,7 +141,7 @@ No node is in more than one file.
     ['an empty line', () => [file(5n, '', 6n), 'y'], /\.txt, line 2: the id is ''/],
     ['a negative id', () => [file(5n, -6n), 'y'], /\.txt, line 2: the id is '-6'/],
     ['a line without an end', () => [file(5n, '1'.repeat(200_000)), 'y'], /\.txt, line 2: the id is '1{40}…'/],
-    ['an id of another encoding', () => [file(5n), 'y', '--encoding', 'hex'], /\.txt, line 1: the hex id '5'/],
+    ['an id of another encoding', () => [file(5n), 'y', '--format', 'hex'], /\.txt, line 1: the hex id '5'/],
     [
       'too wide an id',
       () => [file(5n, 2n ** 53n), 'y', '--layout', 'js53'],

@@ -97,7 +97,7 @@ describe('graupel serial', () => {
     [
       'an unknown flag',
       ['--patern', pattern, id],
-      /there is no flag --patern; see graupel serial --help \(ERR_OPTION_UNKNOWN\)/,
+      /there is no flag --patern \(did you mean --pattern\?\); see graupel serial --help \(ERR_OPTION_UNKNOWN\)/,
     ],
   ])('refuses %s', (_what, words, message, input = '') => {
     const { status, stdout, stderr } = graupel(['serial', ...words], {}, input)

@@ -90,7 +90,10 @@ describe('--store', () => {
     [['lease', 'redis://u:secret@h'], /lease has no verb 'redis:\/\/\*\*\*@h'/],
     [['next', 'redis://u:secret@h'], /^graupel: 'redis:\/\/\*\*\*@h' is not the value of a flag/],
     [['lease', 'list', '--yes', '--store', 'sqlite:x'], /--yes is for lease forget; leave it out/],
-    [['lease', 'list', '--stroe=redis://u:secret@h'], /there is no flag --stroe; see graupel lease --help/],
+    [
+      ['lease', 'list', '--stroe=redis://u:secret@h'],
+      /there is no flag --stroe \(did you mean --store\?\); see graupel lease --help/,
+    ],
     [['next', '--node', '1', '--table', 't'], /--table is for --store; leave it out/],
     [['next', '--node', '1', '--acquire-timeout-ms', '1'], /--acquire-timeout-ms is for --store; leave it out/],
     [['next', '--store', 'sqlite:x', '--state', 'process'], /--state is for a node that is not leased/],

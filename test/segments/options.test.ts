@@ -66,7 +66,9 @@ describe('an option of createSegmentGenerator that is wrong', () => {
     expect(await refused({ store: unused, name: 'orders', steps: 10 })).toEqual({
       type: 'TypeError',
       code: 'ERR_OPTION_UNKNOWN',
-      message: expect.stringMatching(/^there is no option 'steps'; the options are store, name, start, max, stride/),
+      message: expect.stringMatching(
+        /^there is no option 'steps' \(did you mean 'step'\?\); the options are store, name, start, max, stride/,
+      ),
     })
   })
 

@@ -127,7 +127,11 @@ test.each([
   ['count=1&count=1', 'ERR_OPTION_INVALID', 'count is given 2 times; give it once'],
   ['format=xml', 'ERR_OPTION_INVALID', /^format is "xml"; give one of decimal, hex/],
   ['layout=discord', 'ERR_OPTION_INVALID', 'layout is "discord"; give one of twitter, wide, tsid'],
-  ['Count=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "Count"; there are count, format, layout'],
+  [
+    'Count=1',
+    'ERR_OPTION_UNKNOWN',
+    'there is no parameter "Count" (did you mean "count"?); there are count, format, layout',
+  ],
   ['__proto__=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "__proto__"; there are count, format, layout'],
   ['constructor=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "constructor"; there are count, format, layout'],
 ])('?%s is refused', async (query, code, detail) => {

@@ -106,7 +106,11 @@ describe('an option', () => {
 describe('refused is', () => {
   const store = ['--store', 'redis://127.0.0.1']
   test.each<[string, string[], RegExp]>([
-    ['an unknown flag', ['--prot', '1'], /^there is no flag --prot; see graupel-server --help \(ERR_OPTION_UNKNOWN\)$/],
+    [
+      'an unknown flag',
+      ['--prot', '1'],
+      /^there is no flag --prot \(did you mean --port\?\); see graupel-server --help \(ERR_OPTION_UNKNOWN\)$/,
+    ],
     ['a word', ['start'], /^graupel-server takes flags alone, and no 'start'/],
     ['a flag that is given twice', ['--port', '1', '--port', '2'], /^--port was given twice/],
     ['a flag without its value', ['--store', '--durable'], /^--store has no value; write --store URL/],
@@ -122,7 +126,16 @@ describe('refused is', () => {
       ['--log-level', 'loud'],
       /^--log-level is "loud"; give one of debug, info, warn, error, silent/,
     ],
-    ['an unknown layout', ['--layouts', 'twiter'], /^--layouts is "twiter"; give one of twitter, /],
+    [
+      'an unknown layout',
+      ['--layouts', 'twiter'],
+      /^--layouts is "twiter" \(did you mean "twitter"\?\); give one of twitter, /,
+    ],
+    [
+      'a layout for reading ids',
+      ['--layouts', 'twitter,mastodon'],
+      /^--layouts has the layout "mastodon", which is for reading ids; leave it out, .* \(ERR_LAYOUT_DECODE_ONLY\)$/,
+    ],
     ['a layout twice', ['--layouts', 'twitter,twitter'], /give each layout once/],
     ['no name', ['--segments', 'a,,b'], /^--segments is "a,,b"; give names with commas between them/],
     ['a name twice', ['--counters', 'a,b,a'], /^--counters is "a,b,a"; give each name once/],
@@ -175,11 +188,16 @@ describe('refused is', () => {
     [
       'an unknown key',
       { prot: 1 },
-      /has "prot", which is no option; see graupel-server --help \(ERR_OPTION_UNKNOWN\)$/,
+      /has "prot", which is no option \(did you mean "port"\?\); see graupel-server --help \(ERR_OPTION_UNKNOWN\)$/,
     ],
     ['a key of every object', { constructor: 1 }, /has "constructor", which is no option/],
     ['another type', { port: true }, /^port in .* is true; give a whole number/],
     ['a list without elements', { layouts: [] }, /^layouts in .* is \[\]/],
+    [
+      'a layout for reading ids',
+      { layouts: [{ ...layouts.twitter, name: 'x', decodeOnly: true }] },
+      /^layouts in .* has the layout "x", which is for reading ids/,
+    ],
     [
       'a layout that breaks a rule',
       { layouts: [{ name: 'x' }] },
@@ -195,7 +213,9 @@ describe('refused is', () => {
   })
 
   test('an unknown variable that begins as those of options do', () => {
-    expect(refusalOf([], { GRAUPEL_OPTION_PROT: '1' })).toMatch(/^there is no variable GRAUPEL_OPTION_PROT/)
+    expect(refusalOf([], { GRAUPEL_OPTION_PROT: '1' })).toMatch(
+      /^there is no variable GRAUPEL_OPTION_PROT \(did you mean GRAUPEL_OPTION_PORT\?\); see/,
+    )
     expect(refusalOf([], { GRAUPEL_OPTION_PORT: '' })).toMatch(/^GRAUPEL_OPTION_PORT is ""; give a whole number/)
     expect(refusalOf([], { GRAUPEL_OPTION_ALLOW_ANONYMOUS: '' })).toMatch(/is ""; give true or false/)
   })

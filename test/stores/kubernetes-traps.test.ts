@@ -268,7 +268,11 @@ describe('its options', () => {
     [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
     [{ fetch: () => {} }, 'ERR_OPTION_INVALID', /^fetch is given without url/],
-    [{ uri: url }, 'ERR_OPTION_UNKNOWN', /^there is no option 'uri'; the options are durable, prefix, namespace, url/],
+    [
+      { uri: url },
+      'ERR_OPTION_UNKNOWN',
+      /^there is no option 'uri' \(did you mean 'url'\?\); the options are durable, prefix, namespace, url/,
+    ],
     [null, 'ERR_OPTION_INVALID', /^the options are null; pass an object such as/],
   ])('%j is refused', (options, code, message) => {
     const refused = expect(() => kubernetesStore(options as never))

@@ -1,6 +1,6 @@
 import { composeId, defineLayout, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { choose } from '../../web/src/layouts/choice.ts'
+import { choose, chooseToMake } from '../../web/src/layouts/choice.ts'
 import { codeOf, designOf } from '../../web/src/layouts/design.ts'
 import { factsOf, neighboursOf } from '../../web/src/layouts/facts.ts'
 import { firstMsAbove, orderOf } from '../../web/src/layouts/order.ts'
@@ -47,6 +47,17 @@ describe('a link', () => {
 describe('a layout as text', () => {
   it.each(Object.values(layouts))('of $name is read as it was', (layout) => {
     expect(layoutFromText(layoutToText(layout))).toEqual({ ...layout })
+  })
+
+  it('of ids that another system makes is not one to make ids of', () => {
+    for (const text of ['mastodon', layoutToText(defineLayout({ ...layouts.mastodon, name: 'ours' }))]) {
+      expect(choose(text, '').layout?.decodeOnly).toBe(true)
+      expect(chooseToMake(text, '')).toMatchObject({
+        layout: undefined,
+        layoutTrouble: { key: 'troubleDecodeOnly' },
+      })
+    }
+    expect(chooseToMake('wide', '').layout).toBe(layouts.wide)
   })
 
   it('keeps names and bits that are wrong', () => {

@@ -1,3 +1,4 @@
+import { didYouMean } from '#suggestion'
 import { shown } from '../shown.js'
 import { Problem } from './problems.js'
 
@@ -31,7 +32,10 @@ export function oneOf<T extends string>(description: string, choices: readonly T
     read(name, text) {
       const found = choices.find((choice) => choice === text)
       if (found !== undefined) return found
-      throw new Problem('ERR_OPTION_INVALID', `${name} is ${shown(text)}; give one of ${choices.join(', ')}`)
+      throw new Problem(
+        'ERR_OPTION_INVALID',
+        `${name} is ${shown(text)}${didYouMean(text, choices, shown)}; give one of ${choices.join(', ')}`,
+      )
     },
   }
 }
@@ -55,7 +59,10 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
     if (parameter === undefined) {
       const known = Object.keys(parameters)
       const rule = known.length === 0 ? 'there is none here' : `there are ${known.join(', ')}`
-      throw new Problem('ERR_OPTION_UNKNOWN', `there is no parameter ${shown(name)}; ${rule}`)
+      throw new Problem(
+        'ERR_OPTION_UNKNOWN',
+        `there is no parameter ${shown(name)}${didYouMean(name, known, shown)}; ${rule}`,
+      )
     }
     if (typeof text !== 'string')
       throw new Problem('ERR_OPTION_INVALID', `${name} is given ${text.length} times; give it once`)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { didYouMean } from '#suggestion'
 import { StartError } from '../failure.js'
 import { complete } from './complete.js'
 import { flagOf, variableOf, variablePrefix } from './names.js'
@@ -63,7 +64,8 @@ function readFlags(words: readonly string[]): Source {
     if (token.kind !== 'option') continue
     const name = all.get(token.name)
     if (name === undefined) {
-      throw new StartError('ERR_OPTION_UNKNOWN', `there is no flag ${token.rawName}; see graupel-server --help`)
+      const meant = didYouMean(token.name, [...all.keys()], (one) => `--${one}`)
+      throw new StartError('ERR_OPTION_UNKNOWN', `there is no flag ${token.rawName}${meant}; see graupel-server --help`)
     }
     if (source.has(name)) throw new StartError('ERR_OPTION_INVALID', `${token.rawName} was given twice; give it once`)
     const { value, inlineValue } = token
@@ -97,7 +99,8 @@ function readVariables(environment: NodeJS.ProcessEnv): Source {
     if (!variable.startsWith(variablePrefix)) continue
     const name = all.get(variable)
     if (name === undefined) {
-      throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}; see graupel-server --help`)
+      const meant = didYouMean(variable.slice(variablePrefix.length), [...all.values()], variableOf)
+      throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}${meant}; see graupel-server --help`)
     }
     // One that comes from a file, as secrets do, has the end of its line.
     source.set(name, value?.replace(/\r?\n$/, ''))
@@ -121,7 +124,7 @@ function readFile(file: unknown): Source {
     if (!Object.hasOwn(table, name)) {
       throw new StartError(
         'ERR_OPTION_UNKNOWN',
-        `${file} has ${JSON.stringify(name)}, which is no option; see graupel-server --help`,
+        `${file} has ${JSON.stringify(name)}, which is no option${didYouMean(name, names, JSON.stringify)}; see graupel-server --help`,
       )
     }
     source.set(name, value)

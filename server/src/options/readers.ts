@@ -1,4 +1,5 @@
 import { defineLayout, type Layout, type LayoutSpec, layouts } from 'graupel'
+import { didYouMean } from '#suggestion'
 import { StartError } from '../failure.js'
 import { shown } from '../shown.js'
 
@@ -8,8 +9,10 @@ export type Read<T> = (name: string, value: unknown) => T
 /** By name: the options of one segment or counter that the configuration file may set. */
 export type NameOptions<T> = Readonly<Record<string, Partial<Omit<T, 'store' | 'name' | 'signal'>>>>
 
-const invalid = (name: string, value: unknown, rule: string): StartError =>
-  new StartError('ERR_OPTION_INVALID', `${name} is ${shown(value)}; give ${rule}`)
+const invalid = (name: string, value: unknown, rule: string, choices: readonly string[] = []): StartError => {
+  const meant = typeof value === 'string' ? didYouMean(value, choices, shown) : ''
+  return new StartError('ERR_OPTION_INVALID', `${name} is ${shown(value)}${meant}; give ${rule}`)
+}
 
 export const whole =
   (least: number, most: number): Read<number> =>
@@ -37,7 +40,7 @@ export const choice =
   (name, value) => {
     const found = choices.find((choice) => choice === value)
     if (found !== undefined) return found
-    throw invalid(name, value, `one of ${choices.join(', ')}`)
+    throw invalid(name, value, `one of ${choices.join(', ')}`, choices)
   }
 
 /**
@@ -73,8 +76,18 @@ function list(name: string, value: unknown): readonly unknown[] {
   throw invalid(name, value, 'names with commas between them')
 }
 
+/** The presets that ids are made of. */
+const makers = Object.values(layouts).flatMap(({ name, decodeOnly }) => (decodeOnly ? [] : [name]))
+
 export const layoutList: Read<readonly Layout[]> = (name, value) => {
   const all = list(name, value).map((one) => layoutFrom(name, one))
+  const unmade = all.find(({ decodeOnly }) => decodeOnly)
+  if (unmade !== undefined) {
+    throw new StartError(
+      'ERR_LAYOUT_DECODE_ONLY',
+      `${name} has the layout ${shown(unmade.name)}, which is for reading ids; leave it out, because ids of every preset are read in any case`,
+    )
+  }
   const names = new Set(all.map((layout) => layout.name))
   if (names.size === all.length) return all
   throw invalid(name, value, 'each layout once')
@@ -93,11 +106,7 @@ function layoutFrom(name: string, value: unknown): Layout {
   }
   if (typeof value === 'string' && Object.hasOwn(layouts, value))
     return layouts[value as keyof typeof layouts] as Layout
-  throw invalid(
-    name,
-    value,
-    `one of ${Object.keys(layouts).join(', ')}, or in the file an object as defineLayout takes it`,
-  )
+  throw invalid(name, value, `one of ${makers.join(', ')}, or in the file an object as defineLayout takes it`, makers)
 }
 
 /** A number, or fields with their numbers: `datacenter=1`. */

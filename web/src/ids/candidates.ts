@@ -1,5 +1,12 @@
 import type { Layout } from 'graupel'
-import { fits, type Plausibility, plausibilities, plausibilityOf, read } from '../../../src/inspect/reading.ts'
+import {
+  fits,
+  onlyLikely,
+  type Plausibility,
+  plausibilities,
+  plausibilityOf,
+  read,
+} from '../../../src/inspect/reading.ts'
 
 /** How one layout reads some ids. */
 export interface Candidate {
@@ -28,6 +35,15 @@ export function candidatesOf(ids: readonly bigint[], layouts: readonly Layout[],
   return layouts
     .map((layout) => candidateOf(ids, layout, nowMs))
     .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
+}
+
+/** The layout that alone is likely; undefined where several are, or none. @param candidates - The likeliest first. */
+export function likelyOf(candidates: readonly Candidate[]): Layout | undefined {
+  const most = candidates[0]?.count ?? 0
+  const best = candidates.flatMap(({ layout, plausibility, count }) =>
+    plausibility !== undefined && count === most ? [{ layout, plausibility }] : [],
+  )
+  return onlyLikely(best)?.layout
 }
 
 function candidateOf(ids: readonly bigint[], layout: Layout, nowMs: number): Candidate {

@@ -20,6 +20,7 @@ export type TroubleKey =
   | 'troubleExpired'
   | 'troubleNumber'
   | 'troubleLayoutText'
+  | 'troubleDecodeOnly'
   | 'troubleLibrary'
   | 'troubleBits'
   | 'troubleFieldName'

@@ -26,6 +26,14 @@ export function choose(text: string, epoch: string): Choice {
   return { layout: moved.value, layoutTrouble: undefined, epochTrouble: moved.trouble }
 }
 
+/** As {@link choose}, for a layout that ids are made of. A link may have one that is for reading. */
+export function chooseToMake(text: string, epoch: string): Choice {
+  const choice = choose(text, epoch)
+  if (choice.layout?.decodeOnly !== true) return choice
+  const layoutTrouble: Trouble = { key: 'troubleDecodeOnly', values: { layout: choice.layout.name } }
+  return { layout: undefined, layoutTrouble, epochTrouble: undefined }
+}
+
 /** The text by which a layout is chosen: the name of a preset, or all of another layout. */
 export function choiceOf(layout: Layout): string {
   return layouts[layout.name as keyof typeof layouts] === layout ? layout.name : layoutToText(layout)

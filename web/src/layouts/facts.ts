@@ -1,4 +1,5 @@
 import { type Layout, layouts } from 'graupel'
+import { makeSameIds } from '../../../src/inspect/reading.ts'
 
 const two53 = 2n ** 53n
 const two63 = 2n ** 63n
@@ -70,13 +71,6 @@ export interface Neighbour {
 
 export function neighboursOf(layout: Layout, nowMs: number): Neighbour[] {
   return Object.values(layouts).map((preset) => ({ preset, relation: relationOf(layout, preset, nowMs) }))
-}
-
-/** Whether equal nodes make equal ids in both. */
-export function makeSameIds(a: Layout, b: Layout): boolean {
-  const shape = ({ epochMs, tickMs, nodeBits, timestamp, sequence }: Layout) =>
-    [epochMs, tickMs, nodeBits, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift].join()
-  return shape(a) === shape(b)
 }
 
 function relationOf(a: Layout, b: Layout, nowMs: number): Neighbour['relation'] {

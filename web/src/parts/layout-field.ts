@@ -12,6 +12,8 @@ interface LayoutFieldOptions {
   readonly label: string
   readonly value: string
   readonly choice: Choice
+  /** Whether ids are made of it, which leaves out layouts for reading. */
+  readonly isForMaking?: boolean
   /** The words for no layout in particular, where that can be chosen. */
   readonly none?: string
   readonly onChange: (value: string) => void
@@ -20,11 +22,12 @@ interface LayoutFieldOptions {
 /** Chooses among the presets, the layout of the view Design, and one that came with a link. */
 export function layoutField(
   app: App,
-  { id, label, value, choice, none, onChange }: LayoutFieldOptions,
+  { id, label, value, choice, isForMaking = false, none, onChange }: LayoutFieldOptions,
 ): TemplateResult {
   const { layout: designed } = designOf(app.values.design)
   const options: [string, string][] = none === undefined ? [] : [['', none]]
-  options.push(...Object.keys(layouts).map((name): [string, string] => [name, name]))
+  const presets = Object.values(layouts).filter(({ decodeOnly }) => !(isForMaking && decodeOnly))
+  options.push(...presets.map(({ name }): [string, string] => [name, name]))
   if (designed !== undefined) options.push([layoutToText(designed), app.t('layoutDesigned', { name: designed.name })])
   if (!options.some(([text]) => text === value)) {
     options.push([value, app.t('layoutLinked', { name: choice.layout?.name ?? value })])

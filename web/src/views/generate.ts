@@ -2,7 +2,7 @@ import { type Encoding, encodeId, encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { Told } from '../ids/trouble.ts'
-import { choose, trouble } from '../layouts/choice.ts'
+import { chooseToMake, trouble } from '../layouts/choice.ts'
 import { selectField, textField } from '../parts/field.ts'
 import { epochField, layoutField } from '../parts/layout-field.ts'
 import { utc } from '../text/format.ts'
@@ -15,7 +15,7 @@ const maxCount = 100_000
 export function generateView(app: App): TemplateResult {
   const { t, values, batch } = app
   const { layout: layoutText, epoch, time, count, format } = values.generate
-  const choice = choose(layoutText, epoch)
+  const choice = chooseToMake(layoutText, epoch)
   const { layout } = choice
   const readCount = trouble(() => readNumber(count, 1, maxCount))
   const readMs = trouble(() => (time.trim() === '' ? undefined : timeIn(layout, time)))
@@ -51,6 +51,7 @@ export function generateView(app: App): TemplateResult {
           label: t('layout'),
           value: layoutText,
           choice,
+          isForMaking: true,
           onChange: (layout) => app.set('generate', { layout }),
         })}
         ${epochField(app, { id: 'generate-epoch', value: epoch, choice, onInput: (epoch) => app.set('generate', { epoch }) })}

@@ -19,7 +19,13 @@ interface Guesses {
   readonly nowMs: number
 }
 
-const reasons = { recent: 'reasonRecent', past: 'reasonPast', early: 'reasonEarly', future: 'reasonFuture' } as const
+const reasons = {
+  recent: 'reasonRecent',
+  past: 'reasonPast',
+  unusual: 'reasonUnusual',
+  early: 'reasonEarly',
+  future: 'reasonFuture',
+} as const
 
 /** Which layouts may have made the ids, and why. */
 export function guesses(app: App, guesses: Guesses): TemplateResult {
@@ -60,11 +66,9 @@ function verdict({ t }: App, possible: readonly Candidate[], shown: Layout | und
   if (!isGuess) return t('verdictChosen', { layout: shown?.name ?? '' })
   if (first === undefined) return t('verdictNone')
   if (possible.length === 1) return t('verdictOne', { layout: first.layout.name })
-  const values = { count: possible.length, layout: first.layout.name }
-  const tied = possible.filter(
-    ({ count, plausibility }) => count === first.count && plausibility === first.plausibility,
-  )
-  return tied.length === 1 ? t('verdictSeveral', values) : t('verdictTied', { ...values, tied: tied.length })
+  return shown === undefined
+    ? t('verdictSeveral', { count: possible.length })
+    : t('verdictLikely', { count: possible.length, layout: shown.name })
 }
 
 function row(app: App, { layout, plausibility, count, tooWide }: Candidate, guesses: Guesses): TemplateResult {

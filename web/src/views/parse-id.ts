@@ -25,6 +25,14 @@ export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, 
   </section>`
 }
 
+/** One id in all encodings, where its layout is not known. */
+export function idForms(app: App, id: bigint): TemplateResult {
+  return html`<section class="card parts" aria-labelledby="forms-title">
+    <h2 id="forms-title"><code class="id">${id}</code></h2>
+    <div class="columns">${encodingsTable(app, id)}</div>
+  </section>`
+}
+
 function labelOf(app: App, { name }: Cell, { layout, timestampMs, fields, sequence }: Reading): string {
   if (name === 'unused') return app.t('unused')
   if (name === 'timestamp') return `timestamp ${app.format.number((timestampMs - layout.epochMs) / layout.tickMs)}`

@@ -1,7 +1,7 @@
 import { encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
-import { candidatesOf, sampleOf } from '../ids/candidates.ts'
+import { candidatesOf, likelyOf, sampleOf } from '../ids/candidates.ts'
 import { type IdList, readList } from '../ids/list.ts'
 import { choose, chooseEncoding, presets, trouble } from '../layouts/choice.ts'
 import { designOf } from '../layouts/design.ts'
@@ -12,7 +12,7 @@ import { epochField, layoutField } from '../parts/layout-field.ts'
 import { progressOf } from '../parts/progress.ts'
 import { defaults } from '../state.ts'
 import { guesses } from './parse-guesses.ts'
-import { idParts } from './parse-id.ts'
+import { idForms, idParts } from './parse-id.ts'
 import { manyIds } from './parse-many.ts'
 
 /** Takes ids apart. */
@@ -85,14 +85,18 @@ function results(app: App, list: IdList, chosen: Layout | undefined): TemplateRe
   const known = trouble(() => presets(epoch)).value
   if (known === undefined) return troublesOf(app, list)
   const candidates = candidatesOf(sample, [...known, ...ownLayouts(app, chosen, known)], nowMs)
-  const shown = chosen ?? candidates.find(({ count }) => count > 0)?.layout
+  const shown = chosen ?? likelyOf(candidates)
   const isGuess = chosen === undefined
-  const alternatives = candidates.filter(({ count }) => count > 0).length
   return html`
     ${troublesOf(app, list)}
     ${guesses(app, { candidates, sample, shown, isGuess, isSample: list.ids.length > sample.length, nowMs })}
-    ${shown === undefined ? nothing : partsOf(app, list, shown, isGuess && alternatives > 1, nowMs)}
+    ${shown === undefined ? formsOf(app, list) : partsOf(app, list, shown, isGuess, nowMs)}
   `
+}
+
+/** One id in its other forms, which are the same whatever layout made it. */
+function formsOf(app: App, { ids: [id, ...others] }: IdList): TemplateResult | typeof nothing {
+  return id === undefined || others.length > 0 ? nothing : idForms(app, id)
 }
 
 function partsOf(app: App, list: IdList, layout: Layout, isGuess: boolean, nowMs: number): TemplateResult {
@@ -140,15 +144,15 @@ function troublesOf(app: App, { troubles, troubleCount, ids }: IdList): Template
 /** Ids to begin with, where there are none yet. */
 function examples(app: App): TemplateResult {
   const known = [
-    ['1541815603606036480', 'Twitter'],
-    ['175928847299117063', 'Discord'],
-    ['0Czks0tP37X', 'base62'],
+    ['1541815603606036480', 'Twitter', 'twitter'],
+    ['175928847299117063', 'Discord', 'discord'],
+    ['0Czks0tP37X', 'base62', ''],
   ]
   return html`<p class="examples">
     ${app.t('examples')}
     ${known.map(
-      ([id = '', name]) => html`
-      <button type="button" class="example" @click=${() => app.set('parse', { ids: id })}><code>${id}</code> ${name}</button>
+      ([id = '', name, layout = '']) => html`
+      <button type="button" class="example" @click=${() => app.set('parse', { ids: id, layout })}><code>${id}</code> ${name}</button>
     `,
     )}
   </p>`

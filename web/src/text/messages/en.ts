@@ -56,10 +56,10 @@ export const en = {
   guessesSample: 'Tried on {count} of the ids.',
   guessesOthers: 'Layouts that make no sense: {count}',
   verdictOne: 'An id does not say which layout made it. Of the layouts known here, {layout} alone makes sense.',
+  verdictLikely:
+    'An id does not say which layout made it. {count} layouts make sense. {layout} alone is likely, and is shown as a guess. Choose another one if you know better.',
   verdictSeveral:
-    'An id does not say which layout made it. {count} layouts make sense; {layout} is the likeliest, and a guess. Choose another one if you know better.',
-  verdictTied:
-    'An id does not say which layout made it. {count} layouts make sense, and {tied} of them equally well; {layout} is shown because it is the best known of these. Choose another one if you know better.',
+    'An id does not say which layout made it. {count} layouts make sense. Choose one to see the parts of the id.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',
   verdictNone:
     'No layout known here makes sense of it. If another system made it, give its epoch above, or describe its fields under Design.',
@@ -67,8 +67,9 @@ export const en = {
   countOf: '{count} of {all}',
   reason: 'Reason',
   reasonRecent: 'The time is within a day of now.',
-  reasonPast: 'The time is past, and more than a month after the epoch.',
-  reasonEarly: 'The time is in the first month of the epoch, from which few ids are.',
+  reasonPast: 'The time is past, and more than a month after the system began.',
+  reasonUnusual: 'The time is past, but few ids have numbers that high.',
+  reasonEarly: 'The time is from before the system began, or from its first month. Few ids are.',
   reasonFuture: 'The time would be in the future: {day}.',
   reasonTooWide: 'The id has more bits than this layout.',
 
@@ -222,6 +223,8 @@ export const en = {
   troubleBeforeEpoch: '{time} is before the epoch of the layout, {epoch}.',
   troubleExpired: '{time} is too late: the layout runs out at {expires}.',
   troubleNumber: '“{text}” does not fit: a whole number from {first} to {last}.',
+  troubleDecodeOnly:
+    '{layout} is for reading ids: only the system it is named after can make them. Choose another layout.',
   troubleLayoutText: 'The layout of the link cannot be read: {text}',
   troubleLibrary: 'That cannot be: {message}',
   troubleBits: 'The fields have {bits} bits together, and {most} is the most. Shorten them by {over}.',

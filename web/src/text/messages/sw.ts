@@ -60,10 +60,10 @@ export const sw: Messages = {
   guessesOthers: 'Mipangilio isiyo na mantiki: {count}',
   verdictOne:
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Kati ya inayojulikana hapa, {layout} pekee una mantiki.',
+  verdictLikely:
+    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. {layout} pekee una uwezekano, na unaonyeshwa kama kisio. Chagua mwingine ikiwa unajua.',
   verdictSeveral:
-    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki; {layout} una uwezekano mkubwa zaidi, lakini ni kisio. Chagua mwingine ikiwa unajua.',
-  verdictTied:
-    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki, na {tied} kati yake kwa kiwango sawa; {layout} unaonyeshwa kwa sababu unajulikana zaidi kati ya hiyo. Chagua mwingine ikiwa unajua.',
+    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. Chagua mmoja ili kuona sehemu za kitambulisho.',
   verdictChosen: 'Umechagua {layout}. Safu nyingine zinaonyesha vitambulisho vingekuwa nini katika mipangilio mingine.',
   verdictNone:
     'Hakuna mpangilio unaojulikana hapa wenye mantiki. Kama mfumo mwingine ulikitengeneza, andika mwanzo wake wa muda hapo juu, au eleza sehemu zake katika Buni.',
@@ -71,8 +71,9 @@ export const sw: Messages = {
   countOf: '{count} kati ya {all}',
   reason: 'Sababu',
   reasonRecent: 'Muda hautofautiani na sasa kwa zaidi ya siku moja.',
-  reasonPast: 'Muda umepita, na ni zaidi ya mwezi baada ya mwanzo wa muda.',
-  reasonEarly: 'Muda uko katika mwezi wa kwanza, ambao una vitambulisho vichache.',
+  reasonPast: 'Muda umepita, na ni zaidi ya mwezi baada ya mfumo kuanza.',
+  reasonUnusual: 'Muda umepita, lakini vitambulisho vichache vina namba kubwa hivyo.',
+  reasonEarly: 'Muda ni wa kabla ya mfumo kuanza, au wa mwezi wake wa kwanza. Vitambulisho vichache ni vya wakati huo.',
   reasonFuture: 'Muda ungekuwa wa baadaye: {day}.',
   reasonTooWide: 'Kitambulisho kina biti nyingi kuliko mpangilio huu.',
 
@@ -228,6 +229,8 @@ export const sw: Messages = {
   troubleBeforeEpoch: '{time} ni kabla ya mwanzo wa muda wa mpangilio, {epoch}.',
   troubleExpired: '{time} ni kuchelewa mno: mpangilio unaisha {expires}.',
   troubleNumber: '“{text}” haifai: namba kamili kutoka {first} hadi {last}.',
+  troubleDecodeOnly:
+    '{layout} ni wa kusoma tu: mfumo wake pekee unaweza kutengeneza vitambulisho hivyo. Chagua mpangilio mwingine.',
   troubleLayoutText: 'Mpangilio wa kiungo hauwezi kusomwa: {text}',
   troubleLibrary: 'Haiwezekani: {message}',
   troubleBits: 'Sehemu zina biti {bits} kwa pamoja, na {most} ndiyo upeo. Punguza {over}.',

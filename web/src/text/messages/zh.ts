@@ -58,18 +58,18 @@ export const zh: Messages = {
   guessesSample: '用其中 {count} 个 ID 试算。',
   guessesOthers: '不合理的布局：{count}',
   verdictOne: 'ID 本身不说明它属于哪种布局。在已知的布局中，只有 {layout} 合理。',
-  verdictSeveral:
-    'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，{layout} 可能性最大，但这只是推测。如果你知道答案，请另选。',
-  verdictTied:
-    'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，其中 {tied} 种同样合理；这里按最知名的 {layout} 显示。如果你知道答案，请另选。',
+  verdictLikely:
+    'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，只有 {layout} 可能性大，这里按推测显示。如果你知道答案，请另选。',
+  verdictSeveral: 'ID 本身不说明它属于哪种布局。有 {count} 种布局合理。请选择一种以查看 ID 的各部分。',
   verdictChosen: '你选择了 {layout}。其他各行是按别的布局解读的结果。',
   verdictNone: '已知的布局都不合理。如果它来自别的系统，请在上方填写起始时间，或在“设计”中描述它的字段。',
   idsThatFit: '合理的 ID',
   countOf: '{count} / {all}',
   reason: '理由',
   reasonRecent: '时间与现在相差不到一天。',
-  reasonPast: '时间在过去，且在起始时间的一个月之后。',
-  reasonEarly: '时间在起始时间后的第一个月内，这样的 ID 很少。',
+  reasonPast: '时间在过去，且在该系统启用一个月之后。',
+  reasonUnusual: '时间在过去，但数值这么大的 ID 很少。',
+  reasonEarly: '时间在该系统启用之前或启用的第一个月内，这样的 ID 很少。',
   reasonFuture: '时间会在未来：{day}。',
   reasonTooWide: 'ID 的位数超过此布局。',
 
@@ -218,6 +218,7 @@ export const zh: Messages = {
   troubleBeforeEpoch: '{time} 早于布局的起始时间 {epoch}。',
   troubleExpired: '{time} 太晚：布局于 {expires} 用尽。',
   troubleNumber: '“{text}”不合适：应为 {first} 至 {last} 的整数。',
+  troubleDecodeOnly: '{layout} 只用于读取：只有同名系统才能生成这种 ID。请选择其他布局。',
   troubleLayoutText: '链接中的布局无法读取：{text}',
   troubleLibrary: '不可行：{message}',
   troubleBits: '各字段共 {bits} 位，最多 {most} 位。请缩短 {over} 位。',

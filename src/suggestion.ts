@@ -1,0 +1,46 @@
+// What was probably meant by a name that does not exist.
+
+/** ` (did you mean 'node'?)`, for behind the name in a message, or nothing. @param written - How the name is shown. */
+export function didYouMean(given: string, names: readonly string[], written = (name: string) => `'${name}'`): string {
+  const name = suggestionFor(given, names)
+  return name === undefined ? '' : ` (did you mean ${written(name)}?)`
+}
+
+/** The one name with at most two letters wrong, or the only one that begins so; names of few letters have fewer wrong. */
+export function suggestionFor(given: string, names: readonly string[]): string | undefined {
+  const plain = plainly(given)
+  if (plain.length < 3) return undefined
+  const most = plain.length < 5 ? 1 : 2
+  const [nearest] = names
+    .map((name) => ({ name, wrong: distance(plain, plainly(name)) }))
+    .filter(({ wrong }) => wrong <= most)
+    .sort((a, b) => a.wrong - b.wrong)
+  if (nearest !== undefined) return nearest.name
+  const begun = names.filter((name) => plainly(name).startsWith(plain))
+  return begun.length === 1 ? begun[0] : undefined
+}
+
+/** Without what does not tell names apart: `MAX_WAIT_MS`, `max-wait-ms` and `maxWaitMs` are one. A longer name than any is cut. */
+function plainly(name: string): string {
+  return name.slice(0, 40).toLowerCase().replace(/[-_.]/g, '')
+}
+
+/** Letters to insert, delete or replace, or neighbours to exchange: the optimal string alignment distance. */
+function distance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  for (let i = 1; i <= a.length; i++) {
+    rows[i] = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      ;(rows[i] as number[])[j] = Math.min(
+        replaced,
+        at(i - 1, j) + 1,
+        at(i, j - 1) + 1,
+        isSwapped ? at(i - 2, j - 2) + 1 : Infinity,
+      )
+    }
+  }
+  return at(a.length, b.length)
+}
