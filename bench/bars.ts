@@ -17,6 +17,9 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
     'graupel-js': [{ of: 'ratio', max: 1.4 }],
   },
   'next-string': { 'graupel-native': [{ of: 'ratio', max: 1.6 }] },
+  'next-string-written': bothEngines({ of: 'ratio', max: 0.9 }),
+  'next-string-key': bothEngines({ of: 'ratio', max: 0.9 }),
+  'next-string-json': bothEngines({ of: 'ratio', max: 0.95 }),
   'fill-65536': {
     'graupel-native': [
       { of: 'figure', max: 0.6 },

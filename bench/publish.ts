@@ -31,9 +31,10 @@ export function pagesOf(
         const heading = section === undefined ? '###' : '####'
         return rows.length === 1 ? [] : [`${heading} ${workload.title}`, markdown(rows)]
       })
-  /** A section whose workloads have a line each is one table. */
+  /** A section whose workloads have a line each is one table, and the heading of one workload is that of the section. */
   const section = (from: Report, name: string) => {
     const all = workloads.filter((workload) => workload.section === name)
+    if (all.length === 1) return tables(from, name).slice(1)
     const each = all.map((workload) => rowsOf(from, [workload], subjects))
     return each.some((rows) => rows.length > 1) ? tables(from, name) : oneTable(each.flat())
   }

@@ -37,10 +37,11 @@ export function subjectOf({ name, build }: SubjectName): Subject {
   return name === segmentsName ? segments(build) : ours(name, build)
 }
 
-/** Where a build is imported from. */
+/** Where a build is imported from; the main entry as Node takes it, where the build has that. */
 function urlOf(build: string | undefined, entry = '') {
   if (build === undefined) return import.meta.resolve(entry === '' ? 'graupel' : `graupel/${entry}`)
-  return pathToFileURL(join(build, 'dist', entry, 'index.js')).href
+  const forNode = join(build, 'dist/node/index.js')
+  return pathToFileURL(entry === '' && existsSync(forNode) ? forNode : join(build, 'dist', entry, 'index.js')).href
 }
 
 type Own = { title: string; engine: 'native' | 'js'; state?: () => string }

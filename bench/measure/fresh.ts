@@ -1,4 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 
 /** Runs bench's TypeScript without a build. The loops are plain JavaScript when they run: esbuild only takes the types away. */
 export const withTypes = ['--import', import.meta.resolve('tsx')]
@@ -22,11 +24,20 @@ export function inFreshProcess<T>(module: string, parameter: unknown, { nodeFlag
   return messageOf<T>(child, module)
 }
 
-/** Runs JavaScript with nothing else in the process: a loader of TypeScript would be timed with each import. */
+/**
+ * Runs JavaScript with nothing else in the process, and resolves to the number that it prints: a loader of TypeScript would be timed
+ * with each import, and a channel for messages would make Node load what a program without one does not need.
+ */
 export async function evaluate(code: string): Promise<number> {
-  const parameters = ['--input-type=module', '--eval', code]
-  const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  return messageOf<number>(child, 'the probe of start-up')
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  running.add(child)
+  const [printed, [exitCode, signal]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  running.delete(child)
+  if (exitCode !== 0 || printed === '')
+    throw new Error(`the probe of start-up ended with ${signal ?? `exit code ${exitCode}`}`)
+  return Number(printed)
 }
 
 function messageOf<T>(child: ChildProcess, name: string) {

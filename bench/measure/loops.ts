@@ -49,17 +49,36 @@ function idsOf(kept: readonly Foreign[], toId: (made: Foreign) => bigint) {
   return ids
 }
 
-/** V8 keeps the sum of two strings as a rope until a character is read. Writing the string to a buffer flattens it. */
-export const keepWritten: Keep = (source, size, subject) => {
-  if (source.nextString === undefined || subject.group !== 'graupel') return undefined
+/** A string is as fast as what is done with it: V8 may leave a part of the work to the first reader. */
+function keepUsed(source: Source, size: number, subject: Subject, use: (id: string) => string) {
+  if (source.nextString === undefined) return undefined
   const generator = source as Required<Source>
+  return keepNext({ next: () => use(generator.nextString()) }, size, subject)
+}
+
+/** Copied to a buffer. */
+export const keepWritten: Keep = (source, size, subject) => {
   const buffer = Buffer.alloc(64)
-  const next = () => {
-    const id = generator.nextString()
+  return keepUsed(source, size, subject, (id) => {
     buffer.write(id, 'latin1')
     return id
-  }
-  return keepNext({ next }, size, subject)
+  })
+}
+
+/** As the keys of a Map, as requests under way are kept. */
+export const keepAsKeys: Keep = (source, size, subject) => {
+  const map = new Map<string, number>()
+  return keepUsed(source, size, subject, (id) => {
+    map.set(id, 0)
+    if (map.size === 256) map.clear()
+    return id
+  })
+}
+
+/** As a property in JSON. */
+export const keepInJson: Keep = (source, size, subject) => {
+  const toId = (json: string) => BigInt(JSON.parse(json).id)
+  return keepUsed(source, size, { ...subject, toId }, (id) => JSON.stringify({ id }))
 }
 
 export const keepNumbers: Keep = (source, size, subject) => {

@@ -1,5 +1,5 @@
 import { count } from '../bars.ts'
-import type { Check, Codecs, RunOptions, Stamp, Subject, Wanted, Workload } from '../contract.ts'
+import type { Check, Codecs, RunOptions, Source, Stamp, Subject, Wanted, Workload } from '../contract.ts'
 import { type Batch, clockReadings, compare } from '../measure/compare.ts'
 import { Ledger } from '../measure/ledger.ts'
 import * as ownLoops from '../measure/loops.ts'
@@ -16,11 +16,11 @@ interface Prepared {
   close?(): void
 }
 
-interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode'> {
+interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'> {
   yardstick: string
   pauseMs?: number
   /** A batch, or the subject that makes one. */
-  makeYardstick(): Batch | Subject
+  makeYardstick(subject: Subject): Batch | Subject
   prepare(subject: Subject, loops: Loops): Promise<Prepared | undefined>
 }
 
@@ -32,7 +32,7 @@ function workload({ prepare, makeYardstick, pauseMs, ...rest }: Compared): Workl
     async run(subject: Subject, options: RunOptions) {
       const own = await prepare(subject, ownLoops)
       if (own === undefined) return undefined
-      const yardstick = options.against ?? makeYardstick()
+      const yardstick = options.against ?? makeYardstick(subject)
       const other: Prepared | undefined =
         'run' in yardstick ? { batch: yardstick } : await prepare(yardstick, await otherLoops())
       if (other === undefined) return undefined
@@ -49,24 +49,27 @@ async function otherLoops(): Promise<Loops> {
   return import(new URL('../measure/loops.ts?other', import.meta.url).href)
 }
 
-interface Made extends Pick<Compared, 'name' | 'title' | 'onEveryNode' | 'pauseMs'> {
+interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'>, Pick<Compared, 'pauseMs'> {
   wanted: Wanted
   size?: number
-  keep?: 'keepNext' | 'keepStrings' | 'keepWritten' | 'keepNumbers' | 'keepFilled'
+  keep?: 'keepNext' | 'keepStrings' | 'keepWritten' | 'keepAsKeys' | 'keepInJson' | 'keepNumbers' | 'keepFilled'
   /** The same calls of this one take the place of the usual yardstick. */
   engine?: Subject
+  /** The same strings, made by `String(next())`, take its place. */
+  isOfNext?: true
 }
 
 /**
  * Ids, against as many readings of the clock. A batch takes milliseconds, so that the first ids of a tick, which cost
  * more, have the share that they have in steady use.
  */
-function made({ wanted, size = 65_536, keep = 'keepNext', engine, ...rest }: Made): Workload {
+function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...rest }: Made): Workload {
   const isFill = keep === 'keepFilled'
   return workload({
     ...rest,
-    yardstick: engine?.title ?? (isFill ? 'BigUint64Array#fill' : 'Date.now()'),
-    makeYardstick: () => engine ?? (isFill ? arrayFill(size) : clockReadings(size)),
+    yardstick: isOfNext ? 'String(next())' : (engine?.title ?? (isFill ? 'BigUint64Array#fill' : 'Date.now()')),
+    makeYardstick: (subject) =>
+      isOfNext ? stringsOfNext(subject) : (engine ?? (isFill ? arrayFill(size) : clockReadings(size))),
     async prepare(subject, loops) {
       // On a node that the native engine has, the js engine leaves the work to that.
       const namespace = loops === ownLoops ? '' : 'yardstick'
@@ -84,6 +87,20 @@ function made({ wanted, size = 65_536, keep = 'keepNext', engine, ...rest }: Mad
       return { batch: { ...batch, check }, report: () => ledger.report(), close: () => source?.close?.() }
     },
   })
+}
+
+/** A generator of the same engine, whose strings are those of its bigints. */
+function stringsOfNext(subject: Subject): Subject {
+  return {
+    ...subject,
+    async load() {
+      const open = await subject.load()
+      return (wanted) => {
+        const source = open(wanted) as Required<Source>
+        return { nextString: () => String(source.next()), close: () => source.close() }
+      }
+    },
+  }
 }
 
 function arrayFill(size: number): Batch {
@@ -160,17 +177,15 @@ export const compared = {
     // A thousand ids are below what any sequence has for a millisecond: the one task that is the same for all.
     made({ name: 'burst', title: '1 000 ids after a sleep', ...wanted('twitter', 8), size: 1000, pauseMs: 2 }),
     made({ name: 'next-string', title: 'nextString()', ...wanted('wide', 2), size, keep: 'keepStrings', onEveryNode }),
-    made({
-      name: 'next-string-written',
-      title: 'nextString(), written out',
-      ...wanted('wide', 3),
-      size,
-      keep: 'keepWritten',
-    }),
     made({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
     // An array takes a fraction of the millisecond whose ids it uses up; unbounded, it does not wait for the clock.
     made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
     made({ ...fill(64), ...wanted('roomy', 1) }),
+  ],
+  strings: [
+    used({ name: 'written', title: 'written to a buffer', node: 3, keep: 'keepWritten' }),
+    used({ name: 'key', title: "as a Map's key", node: 16, keep: 'keepAsKeys' }),
+    used({ name: 'json', title: 'in JSON.stringify', node: 17, keep: 'keepInJson' }),
   ],
   segments: [
     ofSegments({ name: 'next', title: 'next()', ...wanted('wide', 13) }),
@@ -218,6 +233,20 @@ export const compared = {
       isRight: (revealed: bigint, id, _stamp, { hide }) => revealed !== id && hide?.(revealed) === id,
     }),
   ],
+}
+
+/** What a string costs with the first thing that is done with it. */
+function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'> & { node: number }): Workload {
+  const named = { name: `next-string-${name}`, title: `nextString(), ${title}` }
+  return made({
+    ...named,
+    ...wanted('wide', node),
+    size,
+    ...(keep && { keep }),
+    isOfNext: true,
+    section: 'Decimal strings in use',
+    of: 'graupel',
+  })
 }
 
 /** Numbers of segments, beside ids of the engines. */

@@ -8,10 +8,16 @@ const empty = `await import(${JSON.stringify(new URL('empty.mjs', import.meta.ur
  * Milliseconds in a fresh process beyond the import of an empty module, in turns with that. tinybench repeats a task in
  * one process, where only the first import loads anything.
  */
-function start(name: string, title: string, codeFor: (subject: Subject) => string | undefined): Workload {
+function start(
+  name: string,
+  title: string,
+  section: string,
+  codeFor: (subject: Subject) => string | undefined,
+): Workload {
   return {
     name,
     title,
+    section,
     unit: 'ms',
     async run(subject, { isQuick }) {
       const code = codeFor(subject)
@@ -35,7 +41,7 @@ function start(name: string, title: string, codeFor: (subject: Subject) => strin
 
 function timed(code: string) {
   return evaluate(
-    `const startMs = performance.now(); ${code}; process.send(performance.now() - startMs); process.disconnect()`,
+    `const startMs = performance.now(); ${code}; const ms = performance.now() - startMs; process.stdout.write(String(ms))`,
   )
 }
 
@@ -51,4 +57,7 @@ function firstIdOf(subject: Subject) {
     createGenerator({ layout: layouts.wide, engine: '${engine}', node: 7, namespace: 'graupel bench' }).next()`
 }
 
-export const startup = [start('import', 'import', importOf), start('first-id', 'import to first id', firstIdOf)]
+export const startup = [
+  start('import', 'import', 'Import', importOf),
+  start('first-id', 'import to first id', 'Import to first id', firstIdOf),
+]

@@ -31,15 +31,16 @@ const yearMs = 365.25 * 24 * 3600 * 1000
 export function createGenerator<const F extends readonly Field[] = Twitter>(
   options: GeneratorOptions<F> = {},
 ): IdGenerator<F> {
-  return createSeeded(options, crypto.getRandomValues(new Uint32Array(1))[0] as number)
+  return createSeeded(options)
 }
 
-/** Makes a generator. @param seed - For `sequenceStart: 'random'`; 32 bits. @internal */
+/** Makes a generator. @param given - The seed for `sequenceStart: 'random'`; 32 bits, random by default. @internal */
 export function createSeeded<const F extends readonly Field[] = Twitter>(
   options: GeneratorOptions<F>,
-  seed: number,
+  given?: number,
 ): IdGenerator<F> {
   const settings = settle(options)
+  const seed = given ?? (settings.sequenceStart === 'random' ? randomSeed() : 0)
   const { layout, clock, lease } = settings
   const nowMs = typeof clock === 'function' ? clock() : clockMs(settings.engine)
   checkLifetime(layout, nowMs)
@@ -49,6 +50,11 @@ export function createSeeded<const F extends readonly Field[] = Twitter>(
   }
   const leased = new LeasedCore(settings as never, lease as never, seed, nowMs)
   return new Generator(leased.core, followNode(settings, leased), leased) as never
+}
+
+/** Only where it is needed: Node takes 2 ms to load its `crypto`. */
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] as number
 }
 
 /** Settings whose node is the one that a lease has. */

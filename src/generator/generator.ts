@@ -26,7 +26,7 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   readonly #ceiling: CeilingSource
   /** Made when there is something to count. */
   #counters: Counters | undefined
-  #text: DecimalWriter | undefined
+  #makeString: (() => string) | undefined
   #runner: PolicyRunner | undefined
   #queue: Queue | undefined
   #isClosed = false
@@ -53,41 +53,38 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
     return next
   }
 
+  /** As {@link #nextOf}. */
+  static #nextStringOf(ids: Generator<readonly Field[]>, core: Core): () => string {
+    const text = new DecimalWriter()
+    return () => {
+      if (core.step() !== (0 satisfies typeof Status.ok)) ids.#judged().run(new OneTask(core))
+      return text.write(core.idHigh, core.idLow)
+    }
+  }
+
   // The other three are made when they are first asked for: with all four, a generator takes a third more memory.
 
   get nextString(): () => string {
-    const bound = () => this.#nextString()
-    return Generator.#ownOr(this, 'nextString', bound, (ids) => ids.#nextString())
+    return Generator.#ownOr(this, 'nextString', (ids) => {
+      ids.#makeString ??= Generator.#nextStringOf(ids, ids.#core)
+      return ids.#makeString
+    })
   }
 
   get nextNumber(): () => number {
-    const bound = () => this.#nextNumber()
-    return Generator.#ownOr(this, 'nextNumber', bound, (ids) => ids.#nextNumber())
+    return Generator.#ownOr(this, 'nextNumber', (ids) => () => ids.#nextNumber())
   }
 
   get nextAsync(): () => Promise<bigint> {
-    const bound = () => this.#nextAsync()
-    return Generator.#ownOr(this, 'nextAsync', bound, (ids) => ids.#nextAsync())
+    return Generator.#ownOr(this, 'nextAsync', (ids) => () => ids.#nextAsync())
   }
 
   /** Tools that replace methods read them from the prototype, without a generator, and get a method that needs one. */
-  static #ownOr<T>(
-    of: Generator<readonly Field[]>,
-    name: string,
-    bound: () => T,
-    call: (ids: typeof of) => T,
-  ): () => T {
-    if (#core in Object(of)) return own(of, name, bound)
+  static #ownOr<T>(of: Generator<readonly Field[]>, name: string, methodOf: (ids: typeof of) => () => T): () => T {
+    if (#core in Object(of)) return own(of, name, methodOf(of))
     return function (this: typeof of) {
-      return call(this)
+      return methodOf(this)()
     } as () => T
-  }
-
-  #nextString(): string {
-    const core = this.#core
-    if (core.step() !== Status.ok) this.#judged().run(new OneTask(core))
-    this.#text ??= new DecimalWriter()
-    return this.#text.write(core.idHigh, core.idLow)
   }
 
   #nextNumber(): number {

@@ -17,18 +17,27 @@ export function loadBinding(): NativeLoad {
   const found = packageFolder()
   if (!('folder' in found)) return found
   const { folder } = found
-  const require = process.getBuiltinModule('node:module').createRequire(`${folder}/`)
-  const { files, failed } = candidates(folder, require)
-  const failures: { file: string; cause: Error }[] = []
+  const require = createRequire(`${folder}/`)
   const isMusl = runsOnMusl()
-  for (const file of files) {
-    try {
-      if (isMusl) refuseGlibc(file)
-      return { ok: true, binding: require(file) as Binding, file }
-    } catch (cause) {
-      failures.push({ file, cause: cause as Error })
+  const failures: { file: string; cause: Error }[] = []
+  /** The first that loads. */
+  const load = (files: readonly string[]): NativeLoad | undefined => {
+    for (const file of files) {
+      try {
+        if (isMusl) refuseGlibc(file)
+        return { ok: true, binding: require(file) as Binding, file }
+      } catch (cause) {
+        failures.push({ file, cause: cause as Error })
+      }
     }
+    return undefined
   }
+  const usual = load(usualFile(folder, isMusl))
+  if (usual !== undefined) return usual
+  const tried = new Set(failures.map(({ file }) => file))
+  const { files, failed } = candidates(folder, require)
+  const other = load(files.filter((file) => !tried.has(file)))
+  if (other !== undefined) return other
   const [first] = failures
   // Without a file to try, node-gyp-build has failed.
   if (first === undefined) return failed as Failed
@@ -41,9 +50,23 @@ export function loadBinding(): NativeLoad {
 type Require = NodeJS.Require
 
 /**
- * The choice of node-gyp-build comes first. It takes each Linux that is not Alpine for one with glibc, and it takes a binary
- * in build/Release even if that was made for another system, as in a folder that was copied into a container. Then one of the
- * binaries that are shipped for this platform fits.
+ * The binary that node-gyp-build would find, if it has its usual name: looking there first leaves out loading node-gyp-build, which
+ * takes longer than loading the binary. None where a variable leads node-gyp-build to another place.
+ */
+function usualFile(folder: string, isMusl: boolean): string[] {
+  const { env, platform, arch } = process
+  if (env['GRAUPEL_PREBUILD'] || env['PREBUILDS_ONLY']) return []
+  const { join } = process.getBuiltinModule('node:path')
+  const { existsSync } = process.getBuiltinModule('node:fs')
+  const name = platform === 'linux' ? `graupel.${isMusl ? 'musl' : 'glibc'}.node` : 'graupel.node'
+  const files = [join(folder, 'build/Release/graupel.node'), join(folder, 'prebuilds', `${platform}-${arch}`, name)]
+  return files.filter((file) => existsSync(file)).slice(0, 1)
+}
+
+/**
+ * The choice of node-gyp-build, and then all that is shipped for this platform. node-gyp-build takes each Linux that is not Alpine for
+ * one with glibc, and it takes a binary in build/Release even if that was made for another system, as in a folder that was copied into
+ * a container. Then one of the binaries that are shipped fits.
  */
 function candidates(folder: string, require: Require): { files: string[]; failed?: Failed } {
   const { join } = process.getBuiltinModule('node:path')
@@ -104,29 +127,30 @@ function reasonOf({ message }: Error): string {
  * code elsewhere, what Node finds under the package's name from there.
  */
 function packageFolder(): { folder: string } | Failed {
-  const { dirname, join } = process.getBuiltinModule('node:path')
-  const { createRequire } = process.getBuiltinModule('node:module')
-  const places = [ownFile, mainProgram]
+  const { dirname, isAbsolute, join } = process.getBuiltinModule('node:path')
   const seen = new Set<string>()
   let otherVersion: string | undefined
   let cause: unknown
-  for (const placeOf of places) {
+  for (const placeOf of [ownFile, mainProgram]) {
     let place: string
-    let require: Require
     try {
       place = placeOf()
-      require = createRequire(place)
+      if (!isAbsolute(place)) throw new Error(`'${place}' is no absolute path`)
     } catch (error) {
       // The code came from no file, or from a file of another system.
       cause = error
       continue
     }
     seen.add(place)
-    for (const manifest of [join(dirname(place), '../../package.json'), 'graupel/package.json']) {
+    const folders = [
+      () => join(dirname(place), '../..'),
+      () => dirname(createRequire(place).resolve('graupel/package.json')),
+    ]
+    for (const folderOf of folders) {
       try {
-        const { name, version } = require(manifest) as { name?: string; version?: string }
+        const folder = folderOf()
+        const { name, version } = manifestOf(folder)
         if (name !== 'graupel') continue
-        const folder = dirname(require.resolve(manifest))
         // The two halves of the package, the TypeScript in a bundle and the binary, have to be of one version.
         if (version === packageVersion) return { folder }
         otherVersion = `the graupel in ${folder} is version ${version}, and this is ${packageVersion}`
@@ -142,6 +166,16 @@ function packageFolder(): { folder: string } | Failed {
     remedy: 'deploy node_modules/graupel with the bundle, or tell the bundler to leave graupel external',
     cause,
   }
+}
+
+/** Read here, because `require` takes 1 ms more: it resolves the path, and keeps a module. */
+function manifestOf(folder: string): { name?: string; version?: string } {
+  const { readFileSync } = process.getBuiltinModule('node:fs')
+  return JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+}
+
+function createRequire(place: string): Require {
+  return process.getBuiltinModule('node:module').createRequire(place)
 }
 
 function list(folder: string): string[] {
@@ -161,9 +195,7 @@ function ownFile(): string {
 }
 
 function mainProgram(): string {
-  const [, program = ''] = process.argv
-  if (!process.getBuiltinModule('node:path').isAbsolute(program)) throw new Error(`'${program}' is no program's path`)
-  return program
+  return process.argv[1] ?? ''
 }
 
 /** Reads the loader that the running program names at its beginning (ELF, PT_INTERP). */

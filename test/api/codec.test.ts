@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import fc from 'fast-check'
 import { type Encoding, encodeId, encodings, parseId } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { DecimalWriter } from '../../dist/codec/index.js'
@@ -138,5 +140,56 @@ describe('DecimalWriter', () => {
         }
       }
     }
+  })
+
+  it('writes 1 to 20 digits, below and above each power of ten', () => {
+    const writer = new DecimalWriter()
+    for (let digits = 1; digits <= 19; digits++) {
+      for (const id of [10n ** BigInt(digits) - 1n, 10n ** BigInt(digits), 10n ** BigInt(digits) + 1n]) {
+        expect(write(writer, id)).toBe(id.toString())
+        expect(write(new DecimalWriter(), id)).toBe(id.toString())
+      }
+    }
+  })
+
+  it('writes what a bigint does, one after the other and far apart', () => {
+    const step = fc.oneof(
+      fc.bigInt({ min: -2000n, max: 2000n }),
+      fc.bigInt({ min: -(10n ** 10n), max: 10n ** 10n }),
+      fc.bigInt({ min: -max, max }),
+    )
+    const digits = fc.integer({ min: 1, max: 20 })
+    const first = digits.chain((n) => fc.bigInt({ min: 0n, max: n === 20 ? max : 10n ** BigInt(n) - 1n }))
+    fc.assert(
+      fc.property(first, fc.array(step, { maxLength: 50 }), (id, steps) => {
+        const writer = new DecimalWriter()
+        expect(write(writer, id)).toBe(id.toString())
+        for (const by of steps) {
+          id = BigInt.asUintN(64, id + by)
+          expect(write(writer, id)).toBe(id.toString())
+        }
+      }),
+    )
+  })
+
+  it('makes no rope, which its reader would have to copy', () => {
+    const { href } = new URL('../../dist/codec/index.js', import.meta.url)
+    const program = `
+      import { DecimalWriter } from ${JSON.stringify(href)}
+      const writer = new DecimalWriter()
+      const rope = process.version + ' and 13 more characters'
+      const texts = [rope, ...Array.from({ length: 12 }, (_, i) => writer.write(Math.floor(2 ** (2.9 * i)), i))]
+      for (const text of texts) %DebugPrint(text)`
+    // V8 marks a rope with a c.
+    const { stdout } = spawnSync(process.execPath, ['--allow-natives-syntax', '--input-type=module', '-e', program], {
+      encoding: 'utf8',
+    })
+    const marks = [...stdout.matchAll(/^DebugPrint: .*: (c?)"(.*)"$/gm)].map(([, mark, text = '']) => [
+      mark,
+      text.length,
+    ])
+    expect(marks[0]?.[0]).toBe('c')
+    expect(marks.slice(1).map(([mark]) => mark)).toEqual(new Array(12).fill(''))
+    expect(marks.at(-1)?.[1]).toBe(20)
   })
 })

@@ -73,4 +73,9 @@ describe.each(engines)('sequenceStart on the %s engine', (engine) => {
     }
     expect(seen.every((s) => (s as number) < 4)).toBe(true)
   })
+
+  it("'random' begins elsewhere in each generator", () => {
+    // Two lists of 40 draws from 4 starts are equal once in 10^24.
+    expect(starts('random', 40, 1)).not.toEqual(starts('random', 40, 1))
+  })
 })

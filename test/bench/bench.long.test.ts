@@ -158,7 +158,7 @@ describe('a report', () => {
   it('is checked on the command line, with an exit code', () => {
     const file = join(folder, 'report.json')
     writeFileSync(file, JSON.stringify(report))
-    expect(bench('--from', file, '--filter', 'written', '--check')).toMatchObject({ status: 0, stderr: '' })
+    expect(bench('--from', file, '--filter', 'burst', '--check')).toMatchObject({ status: 0, stderr: '' })
     const all = bench('--from', file, '--filter', 'next', '--check')
     expect(all.status).toBe(1)
     expect(all.stderr).toContain('next, graupel-js, Node v20.0.0: ≤ 1.4 × Date.now(), is 1.50')
@@ -184,6 +184,25 @@ describe('what is published', () => {
     const pages = pagesOf(latest, workloads, subjects, read(join(root, 'docs/benchmarks.md')))
     expect(pages.size).toBe(4)
     for (const [href, content] of pages) expect(read(new URL(href))).toBe(content)
+  })
+
+  it('has sections that a filter alone renews', () => {
+    const [, names = ''] = read(join(root, 'bench/run.ts')).match(/--publish +with --filter (.*?):/s) ?? []
+    const filters = names.split(/, | or /)
+    const sections = filters.map((filter) => {
+      const chosen = workloads.filter(({ name }) => name.includes(filter))
+      const [first] = chosen
+      expect(chosen, filter).toEqual(workloads.filter(({ section }) => section === first?.section))
+      return first?.section
+    })
+    expect(new Set(sections)).toEqual(new Set(workloads.flatMap(({ section }) => section ?? [])))
+  })
+
+  it('has one heading for a section of one workload', () => {
+    const found = reportOf([result('first-id', 'graupel-native', 1), result('first-id', 'graupel-js', 1)])
+    const pages = pagesOf(found, workloads, subjects, read(join(root, 'docs/benchmarks.md')))
+    const page = [...pages].find(([href]) => href.endsWith('.md'))?.[1]
+    expect(page).toContain('### Import to first id\n\n| subject |')
   })
 
   it('names on the page the bars that did not hold', () => {

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { engineInfo } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ownTarget } from '../../scripts/targets.ts'
 import { engines } from '../support/engines.js'
 
 // What the TypeScript engine's warning, and the refusal of the native engine, say of each reason for it.
@@ -93,6 +95,35 @@ describe('without the native engine', () => {
       /node-gyp-build, which finds the binary of \S+[\\/]graupel, is not installed/,
       'install the dependencies of graupel, or deploy node_modules/node-gyp-build as well',
     )
+  })
+})
+
+describe.runIf(engines.includes('native'))('the binary', () => {
+  const modules = `
+    import { createRequire } from 'node:module'
+    import { engineInfo } from 'graupel'
+    const { kind, file } = engineInfo()
+    const usesFinder = Object.keys(createRequire(import.meta.url).cache).some((name) => name.includes('node-gyp-build'))
+    console.log(JSON.stringify({ kind, file, usesFinder }))`
+  const built = engineInfo().file as string
+  const shippedIn = `prebuilds/${process.platform}-${process.arch}`
+
+  it.each([
+    ['where it is built is loaded at once', 'build/Release/graupel.node', false],
+    ['where it is shipped is loaded at once', `${shippedIn}/${ownTarget()?.file}`, false],
+    ['by another name is found by node-gyp-build', `${shippedIn}/node.napi.node`, true],
+  ])('%s', (_, name, usesFinder) => {
+    const folder = project()
+    const binary = join(folder, 'node_modules/graupel', name)
+    mkdirSync(dirname(binary), { recursive: true })
+    cpSync(built, binary)
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', modules], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...process.env, GRAUPEL_ENGINE: undefined, GRAUPEL_PREBUILD: undefined, PREBUILDS_ONLY: undefined },
+    })
+    expect(stderr).toBe('')
+    expect(JSON.parse(stdout)).toEqual({ kind: 'native', file: realpathSync(binary), usesFinder })
   })
 })
 

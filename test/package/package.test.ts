@@ -1,5 +1,6 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyProject, node, npm, packageFolder, repository, run, temporaryFolder } from './consumer.ts'
@@ -95,6 +96,16 @@ describe('an installed package', () => {
     const program = "console.log(new Set(require('graupel').createGenerator({ node: 7 }).take(1000)).size)"
     const args = ['--no-experimental-require-module', '--input-type=commonjs', '-e', program]
     expect(node(project, args)).toMatchObject({ stdout: '1000\n', stderr: '' })
+  })
+
+  test('is one module for Node, by both forms', () => {
+    const body = `const { createRequire } = await import('node:module')
+      return [import.meta.resolve('graupel'), createRequire(process.cwd() + '/').resolve('graupel')]`
+    const [imported, required] = run(project, body).result as [string, string]
+    for (const file of [fileURLToPath(imported), required]) {
+      expect(dirname(file)).toBe(realpathSync(join(packageFolder(project), 'dist/node')))
+      expect(readFileSync(file, 'utf8')).not.toMatch(/#platform|require\("|from "/)
+    }
   })
 
   test('without a binary runs on the TypeScript engine, with one warning', () => {
@@ -238,13 +249,16 @@ describe('for browsers', () => {
     expect([...seen]).not.toContain('dist/platform/node.js')
   })
 
-  test('the TypeScript engine runs under the condition', () => {
-    const { result, warnings } = run(project, engineOf, {}, ['--conditions=browser'])
-    expect(result).toMatchObject({ kind: 'js' })
-    // There is nothing to be done about it.
-    expect(warnings).toEqual([])
-    expect(run(project, thousandIds, {}, ['--conditions=browser']).result).toBe(1000)
-  })
+  test.each(['browser', 'edge-light', 'react-native', 'workerd'])(
+    'the TypeScript engine runs under the condition %s',
+    (condition) => {
+      const { result, warnings } = run(project, engineOf, {}, [`--conditions=${condition}`])
+      expect(result).toMatchObject({ kind: 'js', reason: expect.stringContaining('for browsers') })
+      // There is nothing to be done about it.
+      expect(warnings).toEqual([])
+      expect(run(project, thousandIds, {}, [`--conditions=${condition}`]).result).toBe(1000)
+    },
+  )
 
   test('what require() gives runs there, too, as in Jest with a DOM', () => {
     const program = "console.log(require('graupel').engineInfo().reason)"

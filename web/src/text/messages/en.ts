@@ -69,7 +69,7 @@ export const en = {
   reasonRecent: 'The time is within a day of now.',
   reasonPast: 'The time is past, and more than a month after the system began.',
   reasonUnusual: 'The time is past, but few ids have numbers that high.',
-  reasonEarly: 'The time is from before the system began, or from its first month. Few ids are.',
+  reasonEarly: 'The time is from before the system began, or from its first month.',
   reasonFuture: 'The time would be in the future: {day}.',
   reasonTooWide: 'The id has more bits than this layout.',
 
@@ -223,8 +223,7 @@ export const en = {
   troubleBeforeEpoch: '{time} is before the epoch of the layout, {epoch}.',
   troubleExpired: '{time} is too late: the layout runs out at {expires}.',
   troubleNumber: '“{text}” does not fit: a whole number from {first} to {last}.',
-  troubleDecodeOnly:
-    '{layout} is for reading ids: only the system it is named after can make them. Choose another layout.',
+  troubleDecodeOnly: '{layout} is for reading ids. Choose another layout.',
   troubleLayoutText: 'The layout of the link cannot be read: {text}',
   troubleLibrary: 'That cannot be: {message}',
   troubleBits: 'The fields have {bits} bits together, and {most} is the most. Shorten them by {over}.',

@@ -73,7 +73,7 @@ export const sw: Messages = {
   reasonRecent: 'Muda hautofautiani na sasa kwa zaidi ya siku moja.',
   reasonPast: 'Muda umepita, na ni zaidi ya mwezi baada ya mfumo kuanza.',
   reasonUnusual: 'Muda umepita, lakini vitambulisho vichache vina namba kubwa hivyo.',
-  reasonEarly: 'Muda ni wa kabla ya mfumo kuanza, au wa mwezi wake wa kwanza. Vitambulisho vichache ni vya wakati huo.',
+  reasonEarly: 'Muda ni wa kabla ya mfumo kuanza, au wa mwezi wake wa kwanza.',
   reasonFuture: 'Muda ungekuwa wa baadaye: {day}.',
   reasonTooWide: 'Kitambulisho kina biti nyingi kuliko mpangilio huu.',
 
@@ -229,8 +229,7 @@ export const sw: Messages = {
   troubleBeforeEpoch: '{time} ni kabla ya mwanzo wa muda wa mpangilio, {epoch}.',
   troubleExpired: '{time} ni kuchelewa mno: mpangilio unaisha {expires}.',
   troubleNumber: '“{text}” haifai: namba kamili kutoka {first} hadi {last}.',
-  troubleDecodeOnly:
-    '{layout} ni wa kusoma tu: mfumo wake pekee unaweza kutengeneza vitambulisho hivyo. Chagua mpangilio mwingine.',
+  troubleDecodeOnly: '{layout} ni wa kusoma tu. Chagua mpangilio mwingine.',
   troubleLayoutText: 'Mpangilio wa kiungo hauwezi kusomwa: {text}',
   troubleLibrary: 'Haiwezekani: {message}',
   troubleBits: 'Sehemu zina biti {bits} kwa pamoja, na {most} ndiyo upeo. Punguza {over}.',

@@ -69,7 +69,7 @@ export const zh: Messages = {
   reasonRecent: '时间与现在相差不到一天。',
   reasonPast: '时间在过去，且在该系统启用一个月之后。',
   reasonUnusual: '时间在过去，但数值这么大的 ID 很少。',
-  reasonEarly: '时间在该系统启用之前或启用的第一个月内，这样的 ID 很少。',
+  reasonEarly: '时间在该系统启用之前或启用的第一个月内。',
   reasonFuture: '时间会在未来：{day}。',
   reasonTooWide: 'ID 的位数超过此布局。',
 
@@ -218,7 +218,7 @@ export const zh: Messages = {
   troubleBeforeEpoch: '{time} 早于布局的起始时间 {epoch}。',
   troubleExpired: '{time} 太晚：布局于 {expires} 用尽。',
   troubleNumber: '“{text}”不合适：应为 {first} 至 {last} 的整数。',
-  troubleDecodeOnly: '{layout} 只用于读取：只有同名系统才能生成这种 ID。请选择其他布局。',
+  troubleDecodeOnly: '{layout} 只用于读取。请选择其他布局。',
   troubleLayoutText: '链接中的布局无法读取：{text}',
   troubleLibrary: '不可行：{message}',
   troubleBits: '各字段共 {bits} 位，最多 {most} 位。请缩短 {over} 位。',
