@@ -38,5 +38,8 @@ const server = createServer(async (request, response) => {
 
 server.listen(process.env.PORT ?? 3000, () => console.log(`http://127.0.0.1:${server.address().port}`))
 
-server.once('close', () => ids.close())
+server.once('close', () => {
+  ids.close()
+  if (process.connected) process.disconnect() // ends a process of node:cluster or pm2
+})
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())

@@ -58,6 +58,7 @@ server.once('close', async () => {
   await lease.release()
   await opened.close()
   database.close()
+  if (process.connected) process.disconnect() // ends a process of node:cluster or pm2
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())
 

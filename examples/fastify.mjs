@@ -53,10 +53,14 @@ app.addHook('onClose', async () => {
   await opened.close()
   database.close()
 })
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => app.close())
+async function end() {
+  await app.close()
+  if (process.connected) process.disconnect() // ends a process of node:cluster or pm2
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
 
 // The lease was lost and no other node could be had: the process ends, and is to be started again.
-lease.signal.addEventListener('abort', () => app.close())
+lease.signal.addEventListener('abort', end)
 
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000) })
 console.log(`${address}, node ${lease.node}`)
