@@ -9,11 +9,17 @@ import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
 
 cluster.setupPrimary({ exec: 'express.mjs' })
-for (let count = 0; count < availableParallelism(); count++) cluster.fork()
+cluster.on('online', (worker) => console.log(`process ${worker.process.pid}`))
+const count = Number(process.env.PROCESSES ?? availableParallelism())
+for (let index = 0; index < count; index++) cluster.fork()
 
 // The node of a process that has crashed is free some seconds later; the process in its place leases another one.
 let isEnding = false
-cluster.on('exit', () => isEnding || cluster.fork())
+cluster.on('exit', (worker, code, signal) => {
+  if (isEnding) return
+  console.error(`process ${worker.process.pid} has ended by ${signal ?? code}`)
+  cluster.fork()
+})
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {

@@ -30,6 +30,8 @@ export function linkPackages(folder: string, place = 'packages'): void {
 export interface App {
   readonly child: ChildProcess
   readonly url: string
+  /** What it has written until now. */
+  told(): string
   /** The exit code, or the signal. */
   readonly ended: Promise<number | string>
 }
@@ -59,7 +61,7 @@ export async function start(
   const port = () => /http:\/\/\S+:(\d+)\b/.exec(told)?.[1]
   await until(() => port() !== undefined || child.exitCode !== null)
   if (port() === undefined) throw new Error(`${program} has ended: ${told}`)
-  return { child, url: `http://127.0.0.1:${port()}`, ended }
+  return { child, url: `http://127.0.0.1:${port()}`, told: () => told, ended }
 }
 
 export function order({ url }: Pick<App, 'url'>, item: string | undefined): Promise<Response> {
