@@ -44,7 +44,15 @@ const nodeOf = (id: bigint | string) => decode(id, layouts.twitter).node
 function orderAt(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
-    const asked = request({ port, host: '127.0.0.1', path: '/orders', method: 'POST', headers, agent: false, timeout: 3000 })
+    const asked = request({
+      port,
+      host: '127.0.0.1',
+      path: '/orders',
+      method: 'POST',
+      headers,
+      agent: false,
+      timeout: 3000,
+    })
     asked.on('error', reject)
     asked.on('timeout', () => asked.destroy(new Error('no answer')))
     asked.on('response', async (response) => {
@@ -66,7 +74,12 @@ async function runUntil(program: string, variables: Record<string, string>, isEn
   })
   started.push(child)
   const ended = once(child, 'exit')
-  for await (const line of createInterface(child.stdout)) if (isEnough(line)) child.kill('SIGTERM')
+  let isEnding = false
+  for await (const line of createInterface(child.stdout)) {
+    if (!isEnough(line) || isEnding) continue
+    isEnding = true
+    child.kill('SIGTERM')
+  }
   expect(await ended).toEqual([0, null])
 }
 
