@@ -1,7 +1,7 @@
 // Several processes of one app on one port, by node:cluster.
 //
 //   npm install graupel express libsql
-//   STORE_URL=sqlite:fleet.db PORT=3000 node cluster.mjs
+//   STORE_URL=sqlite:fleet.db PORT=3000 PROCESSES=2 node cluster.mjs
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
 // The app is express.mjs as it is: each process leases a node of its own. fastify.mjs does as well.

@@ -69,7 +69,7 @@ async function build(): Promise<void> {
   expect(code, told).toBe(0)
 }
 
-describe('the app of Next.js', { concurrent: true }, () => {
+describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
   it('is built without a lease; its servers have a node each, and answer 503 while the store is away', async () => {
     await build()
     expect(existsSync(join(built, 'fleet.db'))).toBe(false)

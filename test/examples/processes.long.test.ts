@@ -106,7 +106,9 @@ describe('an app of several processes', { concurrent: true }, () => {
     expect(await app.ended).toBe(0)
   })
 
-  it('under pm2 no order is refused and no id made twice while the processes are reloaded', async () => {
+  it('under pm2 no order is refused and no id made twice while the processes are reloaded', async ({
+    onTestFinished,
+  }) => {
     // Short, as the paths of sockets have to be.
     const home = mkdtempSync(join(tmpdir(), 'graupel-pm2-'))
     const port = await freePort()
@@ -116,31 +118,30 @@ describe('an app of several processes', { concurrent: true }, () => {
     }
     const pm2 = (...words: string[]) =>
       promisify(execFile)(process.execPath, ['node_modules/pm2/bin/pm2', ...words], { cwd: folder, env })
-    try {
-      await pm2('start', 'ecosystem.config.cjs')
-      const ids: string[] = []
-      const nodes = () => new Set(ids.map(nodeOf)).size
-      // pm2 does not wait here.
-      await until(() => orderAt(port).then(Boolean, () => false))
-      await until(async () => ids.push(await orderAt(port)) > 0 && nodes() === 2)
-
-      let isReloaded = false
-      const customers = Array.from({ length: 4 }, async () => {
-        while (!isReloaded) ids.push(await orderAt(port))
-      })
-      const before = ids.length
-      await pm2('reload', 'shop')
-      isReloaded = true
-      await Promise.all(customers)
-      expect(ids.length).toBeGreaterThan(before)
-      await until(async () => ids.push(await orderAt(port)) > 0 && nodes() > 2)
-      expect(new Set(ids).size).toBe(ids.length)
-      // Ended before the time of kill_timeout, after which pm2 kills them.
-      expect(readFileSync(join(home, 'pm2.log'), 'utf8')).not.toContain('SIGKILL')
-    } finally {
+    onTestFinished(async () => {
       await pm2('kill')
       rmSync(home, { recursive: true, force: true })
-    }
+    })
+    await pm2('start', 'ecosystem.config.cjs')
+    const ids: string[] = []
+    const nodes = () => new Set(ids.map(nodeOf)).size
+    // pm2 does not wait here.
+    await until(() => orderAt(port).then(Boolean, () => false))
+    await until(async () => ids.push(await orderAt(port)) > 0 && nodes() === 2)
+
+    let isReloaded = false
+    const customers = Array.from({ length: 4 }, async () => {
+      while (!isReloaded) ids.push(await orderAt(port))
+    })
+    const before = ids.length
+    await pm2('reload', 'shop')
+    isReloaded = true
+    await Promise.all(customers)
+    expect(ids.length).toBeGreaterThan(before)
+    await until(async () => ids.push(await orderAt(port)) > 0 && nodes() > 2)
+    expect(new Set(ids).size).toBe(ids.length)
+    // Ended before the time of kill_timeout, after which pm2 kills them.
+    expect(readFileSync(join(home, 'pm2.log'), 'utf8')).not.toContain('SIGKILL')
   })
 
   it('worker-pool.mjs makes ids on one node in threads that end and are started again', async () => {
