@@ -14,7 +14,8 @@ export const examples = join(repository, 'examples')
 export function folderWith(...names: string[]): string {
   const folder = mkdtempSync(join(repository, 'dist', 'examples-'))
   for (const name of names) copyFileSync(join(examples, name), join(folder, name))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  // Next.js may still write where its test has failed.
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 
