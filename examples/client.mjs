@@ -6,6 +6,7 @@
 //   curl -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
 // Ids are fetched ahead, so that most orders wait for nothing. SERVICE_URL may have several servers, with commas between them.
+import cluster from 'node:cluster'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { GraupelError } from 'graupel'
@@ -38,5 +39,8 @@ const server = createServer(async (request, response) => {
 
 server.listen(process.env.PORT ?? 3000, () => console.log(`http://127.0.0.1:${server.address().port}`))
 
-server.once('close', () => ids.close())
+server.once('close', () => {
+  ids.close()
+  cluster.worker?.disconnect() // else a process of node:cluster or pm2 would go on
+})
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())

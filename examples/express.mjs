@@ -5,6 +5,7 @@
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
 // Start several of it: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
+import cluster from 'node:cluster'
 import express from 'express'
 import { createGenerator, GraupelError, parseId } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -58,6 +59,7 @@ server.once('close', async () => {
   await lease.release()
   await opened.close()
   database.close()
+  cluster.worker?.disconnect() // else a process of node:cluster or pm2 would go on
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())
 

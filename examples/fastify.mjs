@@ -5,6 +5,7 @@
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
 // Start several of it: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
+import cluster from 'node:cluster'
 import Fastify from 'fastify'
 import { createGenerator, GraupelError, parseId } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -21,7 +22,7 @@ database.exec('CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, item T
 const insert = database.prepare('INSERT INTO orders (id, item) VALUES (?, ?)')
 const select = database.prepare('SELECT item FROM orders WHERE id = ?')
 
-const app = Fastify()
+const app = Fastify({ return503OnClosing: false }) // while it ends, it takes the orders that have reached it
 
 const body = { type: 'object', required: ['item'], properties: { item: { type: 'string' } } }
 app.post('/orders', { schema: { body } }, async (request, reply) => {
@@ -53,10 +54,14 @@ app.addHook('onClose', async () => {
   await opened.close()
   database.close()
 })
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => app.close())
+async function end() {
+  await app.close()
+  cluster.worker?.disconnect() // else a process of node:cluster or pm2 would go on
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
 
 // The lease was lost and no other node could be had: the process ends, and is to be started again.
-lease.signal.addEventListener('abort', () => app.close())
+lease.signal.addEventListener('abort', end)
 
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000) })
 console.log(`${address}, node ${lease.node}`)

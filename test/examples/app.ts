@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
-import { repository } from '../package/consumer.ts'
+import { installOnce, repository } from '../package/consumer.ts'
 import { until } from '../support/until.ts'
 
 // The apps of examples/ as processes that are asked over HTTP.
@@ -14,13 +14,25 @@ export const examples = join(repository, 'examples')
 export function folderWith(...names: string[]): string {
   const folder = mkdtempSync(join(repository, 'dist', 'examples-'))
   for (const name of names) copyFileSync(join(examples, name), join(folder, name))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  // Next.js may still write where its test has failed.
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
+}
+
+/** Installs the packages of test/examples/packages, or of another folder beside it, and links a folder to them. */
+export function linkPackages(folder: string, place = 'packages'): void {
+  const installed = installOnce(`test/examples/${place}`, ['--ignore-scripts'])
+  mkdirSync(join(folder, 'node_modules'))
+  for (const name of readdirSync(installed)) {
+    if (!name.startsWith('.')) symlinkSync(join(installed, name), join(folder, 'node_modules', name))
+  }
 }
 
 export interface App {
   readonly child: ChildProcess
   readonly url: string
+  /** What it has written until now. */
+  told(): string
   /** The exit code, or the signal. */
   readonly ended: Promise<number | string>
 }
@@ -31,8 +43,13 @@ afterAll(() => {
 })
 
 /** Starts a program on a free port, and waits until it says which. */
-export async function start(folder: string, program: string, variables: Record<string, string>): Promise<App> {
-  const child = spawn(process.execPath, [program], {
+export async function start(
+  folder: string,
+  program: string,
+  variables: Record<string, string>,
+  words: readonly string[] = [],
+): Promise<App> {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd: folder,
     env: { ...process.env, PORT: '0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -45,10 +62,10 @@ export async function start(folder: string, program: string, variables: Record<s
   const port = () => /http:\/\/\S+:(\d+)\b/.exec(told)?.[1]
   await until(() => port() !== undefined || child.exitCode !== null)
   if (port() === undefined) throw new Error(`${program} has ended: ${told}`)
-  return { child, url: `http://127.0.0.1:${port()}`, ended }
+  return { child, url: `http://127.0.0.1:${port()}`, told: () => told, ended }
 }
 
-export function order({ url }: App, item: string | undefined): Promise<Response> {
+export function order({ url }: Pick<App, 'url'>, item: string | undefined): Promise<Response> {
   return fetch(`${url}/orders`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -57,7 +74,7 @@ export function order({ url }: App, item: string | undefined): Promise<Response>
 }
 
 /** The ids of orders that are placed one after the other, which have to ascend. */
-export async function orders(app: App, count: number): Promise<bigint[]> {
+export async function orders(app: Pick<App, 'url'>, count: number): Promise<bigint[]> {
   const ids: bigint[] = []
   for (let item = 0; item < count; item++) {
     const answer = await order(app, `item ${item}`)
@@ -70,7 +87,7 @@ export async function orders(app: App, count: number): Promise<bigint[]> {
 }
 
 /** Places orders until one is refused, which has to be with 503 and a time to wait. */
-export async function isRefused(app: App, code: string): Promise<void> {
+export async function isRefused(app: Pick<App, 'url'>, code: string): Promise<void> {
   let refusal: Response | undefined
   await until(async () => {
     const answers = await Promise.all(Array.from({ length: 16 }, () => order(app, 'tea')))

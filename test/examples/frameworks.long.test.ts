@@ -1,23 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { installOnce, repository } from '../package/consumer.ts'
+import { repository } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
 import { until } from '../support/until.ts'
-import { type App, examples, folderWith, isRefused, order, orders, start } from './app.ts'
+import { type App, examples, folderWith, isRefused, linkPackages, order, orders, start } from './app.ts'
 
 const folder = folderWith('express.mjs', 'fastify.mjs')
 
 beforeAll(() => {
-  const installed = installOnce('test/examples/packages', ['--ignore-scripts'])
-  mkdirSync(join(folder, 'node_modules'))
-  for (const name of readdirSync(installed)) {
-    if (!name.startsWith('.')) symlinkSync(join(installed, name), join(folder, 'node_modules', name))
-  }
+  linkPackages(folder)
   compileNest(join(folder, 'nest'))
 }, 600_000)
 

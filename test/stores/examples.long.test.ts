@@ -223,7 +223,10 @@ describeWith(['postgres'], 'with a counter', () => {
 
 it('every program and every store has its test here', () => {
   // Without a server, or with requests: test/serial/payment.test.ts, test/examples.
-  const elsewhere = ['payment-serial.mjs', 'express.mjs', 'fastify.mjs', 'client.mjs']
+  const elsewhere = [
+    ...['payment-serial.mjs', 'express.mjs', 'fastify.mjs', 'client.mjs'],
+    ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'worker-pool.mjs'],
+  ]
   expect(programs.filter((name) => !elsewhere.includes(name)).toSorted()).toEqual([
     'consul.mjs',
     'etcd.mjs',

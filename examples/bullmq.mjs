@@ -1,0 +1,59 @@
+// Jobs of BullMQ that are named by the ids of their orders, so that a job that is added twice runs once.
+//
+//   npm install graupel bullmq ioredis
+//   REDIS_URL=redis://127.0.0.1:6379 node bullmq.mjs
+//
+// It makes an order a second and prints when its mail was sent, until Ctrl-C or SIGTERM.
+import { Queue, Worker } from 'bullmq'
+import { createGenerator } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { redisStore } from 'graupel/stores/redis'
+import { Redis } from 'ioredis'
+
+const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
+const client = new Redis(url)
+client.on('error', (error) => console.error(`Redis: ${error.message}`))
+
+const lease = await acquireLease({ store: redisStore(client) })
+const ids = createGenerator({ lease })
+
+const queue = new Queue('mails', { connection: { url } })
+
+/** Asks for the mail of an order. */
+function requestMail(id) {
+  return queue.add(
+    'confirmation',
+    { order: String(id) }, // data of jobs is JSON, which refuses a bigint
+    // The prefix is needed: 'Custom Id cannot be integers', says BullMQ of one id in 25 in a slow service, and in 256 in a fast one: those
+    // that end in zeros, as 2124551499626345700 does. The others would be taken without, so that tests may see nothing.
+    // A colon is refused, too. An id is forgotten with its job: keep that for as long as the job may be added again.
+    { jobId: `order-${id}`, removeOnComplete: { age: 24 * 3600 } },
+  )
+}
+
+const worker = new Worker('mails', async ({ data }) => console.log(`mail of order ${data.order}`), {
+  connection: { url, maxRetriesPerRequest: null },
+})
+worker.on('error', (error) => console.error(`worker: ${error.message}`))
+
+const timer = setInterval(async () => {
+  try {
+    const id = await ids.nextAsync()
+    await requestMail(id)
+    await requestMail(id) // as an outbox does that was stopped before it noted the first time
+  } catch (error) {
+    console.error(`${error.code}: ${error.message}`)
+  }
+}, 1000)
+
+async function end() {
+  clearInterval(timer)
+  await worker.close()
+  await queue.close()
+  await lease.release()
+  client.disconnect()
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
+
+// The lease was lost and no other node could be had: the process ends, and is to be started again.
+lease.signal.addEventListener('abort', end, { once: true })

@@ -1,0 +1,29 @@
+// Several processes of one app on one port, by node:cluster.
+//
+//   npm install graupel express libsql
+//   STORE_URL=sqlite:fleet.db PORT=3000 PROCESSES=2 node cluster.mjs
+//   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
+//
+// The app is express.mjs as it is: each process leases a node of its own. fastify.mjs does as well.
+import cluster from 'node:cluster'
+import { availableParallelism } from 'node:os'
+
+cluster.setupPrimary({ exec: 'express.mjs' })
+cluster.on('online', (worker) => console.log(`process ${worker.process.pid}`))
+const count = Number(process.env.PROCESSES ?? availableParallelism())
+for (let index = 0; index < count; index++) cluster.fork()
+
+// The node of a process that has crashed is free some seconds later; the process in its place leases another one.
+let isEnding = false
+cluster.on('exit', (worker, code, signal) => {
+  if (isEnding) return
+  console.error(`process ${worker.process.pid} has ended by ${signal ?? code}`)
+  cluster.fork()
+})
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    isEnding = true
+    for (const worker of Object.values(cluster.workers)) worker.process.kill(signal)
+  })
+}

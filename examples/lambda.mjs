@@ -1,0 +1,57 @@
+// Orders whose ids are made in an AWS Lambda function, behind a function URL or an HTTP API.
+//
+//   npm install graupel ioredis
+//   zip -r function.zip lambda.mjs node_modules
+//   aws lambda create-function --handler lambda.handler --timeout 30 --environment 'Variables={STORE_URL=redis://…}' …
+//
+// Each instance leases a node. One that was frozen for longer than its lease lasts leases anew when the next request thaws it.
+import { createGenerator, GraupelError } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { openStore } from 'graupel/stores/url'
+
+let started
+
+/** The generator of this instance. */
+function ids() {
+  started ??= start().catch((error) => {
+    started = undefined // the next request tries again
+    throw error
+  })
+  return started
+}
+
+async function start() {
+  const { store, close } = await openStore(process.env.STORE_URL)
+  const lease = await acquireLease({ store })
+  lease.signal.addEventListener('abort', () => {
+    started = undefined // lost, and no other node could be had: the next request tries again
+    close()
+  })
+  return createGenerator({ lease, maxWaitMs: 15_000 }) // for nextAsync() after the instance was frozen
+}
+
+// It begins while the instance starts, and is awaited by the first request: Lambda stops a start that takes 10 s, and the first
+// lease of all on Redis, PostgreSQL or MySQL takes 11 s.
+ids().catch(() => {})
+
+export async function handler(event) {
+  const body = event.isBase64Encoded ? Buffer.from(event.body, 'base64').toString() : event.body
+  const { item } = JSON.parse(body ?? '{}')
+  if (typeof item !== 'string') return answer(400, { message: 'give an item' })
+  try {
+    const id = await (await ids()).nextAsync() // a bigint, as a database takes it
+    return answer(201, { id: String(id), item }) // a number of JSON would lose its last digits
+  } catch (error) {
+    if (!(error instanceof GraupelError)) throw error
+    // No id can be made now: the store has been away for too long, or the clock was set back.
+    console.error(`${error.code}: ${error.message}`)
+    const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))
+    return answer(503, { message: 'try again later', code: error.code }, { 'retry-after': `${seconds}` })
+  }
+}
+
+function answer(statusCode, body, headers = {}) {
+  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+}
+
+// No handler of SIGTERM: Lambda sends it only to functions with an extension. What it ends keeps its node for 7 s.

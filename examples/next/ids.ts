@@ -1,0 +1,23 @@
+import { createGenerator, type IdGenerator } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { openStore } from 'graupel/stores/url'
+
+// On globalThis, because Next.js loads this module several times: for instrumentation.ts, for each route, and anew after each edit.
+const shared = globalThis as { ids?: Promise<IdGenerator> }
+
+/** The generator of this process, on a node that is leased on the first call. */
+export function ids(): Promise<IdGenerator> {
+  shared.ids ??= lease().catch((error) => {
+    delete shared.ids // the next call tries again
+    throw error
+  })
+  return shared.ids
+}
+
+async function lease(): Promise<IdGenerator> {
+  const { store } = await openStore(process.env.STORE_URL ?? 'sqlite:fleet.db')
+  const lease = await acquireLease({ store })
+  // The lease was lost and no other node could be had: Next.js finishes its requests and ends, and is to be started again.
+  lease.signal.addEventListener('abort', () => process.kill(process.pid, 'SIGTERM'))
+  return createGenerator({ lease })
+}

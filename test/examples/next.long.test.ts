@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { decode, engineInfo, layouts } from 'graupel'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { repository } from '../package/consumer.ts'
+import { load } from '../stores/kinds/kind.ts'
+import { until } from '../support/until.ts'
+import { type App, examples, folderWith, isRefused, linkPackages, order, orders, start } from './app.ts'
+
+const next = 'node_modules/next/dist/bin/next'
+// The runner of these tests has another NODE_ENV, which Next.js would follow. The binary has to be found.
+const variables = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', GRAUPEL_ENGINE: engineInfo().kind }
+
+// One is built, and one is edited.
+const built = folderWith()
+const edited = folderWith()
+
+beforeAll(() => {
+  for (const folder of [built, edited]) {
+    linkPackages(folder, 'next-packages')
+    putPackage(join(folder, 'node_modules/graupel'))
+    cpSync(join(repository, 'node_modules/node-gyp-build'), join(folder, 'node_modules/node-gyp-build'), {
+      recursive: true,
+    })
+    cpSync(join(examples, 'next'), folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  }
+}, 600_000)
+
+/** No link: Next.js goes by where a package is in reality, and bundles what is outside of a node_modules. */
+function putPackage(place: string): void {
+  mkdirSync(join(place, 'build/Release'), { recursive: true })
+  for (const name of readdirSync(join(repository, 'dist'))) {
+    if (!name.startsWith('examples-'))
+      cpSync(join(repository, 'dist', name), join(place, 'dist', name), { recursive: true })
+  }
+  copyFileSync(join(repository, 'package.json'), join(place, 'package.json'))
+  const { file } = engineInfo()
+  if (file !== undefined) copyFileSync(file, join(place, 'build/Release/graupel.node'))
+}
+
+const nodeOf = (id: bigint | string) => decode(id, layouts.twitter).node
+
+const serve = (folder: string, words: string[], more = {}) =>
+  start(folder, next, { ...variables, STORE_URL: 'sqlite:fleet.db', ...more }, [
+    ...words,
+    ...['--hostname', '127.0.0.1', '--port', '0'],
+  ])
+
+async function build(): Promise<void> {
+  const child = spawn(process.execPath, [next, 'build'], {
+    cwd: built,
+    env: { ...process.env, ...variables, STORE_URL: 'sqlite:fleet.db' },
+  })
+  let told = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (told += data))
+  const [code] = await once(child, 'close')
+  expect(code, told).toBe(0)
+}
+
+describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
+  it('is built without a lease; its servers have a node each, and answer 503 while the store is away', async () => {
+    await build()
+    expect(existsSync(join(built, 'fleet.db'))).toBe(false)
+    const deployed = readFileSync(join(built, '.next/server/app/orders/route.js.nft.json'), 'utf8')
+    expect(deployed).toContain('node-gyp-build/index.js')
+    if (engineInfo().kind === 'native') expect(deployed).toContain('/graupel.node"')
+
+    const apps = await Promise.all([serve(built, ['start']), serve(built, ['start'])])
+    const lists = await Promise.all(Array.from({ length: 8 }, (_, index) => orders(apps[index % 2] as App, 25)))
+    expect(new Set(lists.flat()).size).toBe(200)
+    expect(new Set(lists.flat().map(nodeOf)).size).toBe(2)
+
+    const [first, second] = apps
+    expect((await order(first, undefined)).status).toBe(400)
+    // Next.js says how it was ended.
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(143)
+
+    const Database = load('libsql')
+    const database = new Database(join(built, 'fleet.db'))
+    database.exec('ALTER TABLE graupel_store RENAME TO elsewhere')
+    await isRefused(first, 'ERR_LEASE_EXPIRED')
+    database.exec('ALTER TABLE elsewhere RENAME TO graupel_store')
+    database.close()
+    await until(async () => (await order(first, 'tea')).status === 201)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(143)
+  })
+
+  it('keeps its lease while it is developed, and has the TypeScript engine in the Edge Runtime', async () => {
+    // In place before: a new file is noticed late on a busy machine.
+    mkdirSync(join(edited, 'app/edge'))
+    const route = `import { createGenerator } from 'graupel'
+export const runtime = 'edge'
+export const GET = () => {
+  const { engine, state } = createGenerator({ node: 7 })
+  return Response.json({ engine, state })
+}`
+    writeFileSync(join(edited, 'app/edge/route.ts'), route)
+    const app = await serve(edited, ['dev'], { NODE_ENV: 'development' })
+    const [before] = await orders(app, 1)
+    for (const file of ['ids.ts', 'app/orders/route.ts']) {
+      const path = join(edited, file)
+      writeFileSync(path, readFileSync(path, 'utf8').replace('give an item', 'edited'))
+      appendFileSync(path, '// edited\n')
+    }
+    await until(async () => (await (await order(app, undefined)).text()).includes('edited'), 90_000)
+    const [after] = await orders(app, 1)
+    expect(nodeOf(after as bigint)).toBe(nodeOf(before as bigint))
+
+    expect(await (await fetch(`${app.url}/edge`)).json()).toEqual({ engine: 'js', state: 'process' })
+    app.child.kill('SIGTERM')
+    await app.ended
+  })
+})
