@@ -23,7 +23,7 @@ export const errorCodes = {
   ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow to go on',
   ERR_SEQUENCE_OVERFLOW: 'the tick is used up, and the policy does not allow to go on',
   ERR_CLOSED: 'the generator is closed',
-  ERR_NATIVE_UNAVAILABLE: 'the native engine was asked for and cannot be had',
+  ERR_NATIVE_UNAVAILABLE: 'the native engine was asked for, and its binary does not load',
   ERR_STATE_UNREACHABLE: 'the state that siblings use cannot be reached from here',
   ERR_STATE_UNAVAILABLE: 'the place where the state is kept does not answer, or does not let it be written',
   ERR_STATE_UNSAFE: 'others could change the state, or it is no plain file of this machine',
@@ -42,7 +42,7 @@ export const errorCodes = {
   ERR_PATTERN_INVALID: 'a pattern cannot be read, or would give one text twice',
   ERR_SERVICE_UNAVAILABLE: 'an id service cannot be reached, fails, or does not answer in time',
   ERR_SERVICE_REFUSED: 'an id service refuses what it is asked for',
-  ERR_SERVICE_INVALID: 'an id service answers what cannot be used',
+  ERR_SERVICE_INVALID: 'the answer of an id service cannot be used',
   ERR_PREFETCH_EMPTY: 'the ids that were fetched from the id service are used up',
   ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
 } as const

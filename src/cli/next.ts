@@ -38,7 +38,7 @@ const flags = {
   },
   'max-wait-ms': {
     value: 'MS',
-    help: 'how long one wait for the next tick may take (here 50, or two ticks if that is more; with --store, where it may be for the store, 10000)',
+    help: 'how long one wait may block (50, or two ticks if that is more; with --store 10000)',
   },
   'sequence-start': { value: 'START', choices: Object.keys(startModes), help: 'first sequence of a new tick (zero)' },
   clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },

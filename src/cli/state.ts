@@ -24,12 +24,12 @@ export const stateManual: Manual = {
   summary: 'Show what a page, a claim or a state file remembers, or list them.',
   flags,
   notes: [
-    'Without --clean it only reads. The last id is the last that may have been given',
-    'out, as threads take small runs ahead of need. A claim is what the js engine has',
-    'in place of a page. Processes of other containers are not seen. --clean removes',
-    'no page that a process is seen to have open, and no claim whose process runs:',
-    'without PATH those whose last id lies more than a day in the past, with PATH',
-    'that one, and it says what is forgotten by that. State files are never removed.',
+    'Without --clean it only reads. The last id is the last one that may exist,',
+    'because threads reserve small runs of ids. The js engine has a claim in place of a',
+    'page. Processes of other containers are not seen. --clean without PATH removes',
+    'pages and claims whose last id lies more than a day in the past; with PATH it',
+    'removes that one, and says what is forgotten with it. It keeps a page that a',
+    'process has open, a claim whose process runs, and all state files.',
   ],
 }
 

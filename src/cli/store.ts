@@ -6,8 +6,8 @@ import type { Flag } from './arguments.js'
 /** The flags that say which store. */
 export const storeFlags = {
   store: { value: 'URL', help: `a store, by a URL that begins with ${schemes.join(', ')}` },
-  prefix: { value: 'NAME', help: 'what the names of its keys begin with, where there is no table (graupel)' },
-  table: { value: 'NAME', help: 'its table, in a SQL database (graupel_store)' },
+  prefix: { value: 'NAME', help: 'what its keys begin with, in a store without tables (graupel)' },
+  table: { value: 'NAME', help: 'its table in a SQL database (graupel_store)' },
 } as const satisfies Record<string, Flag>
 
 export interface StoreValues {

@@ -96,7 +96,7 @@ export function faultError(
     case kinds.inUse:
       return make(
         'ERR_STATE_UNREACHABLE',
-        `${what} is in use by a process that shares no memory with this one, such as one in another container, or one whose page was deleted and who has made no id since; give each a file and a node of its own, or the same /dev/shm`,
+        `${what} is in use by a process that shares no memory with this one, such as one in another container, or one whose page was deleted and that has made no id since; give each a file and a node of its own, or the same /dev/shm`,
       )
     case kinds.lost:
       return make(

@@ -12,35 +12,36 @@ import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/po
  */
 export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]> {
   /**
-   * A lease of `graupel/lease`, which brings node, layout, epoch and namespace; in another thread, its handle. The clock is then
-   * `'wall'` or `'steady'`.
+   * What `acquireLease` of `graupel/lease` resolves to; in another thread, its handle. It sets node, layout, epoch, namespace and
+   * state. The clock is then `'wall'` or `'steady'`.
    */
   lease?: { readonly handle: LeaseHandle<F> } | LeaseHandle<F>
   /**
    * The node of this host: one number over all node fields of the layout, or one for each, as in `{ datacenter: 1, worker: 7 }`.
-   * No two hosts may use the same node in the same namespace. Required, because there is no safe default; the variable
-   * `GRAUPEL_NODE` of the environment counts.
+   * No two hosts may use the same node in the same namespace. Required without a lease, because there is no safe default.
+   *
+   * @default the variable `GRAUPEL_NODE` of the environment
    */
   node?: NodeOf<F> | undefined
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
-  /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
+  /** The moment of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
   epoch?: number | Date
   /**
-   * Generators in different namespaces may use the same node, where their ids never meet. 1 to 255 characters.
+   * Services whose ids never meet may use the same nodes in different namespaces. 1 to 255 characters.
    *
    * @default 'default'
    */
   namespace?: string
   /**
-   * The policy where the clock has stepped back behind the last id: `'throw'`, `'wait'`, `'advance'` (count on ahead of the clock)
-   * or `'reuse'` (hand out what was never issued of the past). A function is called each time a decision is due, and returns
-   * one of these.
+   * What to do when the clock was set back behind the last id: `'throw'`; `'wait'` until the clock has passed it; `'advance'`: count
+   * on from it, ahead of the clock; or `'reuse'`: use sequence numbers of the past that no id has. A function is called for each
+   * decision, and returns one of these.
    *
    * @default 'advance'
    */
   onRollback?: RollbackAction | ((event: RollbackEvent) => RollbackAction)
-  /** The policy where all sequence numbers of a tick are issued. @default 'wait' */
+  /** What to do when the ids of a tick are used up: `'wait'` for the next one, `'advance'` to it, or `'throw'`. @default 'wait' */
   onOverflow?: OverflowAction
   /**
    * How far `'advance'` may count ahead of the clock: milliseconds, from 0 up.
@@ -66,34 +67,39 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
    */
   sequenceStart?: SequenceStartMode
   /**
-   * `'wall'` is the system's time. `'steady'` reads it once, and is carried by the monotonic clock. A function, for tests and
-   * simulations, returns milliseconds since 1970: its generators share no state with those on the real clock, and may make the
-   * same ids.
+   * `'wall'` is the system's time. `'steady'` reads it once and then follows the monotonic clock, so it does not see the clock set
+   * back. A function, for tests and simulations, returns milliseconds since 1970. Generators with a function share no state with
+   * those on the real clock, and may make the same ids.
    *
    * @default 'wall'
    */
   clock?: 'wall' | 'steady' | (() => number)
   /**
-   * Where the last id is remembered:
+   * Where the last id is kept:
    *
    * - `'host'`: in memory that all processes of this user on this host share, until the host restarts. Needs the native engine.
-   * - a path, such as `'/var/lib/app/ids.state'`: there, and in a file that survives a restart and a loss of power. Needs the
-   *   native engine.
-   * - `'process'`: in memory that all threads of the process share. It states that no other process uses the node.
-   * - `'thread'`: in memory of the process. It states that no other thread and no other process uses the node.
+   * - a path, such as `'/var/lib/app/ids.state'`: in that memory and in a file, which survives a restart and a loss of power. Needs
+   *   the native engine.
+   * - `'process'`: in memory that all threads of the process share. You promise that no other process uses the node.
+   * - `'thread'`: in memory of the process. You promise that no other thread and no other process uses the node.
    *
    * @default 'host'. The js engine then keeps the node for one process of this host, and refuses a second one. 'process' with a
    * `clock` function, and in browsers.
    */
   state?: 'host' | 'process' | 'thread' | (string & {})
   /**
-   * How far ids may be ahead of what a state file says: milliseconds, 1 to 86 400 000. The file is written twice in a window
+   * How far ahead of the clock a state file reserves time: milliseconds, 1 to 86 400 000. The file is written twice in a window
    * while ids are made. After a loss of power, the first id is up to a window later than the last one was.
    *
    * @default 900
    */
   windowMs?: number
-  /** `'native'` is never replaced silently. The variable `GRAUPEL_ENGINE` of the environment overrides `'auto'`. @default 'auto' */
+  /**
+   * `'native'` throws where the binary does not load, `'auto'` takes the js engine then. The variable `GRAUPEL_ENGINE` of the
+   * environment overrides `'auto'`.
+   *
+   * @default 'auto'
+   */
   engine?: EngineOption
 }
 

@@ -15,7 +15,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   tickMs: number
   /** Name and width in bits of each field, the most significant first; exactly one is `timestamp` and one `sequence`. */
   fields: F
-  /** Allows 64 bits instead of 63; such ids do not fit a signed 64-bit column for ever. @default false */
+  /** Allows 64 bits instead of 63; a signed 64-bit column holds such ids for half of the layout's time only. @default false */
   unsigned?: boolean
   /** Its sequence is no counter, so that only the other system can make ids of it: a generator refuses the layout. @default false */
   decodeOnly?: boolean

@@ -36,8 +36,8 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
  * answers, in whole seconds: an agent on the host of the process shows the host's own time. A token needs
  * `key_prefix "graupel/" { policy = "write" }`.
  *
- * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `durable` may not be false, because Consul has nothing that tells
- * one life of its servers from another.
+ * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `durable` may not be false, because the servers of Consul have no
+ * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
  * `ERR_STORE_UNAVAILABLE` where the URL, the token or the certificate has to be changed, with RangeError `ERR_OPTION_INVALID` for a
  * key of which a part is empty, `.` or `..`, and else with an Error that has the reason or the answer. No message has the token.

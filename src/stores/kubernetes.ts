@@ -39,8 +39,8 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  * of the API server, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before, and start
  * them a window + `maxClockSkewMs` after the last has ended.
  *
- * @param options - `{}` is enough in a pod. `durable` may not be false, because the API has nothing that tells one life of its
- * servers from another.
+ * @param options - `{}` is enough in a pod. `durable` may not be false, because the servers of the API have no
+ * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also where the process runs in no pod; TypeError `ERR_OPTION_UNKNOWN`. Its
  * functions reject with GraupelError `ERR_STORE_UNAVAILABLE` where a token, a right, the namespace or trust in a certificate is
  * missing, where another service answers, and where the API refuses a request; with GraupelError `ERR_STORE_INVALID` where a

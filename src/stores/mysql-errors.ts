@@ -16,7 +16,7 @@ const noSuchTable = 1146
 const deniedTable = [1142, 1143]
 const wrongUser = "set the right user and password in the pool's options, and grant the user its database"
 const wrongDatabase = "set the name of a database that is there in the pool's options"
-const readOnly = 'let the pool connect to the primary, for what is read, too'
+const readOnly = 'let the pool connect to the primary, also for reads'
 const refusals: Readonly<Record<number, string>> = {
   1044: wrongUser,
   1045: wrongUser,

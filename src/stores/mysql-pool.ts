@@ -151,7 +151,7 @@ function ofRows(found: readonly (string | null)[][], store: string): Answer {
   if (readOnly.some(isOn)) {
     throw new GraupelError(
       'ERR_STORE_UNAVAILABLE',
-      `the server of ${store} is read-only, as replicas are, and what it has may be old; let the pool connect to the primary, for what is read, too`,
+      `the server of ${store} is read-only, as replicas are, and its rows may be old; let the pool connect to the primary, also for reads`,
     )
   }
   return { rows: found.map((row) => row.slice(stateColumns)), affectedRows: 0, insertId: 0n }

@@ -39,7 +39,7 @@ export function refuseForgetting(store: string, durable: boolean | undefined): v
   if (durable !== false) return
   throw rangeError(
     'ERR_OPTION_INVALID',
-    `durable is false; leave it out: ${store} has nothing that tells one life of its servers from another, so leases need one that keeps what it has acknowledged`,
+    `durable is false; leave it out: the servers of ${store} have no incarnation, by which leases would notice that one has forgotten writes`,
   )
 }
 

@@ -36,7 +36,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
   })
 
   it('refuses durable: false, and says why', () => {
-    expect(() => make({ url, durable: false })).toThrow(/durable is false; leave it out: .* tells one life/)
+    expect(() => make({ url, durable: false })).toThrow(/durable is false; leave it out: .* have no incarnation/)
     expect(make({ url, durable: true }).durable).toBe(true)
     expect(make({ url }).durable).toBe(true)
   })

@@ -224,7 +224,7 @@ describe('what is said in one line', () => {
     for (const expected of [undefined, anyVersion]) {
       await expect(store.write(key, 'x', expected)).rejects.toMatchObject({
         code: 'ERR_STORE_UNAVAILABLE',
-        message: expect.stringMatching(new RegExp(`answered ${status} .*: it is so; see to what it names$`)),
+        message: expect.stringMatching(new RegExp(`answered ${status} .*: it is so; mend what the answer names$`)),
       })
     }
   })

@@ -134,7 +134,7 @@ function remedyOf({ status, said }: Answer): string {
     return 'a Role has to allow its user get, list, create and update of leases in coordination.k8s.io: kubernetes-rbac.yaml in the examples of graupel has one'
   }
   if (status === 404 && said.details?.kind === 'namespaces') return 'create the namespace, or pass another one'
-  if (said.kind === 'Status') return 'see to what it names'
+  if (said.kind === 'Status') return 'mend what the answer names'
   return 'that is not how the API of Kubernetes answers: see whether url leads to it'
 }
 

@@ -57,7 +57,7 @@ export const en = {
   guessesOthers: 'Layouts that make no sense: {count}',
   verdictOne: 'An id does not say which layout made it. Of the layouts known here, {layout} alone makes sense.',
   verdictLikely:
-    'An id does not say which layout made it. {count} layouts make sense. {layout} alone is likely, and is shown as a guess. Choose another one if you know better.',
+    'An id does not say which layout made it. {count} layouts make sense. {layout} alone is likely, and is shown as a guess.',
   verdictSeveral:
     'An id does not say which layout made it. {count} layouts make sense. Choose one to see the parts of the id.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',

@@ -61,7 +61,7 @@ export const sw: Messages = {
   verdictOne:
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Kati ya inayojulikana hapa, {layout} pekee una mantiki.',
   verdictLikely:
-    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. {layout} pekee una uwezekano, na unaonyeshwa kama kisio. Chagua mwingine ikiwa unajua.',
+    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. {layout} pekee una uwezekano, na unaonyeshwa kama kisio.',
   verdictSeveral:
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. Chagua mmoja ili kuona sehemu za kitambulisho.',
   verdictChosen: 'Umechagua {layout}. Safu nyingine zinaonyesha vitambulisho vingekuwa nini katika mipangilio mingine.',

@@ -58,8 +58,7 @@ export const zh: Messages = {
   guessesSample: '用其中 {count} 个 ID 试算。',
   guessesOthers: '不合理的布局：{count}',
   verdictOne: 'ID 本身不说明它属于哪种布局。在已知的布局中，只有 {layout} 合理。',
-  verdictLikely:
-    'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，只有 {layout} 可能性大，这里按推测显示。如果你知道答案，请另选。',
+  verdictLikely: 'ID 本身不说明它属于哪种布局。有 {count} 种布局合理，只有 {layout} 可能性大，这里按推测显示。',
   verdictSeveral: 'ID 本身不说明它属于哪种布局。有 {count} 种布局合理。请选择一种以查看 ID 的各部分。',
   verdictChosen: '你选择了 {layout}。其他各行是按别的布局解读的结果。',
   verdictNone: '已知的布局都不合理。如果它来自别的系统，请在上方填写起始时间，或在“设计”中描述它的字段。',
