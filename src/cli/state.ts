@@ -25,11 +25,11 @@ export const stateManual: Manual = {
   flags,
   notes: [
     'Without --clean it only reads. The last id is the last one that may exist,',
-    'because threads reserve small runs of ids. The js engine has a claim in place of a',
-    'page. Processes of other containers are not seen. --clean without PATH removes',
-    'pages and claims whose last id lies more than a day in the past; with PATH it',
-    'removes that one, and says what is forgotten with it. It keeps a page that a',
-    'process has open, a claim whose process runs, and all state files.',
+    'because threads reserve small runs of ids. The js engine has a claim in place',
+    'of a page. Processes of other containers are not seen. --clean without PATH',
+    'removes pages and claims whose last id lies more than a day in the past; with',
+    'PATH it removes that one, and says what is forgotten with it. It keeps a page',
+    'that a process has open, a claim whose process runs, and all state files.',
   ],
 }
 

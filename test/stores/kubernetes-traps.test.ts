@@ -263,7 +263,7 @@ describe('its options', () => {
     [
       { url, namespace: 'x', durable: false },
       'ERR_OPTION_INVALID',
-      /^durable is false; leave it out: the Kubernetes API /,
+      /^durable is false; leave it out: the servers of the Kubernetes API /,
     ],
     [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
