@@ -26,7 +26,7 @@ export const errorCodes = {
   ERR_NATIVE_UNAVAILABLE: 'the native engine was asked for, and its binary does not load',
   ERR_STATE_UNREACHABLE: 'the state that siblings use cannot be reached from here',
   ERR_STATE_UNAVAILABLE: 'the place where the state is kept does not answer, or does not let it be written',
-  ERR_STATE_UNSAFE: 'others could change the state, or it is no plain file of this machine',
+  ERR_STATE_UNSAFE: 'another user could change the state, or it is not a plain file of this machine',
   ERR_STATE_MISMATCH: 'the state belongs to other ids, or to another version of its format',
   ERR_STATE_CORRUPT: 'the state is damaged',
   ERR_STATE_FULL: 'the memory that threads share for their states is used up',

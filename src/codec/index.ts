@@ -49,7 +49,7 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Byte
  *
  * @param text - The text, or the 8 bytes.
  * @param encoding - The encoding that it was written in; nothing is guessed.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
  * @example
  * parseId('0Czks0tP37X', 'base62') // 175928847299117063n
  */

@@ -49,7 +49,7 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id, or is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
  */
@@ -80,7 +80,7 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id, or is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * timestampMsOf('175928847299117063', layouts.discord) // 1462015105796
  */

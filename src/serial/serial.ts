@@ -18,7 +18,7 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
    * The text of an id.
    *
    * @param id - A bigint, or the id in decimal digits; of the serial's layout.
-   * @throws TypeError, RangeError `ERR_ID_INVALID` for what is no id, or is too wide for the layout.
+   * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout.
    */
   readonly format: (id: bigint | string) => string
   /**

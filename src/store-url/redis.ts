@@ -115,7 +115,7 @@ function checkDatabase(url: StoreUrl): void {
     // Without the text, which may be the end of a password that has a slash.
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `store has a database that is no number, as those of Redis are; write ${url.scheme}//HOST:PORT/0`,
+      `store has a database that is not a number; databases of Redis are numbers: write ${url.scheme}//HOST:PORT/0`,
     )
   }
 }

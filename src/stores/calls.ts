@@ -171,7 +171,7 @@ function isFinal(error: unknown): boolean {
   return code === 'ERR_STORE_INVALID' || code === 'ERR_STORE_UNSAFE'
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` for what is no store. */
+/** @throws TypeError `ERR_OPTION_INVALID` where it is not a store. */
 export function checkStore(store: unknown): asserts store is Store {
   const of = store as Partial<Record<keyof Store, unknown>> | null | undefined
   if (typeof of !== 'object' || of === null) {

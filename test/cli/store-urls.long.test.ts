@@ -67,9 +67,9 @@ describe('--store', () => {
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
     [
       ['--store', 'redis://u:secret@h/orders'],
-      '--store has a database that is no number, as those of Redis are; write',
+      '--store has a database that is not a number; databases of Redis are numbers: write',
     ],
-    [['--store', 'redis://h?db=secret'], '--store has a database that is no number'],
+    [['--store', 'redis://h?db=secret'], '--store has a database that is not a number'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')

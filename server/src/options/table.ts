@@ -61,7 +61,11 @@ export const table = {
     },
     read: text,
   },
-  store: { value: 'URL', help: 'a store in place of it, such as redis://127.0.0.1:6379', read: text },
+  store: {
+    value: 'URL',
+    help: 'the store, instead of the embedded database: such as redis://127.0.0.1:6379',
+    read: text,
+  },
   prefix: { value: 'NAME', help: 'what the names of its keys begin with', shownDefault: 'graupel', read: text },
   table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: 'graupel_store', read: text },
   durable: { help: 'the store never forgets a write that it has acknowledged', read: flag },
