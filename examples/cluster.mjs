@@ -18,8 +18,12 @@ let isEnding = false
 cluster.on('exit', (worker, code, signal) => {
   if (isEnding) return
   console.error(`process ${worker.process.pid} has ended by ${signal ?? code}`)
-  cluster.fork()
+  setTimeout(replace, 1000) // not at once: where the store is not there, the next one ends as well
 })
+
+function replace() {
+  if (!isEnding) cluster.fork()
+}
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {

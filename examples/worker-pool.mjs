@@ -18,18 +18,23 @@ async function main() {
   const lease = await acquireLease({ store: opened.store }) // here, and not in a thread: whoever has it renews it
   const pool = new Piscina({ filename: import.meta.url, workerData: lease.handle, minThreads: 0 })
 
-  const timer = setInterval(async () => {
+  async function importAll() {
     const batches = [['tea', 'rice'], ['salt'], ['milk', 'bread', 'eggs']]
     const results = await Promise.allSettled(batches.map((rows) => pool.run(rows)))
     for (const { value, reason } of results) {
       if (value !== undefined) console.log(`thread ${value.thread}: ${value.ids.join(' ')}`)
       else console.error(`${reason.code}: ${reason.message}`)
     }
+  }
+  let imported
+  const timer = setInterval(() => {
+    imported = importAll()
   }, 1000)
 
   const end = async () => {
     clearInterval(timer)
-    await pool.close() // after the tasks under way
+    await imported // close() would end threads that are still starting, and their tasks
+    await pool.close()
     await lease.release()
     await opened.close()
   }

@@ -1,6 +1,6 @@
 // Orders in MySQL or MariaDB, by Drizzle.
 //
-//   npm install graupel drizzle-orm mysql2
+//   npm pkg set type=module && npm install graupel drizzle-orm mysql2
 //   MYSQL_URL=mysql://root@127.0.0.1:3306/test npx tsx drizzle-mysql.ts
 import { and, eq, gte, lt } from 'drizzle-orm'
 import { bigint, mysqlTable, text } from 'drizzle-orm/mysql-core'

@@ -1,6 +1,6 @@
 // Orders in PostgreSQL, by Drizzle.
 //
-//   npm install graupel drizzle-orm pg
+//   npm pkg set type=module && npm install graupel drizzle-orm pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx drizzle-postgres.ts
 import { and, eq, gte, lt, relations, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'

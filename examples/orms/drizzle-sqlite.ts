@@ -1,6 +1,6 @@
 // Orders in SQLite, by Drizzle.
 //
-//   npm install graupel drizzle-orm better-sqlite3
+//   npm pkg set type=module && npm install graupel drizzle-orm better-sqlite3
 //   SQLITE_FILE=orders.db npx tsx drizzle-sqlite.ts
 import Database from 'better-sqlite3'
 import { and, gte, lt } from 'drizzle-orm'

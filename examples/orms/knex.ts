@@ -1,6 +1,6 @@
 // Orders in PostgreSQL or MySQL, by Knex.
 //
-//   npm install graupel knex pg
+//   npm pkg set type=module && npm install graupel knex pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx knex.ts
 //
 // For MySQL: install mysql2, and set MYSQL_URL=mysql://root@127.0.0.1:3306/test instead.

@@ -1,6 +1,6 @@
 // Orders in MySQL or MariaDB, by Kysely.
 //
-//   npm install graupel kysely mysql2
+//   npm pkg set type=module && npm install graupel kysely mysql2
 //   MYSQL_URL=mysql://root@127.0.0.1:3306/test npx tsx kysely-mysql.ts
 import { createGenerator } from 'graupel'
 import { Kysely, MysqlDialect } from 'kysely'

@@ -1,6 +1,6 @@
 // Orders in PostgreSQL, by Kysely.
 //
-//   npm install graupel kysely pg
+//   npm pkg set type=module && npm install graupel kysely pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx kysely-postgres.ts
 import { composeId, createGenerator } from 'graupel'
 import { Kysely, PostgresDialect } from 'kysely'

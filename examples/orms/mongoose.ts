@@ -1,6 +1,6 @@
 // Orders in MongoDB, by Mongoose.
 //
-//   npm install graupel mongoose
+//   npm pkg set type=module && npm install graupel mongoose
 //   MONGODB_URL=mongodb://127.0.0.1:27017/shop npx tsx mongoose.ts
 import { composeId, createGenerator } from 'graupel'
 import mongoose from 'mongoose'

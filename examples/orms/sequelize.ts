@@ -1,6 +1,6 @@
 // Orders in PostgreSQL or MySQL, by Sequelize.
 //
-//   npm install graupel sequelize pg
+//   npm pkg set type=module && npm install graupel sequelize pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx sequelize.ts
 //
 // For MySQL: install mysql2, and set DATABASE_URL=mysql://root@127.0.0.1:3306/test.

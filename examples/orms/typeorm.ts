@@ -1,6 +1,6 @@
 // Orders in PostgreSQL or MySQL, by TypeORM.
 //
-//   npm install graupel typeorm reflect-metadata pg
+//   npm pkg set type=module && npm install graupel typeorm reflect-metadata pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx typeorm.ts
 //
 // It needs "experimentalDecorators": true in tsconfig.json. For MySQL: install mysql2, and set DATABASE_TYPE=mysql.

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { type ErrorCode, parseId, type TextEncoding } from '../index.js'
+import { type ErrorCode, encodings, parseId, type TextEncoding } from '../index.js'
 import type { Mask, MaskBits } from '../mask/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
 
@@ -26,7 +26,7 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
       throw new UsageError('ERR_OPTION_INVALID', '--mask-bits says nothing without --mask-key-file; give both')
     }
     const encoding = (values.format ?? 'decimal') as TextEncoding
-    return (text) => ({ id: parseId(text, encoding) })
+    return (text) => ({ id: values.format === undefined ? decimalId(text) : parseId(text, encoding) })
   }
   const encoding = (values.format ?? 'base62') as TextEncoding
   const { createMask } = await loadMask()
@@ -36,6 +36,29 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
   } catch (error) {
     const { code, message } = error as Error & { code: ErrorCode }
     throw new UsageError(code, `--mask-key-file is ${quote(file)}: ${message}`)
+  }
+}
+
+/** @throws UsageError with the formats that the text could be of, where it is no decimal id */
+function decimalId(text: string): bigint {
+  try {
+    return parseId(text, 'decimal')
+  } catch (error) {
+    const others = encodings.filter((encoding) => encoding !== 'bytes').filter((encoding) => canRead(text, encoding))
+    if (others.length === 0) throw error
+    throw new UsageError(
+      'ERR_ID_INVALID',
+      `${(error as Error).message}; for another format give --format ${others.join(' or ')}`,
+    )
+  }
+}
+
+function canRead(text: string, encoding: TextEncoding): boolean {
+  try {
+    parseId(text, encoding)
+    return true
+  } catch {
+    return false
   }
 }
 

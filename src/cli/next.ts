@@ -46,7 +46,7 @@ const flags = {
     value: 'STATE',
     help: 'where the last id is remembered: host, process, thread, or the path of a file (host)',
   },
-  'window-ms': { value: 'MS', help: 'how far ids may be ahead of what the file (900) or the store (6000) says' },
+  'window-ms': { value: 'MS', help: 'how much time a state file (900) or the store (6000) reserves at once' },
   ...storeFlags,
   store: { ...storeFlags.store, help: `lease a node from, or take numbers of, ${storeFlags.store.help}` },
   ...numberFlags,

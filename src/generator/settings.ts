@@ -139,7 +139,7 @@ function nodeOf(layout: Layout, node: unknown): number {
   }
   throw typeError(
     'ERR_NODE_REQUIRED',
-    `no node was given, and two hosts with the same node make the same ids; pass a number from 0 to ${layout.nodes - 1} that no other host uses (a StatefulSet's ordinal, a row in a table, an entry of your configuration), or set ${nodeVariable}`,
+    `no node was given, and two hosts with the same node make the same ids; pass a number from 0 to ${layout.nodes - 1} that no other host uses (a StatefulSet's ordinal, an entry of your configuration), set ${nodeVariable}, or lease a node (docs/leases.md)`,
   )
 }
 

@@ -134,7 +134,13 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
     }
   }
   const { timestampMs, node, sequence = 0, timestamp, fields } = parts
-  const tick = typeof timestampMs === 'number' ? Math.floor((timestampMs - layout.epochMs) / layout.tickMs) : -1
+  if (typeof timestampMs !== 'number' || Number.isNaN(timestampMs)) {
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `timestampMs is ${show(timestampMs)}; pass milliseconds since 1970, such as Date.now() or date.getTime()`,
+    )
+  }
+  const tick = Math.floor((timestampMs - layout.epochMs) / layout.tickMs)
   if (!(tick >= 0 && tick < 2 ** layout.timestamp.bits)) {
     throw rangeError(
       'ERR_ID_INVALID',

@@ -20,7 +20,7 @@ export function combineNode(layout: Layout, node: unknown): number {
     const forms = `a number from 0 to ${layout.nodes - 1}${names.length > 0 ? `, or { ${names.join(', ')} }` : ''}`
     throw typeError(
       'ERR_NODE_INVALID',
-      `the node is ${show(node)} (${typeof node}); layout '${layout.name}' takes ${forms}`,
+      `the node is ${show(node)}${node === undefined ? '' : ` (${typeof node})`}; layout '${layout.name}' takes ${forms}`,
     )
   }
   const given = node as Record<string, unknown>

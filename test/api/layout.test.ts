@@ -366,11 +366,22 @@ describe('composeId', () => {
     ['a time that is NaN', { timestampMs: Number.NaN, node: 0 }],
     ['a time that is a bigint', { timestampMs: 1n, node: 0 }],
     ['a time in text', { timestampMs: '1656432460105', node: 0 }],
+    ['a time as a Date', { timestampMs: new Date(1656432460105), node: 0 }],
     ['a sequence too wide', { timestampMs: 1656432460105, node: 0, sequence: 4096 }],
     ['a fractional sequence', { timestampMs: 1656432460105, node: 0, sequence: 0.5 }],
   ])('refuses %s', (_, parts) => {
     const error = caught(() => composeId(parts as never, layouts.twitter))
     expect(error).toBeInstanceOf(RangeError)
     expect(error.code).toBe('ERR_ID_INVALID')
+  })
+
+  it('says how a time is given, and which part is missing', () => {
+    const refusal = (parts: object) => caught(() => composeId(parts as never, layouts.twitter)).message
+    expect(refusal({ timestampMs: new Date(0), node: 0 })).toBe(
+      'timestampMs is 1970-01-01T00:00:00.000Z; pass milliseconds since 1970, such as Date.now() or date.getTime()',
+    )
+    expect(refusal({ timestampMs: 1656432460105 })).toMatch(
+      /^the node is undefined; layout 'twitter' takes a number from/,
+    )
   })
 })

@@ -194,6 +194,8 @@ describe('graupel inspect', () => {
     ['an empty line of the input', ['-', '--json'], /line 1: the id is ''/, '\n5\n'],
     ['- beside others', ['5', '-'], /stands alone/],
     ['a letter', [discordId, '17592884729911706x'], /the id is '17592884729911706x'/],
+    ['base62', ['0Czks0tP37X'], /in decimal an id is .*; for another format give --format base62 \(/],
+    ['hex', ['0271065ac1020007'], /; for another format give --format hex \(/],
     ['2^64', ['18446744073709551616'], /2\^64/],
     ['an empty id', [''], /the id is ''/],
     ['a negative id', ['--', '-5'], /the id is '-5'/],

@@ -70,9 +70,11 @@ async function runUntil(program: string, variables: Record<string, string>, isEn
   const child = spawn(process.execPath, [program], {
     cwd: folder,
     env: { ...process.env, ...variables },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)
+  let told = ''
+  child.stderr.on('data', (data) => (told += data))
   const ended = once(child, 'exit')
   let isEnding = false
   for await (const line of createInterface(child.stdout)) {
@@ -80,7 +82,7 @@ async function runUntil(program: string, variables: Record<string, string>, isEn
     isEnding = true
     child.kill('SIGTERM')
   }
-  expect(await ended).toEqual([0, null])
+  expect({ ended: await ended, told }).toEqual({ ended: [0, null], told: '' })
 }
 
 describe('an app of several processes', { concurrent: true }, () => {

@@ -1,6 +1,6 @@
 // Orders in PostgreSQL, by Prisma.
 //
-//   npm install graupel prisma @prisma/client @prisma/adapter-pg
+//   npm pkg set type=module && npm install graupel prisma @prisma/client @prisma/adapter-pg
 //   npx prisma generate --schema schema.prisma
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx main.ts
 import { PrismaPg } from '@prisma/adapter-pg'
