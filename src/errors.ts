@@ -128,7 +128,10 @@ export function rangeError(code: ErrorCode, message: string): RangeError & { cod
 /** A value as a message shows it: short, and unmistakable about its type. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return value.length > 40 ? `'${value.slice(0, 40)}…'` : `'${value}'`
-  if (typeof value === 'bigint') return `${value}n`
+  // A larger one may have a million digits.
+  if (typeof value === 'bigint') {
+    return BigInt.asIntN(128, value) === value ? `${value}n` : 'a bigint of more than 128 bits'
+  }
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'symbol') return 'a symbol'
   if (Array.isArray(value)) return `an array of ${value.length}`

@@ -10,7 +10,7 @@ export function didYouMean(given: string, names: readonly string[], written = (n
 export function suggestionFor(given: string, names: readonly string[]): string | undefined {
   const plain = plainly(given)
   if (plain.length < 3) return undefined
-  const most = plain.length < 5 ? 1 : 2
+  const most = plain.length < 6 ? 1 : 2
   const [nearest] = names
     .map((name) => ({ name, wrong: distance(plain, plainly(name)) }))
     .filter(({ wrong }) => wrong <= most)
@@ -27,15 +27,14 @@ function plainly(name: string): string {
 
 /** Letters to insert, delete or replace, or neighbours to exchange: the optimal string alignment distance. */
 function distance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
-  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  // Right in the first row and column, which are distances from an empty text; the others are counted below.
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j))
+  const at = (i: number, j: number) => rows[i]?.[j] as number
   for (let i = 1; i <= a.length; i++) {
-    rows[i] = [i]
     for (let j = 1; j <= b.length; j++) {
       const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
       ;(rows[i] as number[])[j] = Math.min(
-        replaced,
+        at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
         at(i - 1, j) + 1,
         at(i, j - 1) + 1,
         isSwapped ? at(i - 2, j - 2) + 1 : Infinity,

@@ -23,6 +23,19 @@ const plainTags: Plugin = {
   },
 }
 
+/** The modules of the native engine, which no page calls, because `loadNative` of its platform refuses: what is imported of them. */
+const native = new Map([
+  [source('engine/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
+  [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
+])
+
+const withoutNative: Plugin = {
+  name: 'without-native',
+  apply: 'build',
+  enforce: 'pre',
+  load: (id) => native.get(id),
+}
+
 /** Bytes of all files together, compressed. */
 const maxBytes = 60_000
 
@@ -55,7 +68,7 @@ const inService: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [plainTags, small, inService],
+  plugins: [withoutNative, plainTags, small, inService],
   resolve: {
     // The sources, so that what the package and `src/inspect` have in common is in the page once.
     alias: { graupel: source('index.ts'), '#platform': source('platform/browser.ts') },

@@ -97,7 +97,8 @@ function fits<F extends readonly Field[]>({ bits }: Layout<F>): boolean {
 /** Why a value is no id. */
 function refusal(id: unknown): Error {
   if (typeof id === 'bigint' || (typeof id === 'string' && /^[1-9][0-9]{19}$/.test(id))) {
-    return rangeError('ERR_ID_INVALID', `the id is ${id}; an id lies between 0 and 2^64 - 1`)
+    const shown = typeof id === 'bigint' ? show(id) : id
+    return rangeError('ERR_ID_INVALID', `the id is ${shown}; an id lies between 0 and 2^64 - 1`)
   }
   if (typeof id === 'string') {
     return rangeError(

@@ -2,7 +2,8 @@ import { platform } from '#platform'
 import type { Core, CoreSpec } from '../engine/engine.js'
 import { JsCore } from '../engine/js/core.js'
 import { FollowingCore } from '../engine/js/following-core.js'
-import { makeStateMemory, StateTable } from '../engine/js/state-table.js'
+import { StateTable } from '../engine/js/state-table.js'
+import { forgetState } from '../engine/js/thread-states.js'
 import { show, typeError } from '../errors.js'
 import { Generator } from '../generator/generator.js'
 import type { IdGenerator } from '../generator/id-generator.js'
@@ -96,21 +97,21 @@ class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
   }
 }
 
-let table: StateTable | undefined
-let states = 0
-
-/** A state that no generator has had. */
+/** A state that no other generator has. */
 function freshSpec<F extends readonly Field[]>(settings: Settings<F>): CoreSpec {
   const { layout, clock } = settings
   const nowMs = (clock as () => number)()
   checkLifetime(layout, nowMs)
-  const namespace = `graupel/testing ${++states}`
-  return coreSpec({ ...settings, namespace } as never, 0, nowMs)
+  return coreSpec({ ...settings, namespace: 'graupel/testing' } as never, 0, nowMs)
 }
 
-/** Opens a state in memory of this module's own: tests may have replaced what random names are made of. */
+/** Enough for the table of one state. */
+const tableBytes = 32 * 1024
+
+/** Opens a state in memory of its own, which goes with the generator: a suite may make and reset many thousands. */
 function open(spec: CoreSpec): Core {
-  table ??= new StateTable(makeStateMemory())
+  const table = new StateTable(new ArrayBuffer(tableBytes))
   const core = new JsCore(spec, table, { ...platform, claims: undefined })
+  forgetState(spec.key)
   return new FollowingCore(core, spec, { follow: open, move: open })
 }

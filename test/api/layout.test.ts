@@ -295,6 +295,14 @@ describe('decode', () => {
     expect(error.code).toBe('ERR_ID_INVALID')
   })
 
+  it.each([
+    [2n ** 64n, /^the id is 18446744073709551616n; an id lies between 0 and 2\^64 - 1$/],
+    // As BigInt() makes of what a request has: its digits would fill a log.
+    [-(2n ** 1_000_000n), /^the id is a bigint of more than 128 bits; /],
+  ])('says which bigint is no id, unless that is long', (id, message) => {
+    expect(caught(() => decode(id, layouts.twitter)).message).toMatch(message)
+  })
+
   it('refuses what is no layout', () => {
     for (const layout of [undefined, null, 'twitter', { ...layouts.twitter }]) {
       expect(caught(() => decode(1n, layout as never)).code).toBe('ERR_LAYOUT_INVALID')

@@ -23,12 +23,23 @@ describe('a suggestion', () => {
     expect(suggestionFor(given, names)).toBe(name)
   })
 
-  it.each(['', 'n', 'no', 'ndoe23', 'max', 'worker', 'x'.repeat(1e5), 'toString', 'lapuot3'])(
-    'for %.20s is none',
-    (given) => {
-      expect(suggestionFor(given, names)).toBe(undefined)
-    },
-  )
+  it.each([
+    '',
+    'n',
+    'no',
+    'ndoe23',
+    'max',
+    'worker',
+    'x'.repeat(1e5),
+    'toString',
+    'lapuot3',
+    'store',
+    'start',
+    'close',
+    '__proto__',
+  ])('for %.20s is none', (given) => {
+    expect(suggestionFor(given, names)).toBe(undefined)
+  })
 
   it('is the name with the fewest letters wrong', () => {
     expect(suggestionFor('base68', ['base32', 'base58', 'base62'])).toBe('base58')

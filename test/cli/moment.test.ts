@@ -23,6 +23,7 @@ describe('a moment', () => {
 
   it.each<[string, RegExp]>([
     ['2020', /^--epoch is '2020', which may be a year or milliseconds; give a day such as 2020-01-01/],
+    ['20200801', /^--epoch is '20200801', which may be a day or milliseconds; give a day such as 2020-01-01/],
     ['2020-01-01T00:00:00', /, a time without a zone; add Z for UTC, or an offset such as \+08:00$/],
     ['2020-01-01T00:00', /a time without a zone/],
     ['2020-13-01', /, which no calendar or clock shows; correct it$/],

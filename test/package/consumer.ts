@@ -146,14 +146,18 @@ export function run(project: string, body: string, variables: Variables = {}, fl
   return JSON.parse(done.stdout) as Outcome
 }
 
+/** What a test that compiles may take: a busy machine needs ten times as long as an idle one. */
+export const compileMs = 300_000
+
 export function node(
   project: string,
   args: string[],
   variables: Variables = {},
   user: typeof nobody = {},
+  timeout = 90_000,
 ): SpawnSyncReturns<string> {
   const env = { ...cleanEnvironment(), ...variables }
   // Killed in the end: while it is waited for here, the test runner cannot stop it.
-  const limit = { timeout: 90_000, killSignal: 'SIGKILL' } as const
+  const limit = { timeout, killSignal: 'SIGKILL' } as const
   return spawnSync(process.execPath, args, { cwd: project, env, encoding: 'utf8', ...limit, ...user })
 }

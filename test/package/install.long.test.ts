@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   binary,
+  compileMs,
   copyProject,
   install,
   nobody,
@@ -44,7 +45,7 @@ let published: string
 beforeAll(() => {
   published = publishedBinary()
   install(bare, bareTarball(), ['--ignore-scripts'])
-}, 300_000)
+}, 2 * compileMs)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -86,14 +87,18 @@ describe('a package without a binary', () => {
     },
   )
 
-  test('gives the native engine where there is a compiler, and does not build it again', () => {
-    const project = join(folder, 'rich')
-    const said = install(project, bareTarball())
-    expect(said).toContain('graupel: the native engine was built from source (build/Release/graupel.node)\n')
-    expectNative(project, binary(project))
-    expect(readdirSync(join(packageFolder(project), 'build'))).toEqual(['Release'])
-    expect(rebuild(project)).toMatch(/^graupel: the native engine is up to date/)
-  })
+  test(
+    'gives the native engine where there is a compiler, and does not build it again',
+    () => {
+      const project = join(folder, 'rich')
+      const said = install(project, bareTarball())
+      expect(said).toContain('graupel: the native engine was built from source (build/Release/graupel.node)\n')
+      expectNative(project, binary(project))
+      expect(readdirSync(join(packageFolder(project), 'build'))).toEqual(['Release'])
+      expect(rebuild(project)).toMatch(/^graupel: the native engine is up to date/)
+    },
+    compileMs,
+  )
 
   test.each([
     ['GRAUPEL_SKIP_BUILD', '1', 'GRAUPEL_SKIP_BUILD is set'],
@@ -126,16 +131,20 @@ describe('a binary that is damaged', () => {
   })
 
   // There are no signals on Windows.
-  test('is replaced by one that is built from source, even after an installation that was interrupted', () => {
-    const project = projectWith('mended', damage)
-    if (!isWindows) {
-      expect(interruptedBuild(packageFolder(project))).toBe('SIGINT')
-      expect(existsSync(binary(project))).toBe(false)
-      expectJs(project, /does not load: /)
-    }
-    expect(rebuild(project)).toContain('graupel: the native engine was built from source')
-    expectNative(project, binary(project))
-  })
+  test(
+    'is replaced by one that is built from source, even after an installation that was interrupted',
+    () => {
+      const project = projectWith('mended', damage)
+      if (!isWindows) {
+        expect(interruptedBuild(packageFolder(project))).toBe('SIGINT')
+        expect(existsSync(binary(project))).toBe(false)
+        expectJs(project, /does not load: /)
+      }
+      expect(rebuild(project)).toContain('graupel: the native engine was built from source')
+      expectNative(project, binary(project))
+    },
+    compileMs,
+  )
 
   test.each([
     ['that does not load', 60],

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { inject } from 'vitest'
 import { ownTarget } from '../../scripts/targets.ts'
-import { install, node, npm, packageFolder, repository } from './consumer.ts'
+import { compileMs, install, node, npm, packageFolder, repository } from './consumer.ts'
 
 const target = ownTarget()
 if (target === undefined) throw new Error(`no binary is published for ${process.platform} ${process.arch}`)
@@ -52,8 +52,10 @@ export function publishedBinary(): string {
     given ??
     once('graupel.node', (folder) => {
       const args = ['--import', 'tsx', 'scripts/binaries.ts', '--out', folder]
-      const done = node(repository, args, { CXXFLAGS: undefined })
-      if (done.status !== 0) throw new Error(`${done.stdout}${done.stderr}`)
+      const done = node(repository, args, { CXXFLAGS: undefined }, {}, compileMs)
+      if (done.status !== 0) {
+        throw new Error(`${args.join(' ')} ended with ${done.signal ?? done.status}:\n${done.stdout}${done.stderr}`)
+      }
       return join(folder, binaryPath)
     })
   )

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
-import { temporaryFolder } from '../package/consumer.ts'
+import { compileMs, temporaryFolder } from '../package/consumer.ts'
 import { inChromium, inWorkerd } from './browsers.ts'
 import { onArm64, onMusl, onMuslArm64, onWindows } from './foreign.ts'
 import { IdService } from './id-service.ts'
@@ -26,7 +26,7 @@ let service: IdService
 beforeAll(async () => {
   service = await IdService.start(folder)
   project = await Project.make(folder, given, service.url)
-})
+}, compileMs)
 afterAll(async () => {
   await service?.stop()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -23,7 +23,9 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
   afterEach(() => site.leave())
 
   it('works from a folder, by file:', async () => {
-    const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480', { base: site.fileUrl })
+    const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480&layout=twitter', {
+      base: site.fileUrl,
+    })
     await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
     await page.getByRole('link', { name: 'Generate' }).click()
     await page.getByRole('button', { name: 'Make ids' }).click()
@@ -160,7 +162,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
   })
 
   it('draws the picture in print as on the screen, with a pattern for each field', async () => {
-    const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480')
+    const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480&layout=twitter')
     await page.emulateMedia({ media: 'print' })
     await page.locator('svg.bits').waitFor()
     expect(await page.locator('textarea').isVisible()).toBe(false)

@@ -9,7 +9,8 @@ describeWith([missingChromium], 'much at once', () => {
   afterEach(() => site.leave())
 
   it('reads a million pasted ids, can be told to stop, and can be used meanwhile', async () => {
-    const { page, context, expectNoFaults } = await site.visit('')
+    // What the ids are together is shown once their layout is sure.
+    const { page, context, expectNoFaults } = await site.visit('#parse?layout=twitter')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await clickWhenThere(page, '.progress button')
     await paste(page)

@@ -18,7 +18,7 @@ export interface ThreadState {
 
 /**
  * The states of this thread by key, for all of its generators. Those with an external ceiling have runs of their own, which
- * end below it. Kept for as long as the thread lives.
+ * end below it. Kept for as long as the thread lives, unless they are forgotten.
  */
 const open = new Map<string, ThreadState>()
 const external = new Map<string, ThreadState>()
@@ -39,6 +39,11 @@ export function threadStateFor(
     states.set(key, found)
   }
   return found
+}
+
+/** Lets go of a state whose table no other generator has: what uses it already keeps it. */
+export function forgetState(key: string): void {
+  open.delete(key)
 }
 
 /** Drops what this thread still has of a key to hand out, because another engine goes on from its end. */
