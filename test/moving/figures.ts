@@ -23,8 +23,6 @@ type Find = (workload: string, subject: string) => Result | undefined
 const costs = [
   ['a bigint', 'graupel, native', 'next', 'graupel-native'],
   ['a bigint', 'graupel, js', 'next', 'graupel-js'],
-  ['decimal text', 'graupel, native', 'next-string-written', 'graupel-native'],
-  ['decimal text', 'graupel, js', 'next-string-written', 'graupel-js'],
   ['UUID v4', '`@napi-rs/uuid`', 'next', '@napi-rs/uuid v4'],
   ['UUID v4', '`crypto.randomUUID()`', 'next', 'random-uuid'],
   ['nanoid', '`nanoid`', 'next', 'nanoid 21 characters'],
