@@ -12,6 +12,7 @@ import { createGenerator, decode, layouts } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { repository } from '../package/consumer.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import { freePort, type Server } from '../stores/servers.ts'
 import { describeWith, withMounts } from '../support/needs.ts'
@@ -238,8 +239,13 @@ function instance(STORE_URL: string) {
   const surroundings = `
     mount -t tmpfs none /mnt
     for device in null urandom; do : >/mnt/$device; mount --bind /dev/$device /mnt/$device; done
+    # The repository may lie in /tmp.
+    mkdir /mnt/repository
+    mount --rbind '${repository}' /mnt/repository
     mount --rbind /mnt /dev
     mount -t tmpfs none /tmp
+    mkdir -p '${repository}'
+    mount --rbind /dev/repository '${repository}'
     for place in / "$PWD"; do mount --bind "$place" "$place"; mount -o remount,bind,ro "$place"; done
     cd "$PWD"`
   const [command = '', ...words] = withMounts(surroundings, [process.execPath, '-e', program])
