@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { headersOfThisNode } from '../../../scripts/node-headers.js'
 import type { Store } from '../../../src/stores/store.js'
 import { installOnce, repository } from '../../package/consumer.ts'
 import type { Server } from '../servers.ts'
@@ -35,10 +36,12 @@ export type Open<At = number> = (at: At) => Promise<Opened>
 
 export const host = '127.0.0.1'
 
+const headers = headersOfThisNode()
+
 /** A client's module, which is installed first if need be. */
 export function load(name: string, folder = 'clients') {
-  // What has to be compiled need not be fast.
-  const variables = { CFLAGS: '-O0', CXXFLAGS: '-O0' }
+  // What has to be compiled need not be fast. node-gyp would download the headers of Node.
+  const variables = { CFLAGS: '-O0', CXXFLAGS: '-O0', ...(headers !== undefined && { npm_config_nodedir: headers }) }
   const flags = folder === 'clients' ? ['--ignore-scripts'] : []
   installOnce(`test/stores/${folder}`, flags, variables)
   return createRequire(join(repository, 'test/stores', folder, 'package.json'))(name)
