@@ -32,6 +32,9 @@ const app = await Application.bootstrap({
   sort: ['source-order'],
   excludeInternal: true,
   excludeExternals: true,
+  // Links to sources, which the page has none of, would need a remote.
+  disableGit: true,
+  sourceLinkTemplate: '{path}',
   intentionallyNotExported: unnamed,
   // tsc has found what is wrong with the types.
   skipErrorChecking: true,
