@@ -37,11 +37,6 @@ export function read(id: bigint, layout: Layout): Reading {
   return { layout, ...decode(id, layout) }
 }
 
-/** Whether the id has no more bits than ids of the layout. */
-export function fits(id: bigint, layout: Layout): boolean {
-  return isId(id, layout)
-}
-
 /**
  * Nothing in an id says which layout made it. Most ids that are inspected have just been made, and a wrong layout reads a time
  * within a day of now about once in five thousand; few ids are from the first month of a system.
@@ -69,7 +64,7 @@ function hasHighNumbers({ layout, sequence, node }: Reading): boolean {
  */
 export function plausibleReadings(id: bigint, layouts: readonly Layout[], nowMs: number): Guess[] {
   return layouts
-    .filter((layout) => fits(id, layout))
+    .filter((layout) => isId(id, layout))
     .map((layout) => read(id, layout))
     .map((reading) => ({ ...reading, plausibility: plausibilityOf(reading, nowMs) }))
     .filter(({ plausibility }) => plausibility !== 'future')

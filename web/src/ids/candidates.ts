@@ -1,12 +1,5 @@
-import type { Layout } from 'graupel'
-import {
-  fits,
-  onlyLikely,
-  type Plausibility,
-  plausibilities,
-  plausibilityOf,
-  read,
-} from '../../../src/inspect/reading.ts'
+import { isId, type Layout } from 'graupel'
+import { onlyLikely, type Plausibility, plausibilities, plausibilityOf, read } from '../../../src/inspect/reading.ts'
 
 /** How one layout reads some ids. */
 export interface Candidate {
@@ -47,7 +40,7 @@ export function likelyOf(candidates: readonly Candidate[]): Layout | undefined {
 }
 
 function candidateOf(ids: readonly bigint[], layout: Layout, nowMs: number): Candidate {
-  const fitting = ids.filter((id) => fits(id, layout))
+  const fitting = ids.filter((id) => isId(id, layout))
   const found = fitting.map((id) => plausibilityOf(read(id, layout), nowMs)).filter((found) => found !== 'future')
   const worst = Math.max(...found.map((one) => plausibilities.indexOf(one)))
   return {

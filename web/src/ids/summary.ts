@@ -1,7 +1,7 @@
-import type { Layout } from 'graupel'
+import { isId, type Layout } from 'graupel'
 import { IdSet } from '../../../src/inspect/id-set.ts'
 import { type EqualIds, equalIds, rangesOf } from '../../../src/inspect/overlap.ts'
-import { fits, read } from '../../../src/inspect/reading.ts'
+import { read } from '../../../src/inspect/reading.ts'
 
 /** Equal ids that are shown. */
 const shownEqual = 5
@@ -39,7 +39,7 @@ export function* summarize(ids: BigUint64Array, layout: Layout): Generator<numbe
   let beforeMs = 0
   for (const [at, id] of ids.entries()) {
     if ((at & 255) === 255) yield at / ids.length
-    if (!fits(id, layout)) {
+    if (!isId(id, layout)) {
       tooWide++
       continue
     }

@@ -1,8 +1,8 @@
-import type { Encoding, Layout } from 'graupel'
+import { type Encoding, isId, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { IdSet } from '../../../src/inspect/id-set.ts'
 import { type CommonNode, commonNodes, type EqualIds, equalIds, rangesOf } from '../../../src/inspect/overlap.ts'
-import { fits, makeSameIds } from '../../../src/inspect/reading.ts'
+import { makeSameIds } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { type IdList, readList } from '../ids/list.ts'
 import { troubleText } from '../parts/field.ts'
@@ -54,7 +54,7 @@ function* compared(
   const old = yield* parts(readList(oldText, encoding, nowMs), 0)
   const next = yield* parts(readList(newText, encoding, nowMs), 0.4)
   const all = [old, next] as const
-  const areNarrow = layout !== undefined && all.every(({ ids }) => ids.every((id) => fits(id, layout)))
+  const areNarrow = layout !== undefined && all.every(({ ids }) => ids.every((id) => isId(id, layout)))
   const sets = [
     new IdSet(names[0], areNarrow ? layout : undefined),
     new IdSet(names[1], areNarrow ? layout : undefined),

@@ -1,7 +1,6 @@
-import type { Layout } from 'graupel'
-import { layouts } from 'graupel'
+import { isId, type Layout, layouts } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import { fits, read } from '../../../src/inspect/reading.ts'
+import { read } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import type { Candidate } from '../ids/candidates.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
@@ -76,7 +75,7 @@ function row(app: App, { layout, plausibility, count, tooWide }: Candidate, gues
   const text = textOf(layout)
   const choose = () => app.set('parse', { layout: text })
   const id = sample[0] as bigint
-  const reading = sample.length === 1 && fits(id, layout) ? read(id, layout) : undefined
+  const reading = sample.length === 1 && isId(id, layout) ? read(id, layout) : undefined
   return html`<tr class=${layout === shown ? 'shown' : ''}>
     <th scope="row"><label><input type="radio" name="guess" .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
     ${
@@ -96,7 +95,7 @@ function textOf(layout: Layout): string {
 }
 
 function futureReason(app: App, layout: Layout, sample: readonly bigint[]): string {
-  const id = sample.find((one) => fits(one, layout))
+  const id = sample.find((one) => isId(one, layout))
   return id === undefined
     ? app.t('reasonTooWide')
     : app.t('reasonFuture', { day: app.format.day(read(id, layout).timestampMs) })

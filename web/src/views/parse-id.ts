@@ -1,7 +1,7 @@
-import { encodings, type Layout } from 'graupel'
+import { encodings, isId, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { type Cell, cellsOf } from '../../../src/inspect/picture.ts'
-import { fits, type Reading, read } from '../../../src/inspect/reading.ts'
+import { type Reading, read } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { writeId } from '../ids/encodings.ts'
 import { bitsPicture, mark } from '../parts/bits.ts'
@@ -11,7 +11,7 @@ import { utc } from '../text/format.ts'
 /** All parts of one id in one layout: the picture, the table and the other forms of the id. */
 export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, nowMs: number): TemplateResult {
   const { t } = app
-  if (!fits(id, layout)) {
+  if (!isId(id, layout)) {
     const values = { id: String(id), bits: id.toString(2).length, layout: layout.name, most: layout.bits }
     return html`<section class="card troubles"><p>${t('troubleTooWide', values)}</p></section>`
   }

@@ -1,6 +1,6 @@
-import type { Layout } from 'graupel'
+import { isId, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import { fits, read } from '../../../src/inspect/reading.ts'
+import { read } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { type Summary, summarize } from '../ids/summary.ts'
 import { progressOf } from '../parts/progress.ts'
@@ -87,7 +87,7 @@ function idRows(app: App, ids: BigUint64Array, layout: Layout, shown: number): T
     const choose = () => app.set('parse', { row: String(i) })
     const head = html`<td class="figure">${format.number(i + 1)}</td>
       <th scope="row"><label><input type="radio" name="row" .checked=${i === shown} @change=${choose} /> <code>${id}</code></label></th>`
-    if (!fits(id, layout)) return html`<tr>${head}<td colspan="4">${t('reasonTooWide')}</td></tr>`
+    if (!isId(id, layout)) return html`<tr>${head}<td colspan="4">${t('reasonTooWide')}</td></tr>`
     const { timestampMs, fields, sequence } = read(id, layout)
     const gap = beforeMs === undefined ? '' : format.duration(timestampMs - beforeMs)
     beforeMs = timestampMs
