@@ -25,8 +25,8 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
     if (bits !== undefined) {
       throw new UsageError('ERR_OPTION_INVALID', '--mask-bits says nothing without --mask-key-file; give both')
     }
-    const encoding = (values.format ?? 'decimal') as TextEncoding
-    return (text) => ({ id: values.format === undefined ? decimalId(text) : parseId(text, encoding) })
+    const encoding = values.format as TextEncoding | undefined
+    return (text) => ({ id: encoding === undefined ? decimalId(text) : parseId(text, encoding) })
   }
   const encoding = (values.format ?? 'base62') as TextEncoding
   const { createMask } = await loadMask()
