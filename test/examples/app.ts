@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync 
 import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
 import { installOnce, repository } from '../package/consumer.ts'
+import { load } from '../stores/kinds/kind.ts'
 import { until } from '../support/until.ts'
 
 // The apps of examples/ as processes that are asked over HTTP.
@@ -84,6 +85,17 @@ export async function orders(app: Pick<App, 'url'>, count: number): Promise<bigi
   }
   expect(ids.every((id, index) => index === 0 || id > (ids[index - 1] as bigint))).toBe(true)
   return ids
+}
+
+/** Takes the table of leases away until orders are refused, and puts it back until they are taken. @param file - The database of the store. */
+export async function outlivesItsStore(app: Pick<App, 'url'>, file: string): Promise<void> {
+  const Database = load('libsql')
+  const database = new Database(file)
+  database.exec('ALTER TABLE graupel_store RENAME TO elsewhere')
+  await isRefused(app, 'ERR_LEASE_EXPIRED')
+  database.exec('ALTER TABLE elsewhere RENAME TO graupel_store')
+  database.close()
+  await until(async () => (await order(app, 'tea')).status === 201)
 }
 
 /** Places orders until one is refused, which has to be with 503 and a time to wait. */

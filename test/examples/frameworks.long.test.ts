@@ -6,9 +6,7 @@ import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { repository } from '../package/consumer.ts'
-import { load } from '../stores/kinds/kind.ts'
-import { until } from '../support/until.ts'
-import { type App, examples, folderWith, isRefused, linkPackages, order, orders, start } from './app.ts'
+import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
 const folder = folderWith('express.mjs', 'fastify.mjs')
 
@@ -94,13 +92,7 @@ describe.each([
     const name = `${framework}-away`
     const app = await startOn(name)
     await orders(app, 1)
-    const Database = load('libsql')
-    const database = new Database(join(folder, `${name}.db`))
-    database.exec('ALTER TABLE graupel_store RENAME TO elsewhere')
-    await isRefused(app, 'ERR_LEASE_EXPIRED')
-    database.exec('ALTER TABLE elsewhere RENAME TO graupel_store')
-    database.close()
-    await until(async () => (await order(app, 'tea')).status === 201)
+    await outlivesItsStore(app, join(folder, `${name}.db`))
     app.child.kill('SIGTERM')
     expect(await app.ended).toBe(code)
   })

@@ -14,9 +14,8 @@ import { join } from 'node:path'
 import { decode, engineInfo, layouts } from 'graupel'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { repository } from '../package/consumer.ts'
-import { load } from '../stores/kinds/kind.ts'
 import { until } from '../support/until.ts'
-import { type App, examples, folderWith, isRefused, linkPackages, order, orders, start } from './app.ts'
+import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
 const next = 'node_modules/next/dist/bin/next'
 // The runner of these tests has another NODE_ENV, which Next.js would follow. The binary has to be found.
@@ -88,13 +87,7 @@ describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(143)
 
-    const Database = load('libsql')
-    const database = new Database(join(built, 'fleet.db'))
-    database.exec('ALTER TABLE graupel_store RENAME TO elsewhere')
-    await isRefused(first, 'ERR_LEASE_EXPIRED')
-    database.exec('ALTER TABLE elsewhere RENAME TO graupel_store')
-    database.close()
-    await until(async () => (await order(first, 'tea')).status === 201)
+    await outlivesItsStore(first, join(built, 'fleet.db'))
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(143)
   })
