@@ -1,6 +1,7 @@
 import { load } from '../stores/kinds/kind.ts'
 import { startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
+import type { Server } from '../stores/servers.ts'
 
 // Servers that hold a database for each program, which is read by the driver alone.
 
@@ -30,14 +31,7 @@ export async function openPostgres(): Promise<Databases> {
       await client.end()
     }
   }
-  return {
-    async create(name) {
-      await rows(urlOf('postgres'), `CREATE DATABASE ${name}`)
-      const url = urlOf(name)
-      return { url, rows: (query) => rows(url, query) }
-    },
-    stop: () => server.stop(),
-  }
+  return databasesOf(server, urlOf, 'postgres', rows)
 }
 
 export async function openMysql(): Promise<Databases> {
@@ -52,9 +46,19 @@ export async function openMysql(): Promise<Databases> {
       await connection.end()
     }
   }
+  return databasesOf(server, urlOf, '', rows)
+}
+
+/** @param first - The database that others are created from. */
+function databasesOf(
+  server: Server,
+  urlOf: (name: string) => string,
+  first: string,
+  rows: (url: string, query: string) => Promise<Row[]>,
+): Databases {
   return {
     async create(name) {
-      await rows(urlOf(''), `CREATE DATABASE ${name}`)
+      await rows(urlOf(first), `CREATE DATABASE ${name}`)
       const url = urlOf(name)
       return { url, rows: (query) => rows(url, query) }
     },
