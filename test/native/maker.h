@@ -35,6 +35,8 @@ class Maker {
       if (home_.file_ceiling->Await(now, 20'000, &attempt, &fault) ==
           DurableCeiling::Outcome::kRaised)
         continue;
+      // Another process holds the lock, and its disk is slow.
+      if (fault.kind == Fault::Kind::kBusy) continue;
       // Where only the page is gone, the next one is tried.
       if (home_.page->IsCurrent()) return false;
       Follow();
