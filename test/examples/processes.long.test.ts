@@ -16,6 +16,7 @@ import { repository } from '../package/consumer.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import { freePort, type Server } from '../stores/servers.ts'
 import { describeWith, withMounts } from '../support/needs.ts'
+import { stopProcess } from '../support/stop-process.ts'
 import { until } from '../support/until.ts'
 import { folderWith, linkPackages, start } from './app.ts'
 
@@ -208,7 +209,7 @@ describeWith(
       const ids = [await first.id(), await second.id(), await first.id()]
       const frozen = nodeOf(ids[0] as string)
 
-      first.child.kill('SIGSTOP')
+      await stopProcess(first.child.pid as number)
       const { store, close } = await openStore(STORE_URL)
       const lease = await acquireLease({ store, nodes: [frozen, frozen] }) // waits until its lease has ended
       first.child.kill('SIGCONT')

@@ -21,6 +21,7 @@ import {
   stateFolder,
 } from '../support/processes.ts'
 import { recordsOf } from '../support/records.ts'
+import { stopProcess } from '../support/stop-process.ts'
 import { proveClaims } from './claim-rounds.ts'
 
 // Where there is no binary, a process counts a node alone, by a claim in the folder of the pages.
@@ -73,7 +74,7 @@ describe('a node that the js engine counts', () => {
     const own = plan()
     const first = await opened(own, js)
     const before = await first.take(10)
-    first.started.child.kill('SIGSTOP')
+    await stopProcess(first.started.child.pid as number)
     expect(await failure(opened(own, js))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
     first.started.child.kill('SIGCONT')
     expectAscending(before, await first.take(10))

@@ -6,6 +6,7 @@ import { describeWith } from '../support/needs.ts'
 import { type Plan, said, sleep, start, stateFolder } from '../support/processes.ts'
 import { seededRandom } from '../support/random.ts'
 import { readIds, recordsOf } from '../support/records.ts'
+import { stopProcess } from '../support/stop-process.ts'
 
 interface Stops {
   /** How many short stops there are before the long one. */
@@ -54,8 +55,7 @@ async function stopAndGo(place: 'host' | 'file', { stops, longMs }: Stops, expec
   }
   for (let i = 0; i < stops; i++) await stopFor(random() * 20)
   const own = join(folder, `record.${victim?.child.pid}.0`)
-  victim?.child.kill('SIGSTOP')
-  await sleep(50)
+  await stopProcess(victim?.child.pid as number)
   const before = readIds(own).length
   const ofAll = total(recordsOf(file))
   await sleep(longMs)

@@ -1,6 +1,7 @@
 import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { stopProcess } from '../support/stop-process.ts'
 import { until } from '../support/until.ts'
 import { endedProcess, folder, run, serve, servedBy, workersOf } from './support/process.ts'
 
@@ -30,7 +31,7 @@ test('workers that are killed are started again, and each connection meanwhile h
   await answering(url, 3)
   const [first, second, other] = workersOf(pid) as [number, number, number]
   // They are handed a connection each and do not take it: another worker has all others.
-  for (const one of [first, second]) process.kill(one, 'SIGSTOP')
+  await Promise.all([first, second].map(stopProcess))
   const answered: unknown[] = []
   const all = Array.from({ length: 40 }, () => outcome(url).finally(() => answered.push(1)))
   await until(() => answered.length >= 38)

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stopProcess } from '../support/stop-process.ts'
 import { eventually } from './eventually.ts'
 
 /** A server on a free port of this machine, in a folder of its own. */
@@ -11,7 +12,7 @@ export interface Server {
   readonly port: number
   /** Ends it by its process id, by SIGKILL if asked, and starts it again on what it left in its folder. */
   restart(signal?: NodeJS.Signals): Promise<void>
-  /** Sends it a signal; waits for its end where that is one. */
+  /** Sends it a signal; waits for its end, or until it has stopped, where that is one. */
   signal(name: NodeJS.Signals): Promise<void>
   /** Ends it, and removes its folder. */
   stop(): Promise<void>
@@ -74,15 +75,17 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
     port,
     async signal(name) {
       if (name === 'SIGKILL' || name === 'SIGTERM') await end(name)
+      else if (name === 'SIGSTOP') await stopProcess(child.pid as number)
       else child.kill(name)
     },
     async restart(signal = 'SIGTERM') {
       await end(signal)
-      await launch()
+      // Again where it ends at once: PostgreSQL does not start beside what it has forked, which outlives it for a moment.
+      await eventually(launch)
     },
     async stop() {
       await end('SIGKILL')
-      // A process that the server has forked, such as one of Redis that saves, outlives it for a moment and may still write.
+      // What the server has forked, such as a process of Redis that saves, outlives it for a moment and may still write.
       await eventually(() => rmSync(folder, { recursive: true, force: true }))
     },
   }

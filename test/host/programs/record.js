@@ -41,7 +41,7 @@ if (given.forks !== undefined && cluster.isPrimary) {
 function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, batch = 4096, pauseMs = 0 }) {
   // 'o' before anything is opened, 'i' after the first ids: moments at which tests kill it.
   if (isMainThread) writeSync(1, 'o')
-  const ids = generatorOf(plan)
+  const ids = patiently(() => generatorOf(plan))
   const out = openSync(exact ? file : `${file}.${process.pid}.${threadId}`, 'a')
   // The lowest priority for this thread: processes that start, and the test that kills them, go first.
   setPriority(constants.priority.PRIORITY_LOW)
@@ -51,13 +51,30 @@ function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, b
     const part = own.subarray(0, Math.min(batch, count - made))
     // One way and the other, in turns.
     if (made % (batch * 4) === 0) {
-      for (let i = 0; i < part.length; i++) part[i] = ids.next()
+      for (let i = 0; i < part.length; i++) part[i] = patiently(() => ids.next())
     } else {
-      ids.fill(part)
+      patiently(() => ids.fill(part))
     }
     writeSync(out, part)
     if (made === 0) writeSync(1, 'i')
     if (pauseMs > 0) Atomics.wait(still, 0, 0, pauseMs)
   }
   ids.close()
+}
+
+/**
+ * Tries again where another process holds the lock of a state file for longer than a second, because other programs keep the
+ * disk busy.
+ * @template T
+ * @param {() => T} attempt
+ */
+function patiently(attempt) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return attempt()
+    } catch (error) {
+      const isLocked = error instanceof Error && error.message.includes('has been locked by another process')
+      if (!isLocked || tries === 30) throw error
+    }
+  }
 }
