@@ -1,8 +1,5 @@
 /** '000' to '999' as three character codes of 8 bits each: three digits at a time cost no division by ten and no padding. */
-const triples = Uint32Array.from({ length: 1000 }, (_, i) => {
-  const tens = Math.floor(i / 10)
-  return (code(Math.floor(i / 100)) << 16) | (code(tens % 10) << 8) | code(i % 10)
-})
+const triples = new Uint32Array(1000)
 
 /** The digits below it are computed for each id, and those above are kept. */
 const keptDigits = 1e9
@@ -26,6 +23,11 @@ export class DecimalWriter {
   /** The whole id without its last nine digits, in two halves. */
   #baseHigh = -1
   #baseLow = 0
+
+  constructor() {
+    // Not when the package is imported, which most often is followed by no such text.
+    if (triples[0] === 0) fillTriples()
+  }
 
   /** @param high, low - The id in two halves of 32 bits. */
   write(high: number, low: number): string {
@@ -60,6 +62,13 @@ export class DecimalWriter {
     this.#baseHigh = high
     this.#codesFrom = -1
     return rest
+  }
+}
+
+function fillTriples(): void {
+  for (let i = 0; i < 1000; i++) {
+    const tens = Math.floor(i / 10)
+    triples[i] = (code(Math.floor(i / 100)) << 16) | (code(tens % 10) << 8) | code(i % 10)
   }
 }
 

@@ -7,43 +7,30 @@ export interface Radix {
   readonly alphabet: string
   /** Digits that 2^64 - 1 needs; every id is written with as many. */
   readonly width: number
+  /** Whether readers accept letters of both cases. */
+  readonly isCaseless?: boolean
   /** Other characters that readers accept, and what they mean. */
   readonly aliases?: Readonly<Record<string, string>>
 }
 
 const maxId = 0xffff_ffff_ffff_ffffn
-const digits = '0123456789'
-const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-const lower = upper.toLowerCase()
-
-/** Both cases of every letter of an alphabet that has one of them. */
-function caseless(alphabet: string): Record<string, string> {
-  return Object.fromEntries(
-    [...alphabet].flatMap((c) => [
-      [c.toLowerCase(), c],
-      [c.toUpperCase(), c],
-    ]),
-  )
-}
-
-const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-
 export const radixes = {
-  hex: { name: 'hex', alphabet: '0123456789abcdef', width: 16, aliases: caseless('abcdef') },
+  hex: { name: 'hex', alphabet: '0123456789abcdef', width: 16, isCaseless: true },
   /** Douglas Crockford's Base 32 (crockford.com/base32.html): no I, L, O, U; reads i and l as 1, o as 0. */
   base32: {
     name: 'base32',
-    alphabet: crockford,
+    alphabet: '0123456789ABCDEFGHJKMNPQRSTVWXYZ',
     width: 13,
-    aliases: { ...caseless(crockford), i: '1', I: '1', l: '1', L: '1', o: '0', O: '0' },
+    isCaseless: true,
+    aliases: { i: '1', I: '1', l: '1', L: '1', o: '0', O: '0' },
   },
   /** Bitcoin's alphabet (draft-msporny-base58): no 0, O, I, l. */
   base58: {
     name: 'base58',
-    alphabet: `${digits.slice(1)}${upper.replace(/[IO]/g, '')}${lower.replace('l', '')}`,
+    alphabet: '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz',
     width: 11,
   },
-  base62: { name: 'base62', alphabet: digits + upper + lower, width: 11 },
+  base62: { name: 'base62', alphabet: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', width: 11 },
 } as const satisfies Record<string, Radix>
 
 const values = new Map<Radix, ReadonlyMap<string, number>>()
@@ -52,6 +39,7 @@ function valuesOf(radix: Radix): ReadonlyMap<string, number> {
   let map = values.get(radix)
   if (map === undefined) {
     const own = new Map([...radix.alphabet].map((c, i) => [c, i]))
+    for (const [c, i] of radix.isCaseless ? [...own] : []) own.set(c.toLowerCase(), i).set(c.toUpperCase(), i)
     for (const [alias, c] of Object.entries(radix.aliases ?? {})) own.set(alias, own.get(c) as number)
     map = own
     values.set(radix, map)

@@ -60,4 +60,6 @@ export interface Claims {
   release(claimant: Claimant, step: number, word: bigint): void
   /** Makes a native page of a claim: `open` opens it in spite of the claim, and raises its word to the floor. */
   handOver<T>(claimant: Claimant, clock: ClaimClock, open: (floor: bigint) => T): T
+  /** 64 random bits. */
+  randomBits(): bigint
 }

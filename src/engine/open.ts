@@ -63,7 +63,7 @@ function openPage(spec: CoreSpec): Core {
 /** Opens a key natively that the js engine has claimed, of this process or of one that has ended. */
 function openClaimed(spec: CoreSpec, claims: Claims): Core {
   const { key, description } = spec
-  const claimant = { key, description, token: tableOfThread().token }
+  const claimant = { key, description, token: tableOfThread().token(claims.randomBits) }
   const nowMs = typeof spec.clock === 'function' ? spec.clock : platform.wallMs
   return claims.handOver(claimant, new SlotClock(spec, nowMs), (floor) => openTaking(spec, floor))
 }

@@ -2,6 +2,7 @@ import type { Claimant } from '../engine/claims.js'
 import { GraupelError } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
+import { randomBits } from './random.js'
 
 // The claim of a key is a folder beside the key's page, and in it one file for each step of its history, named 1, 2, 3 and
 // so on. A file is complete before it has its name, and never changes; the one with the highest number counts. Each names
@@ -66,7 +67,7 @@ export function makeStep(
   const number = (latest?.number ?? 0) + 1
   const says: Step = { format, key, description, ...thisProcess(), token, ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
-  const fresh = `${place}/.${number}.${crypto.randomUUID()}.new`
+  const fresh = `${place}/.${number}.${randomBits().toString(16)}.new`
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
     linkSync(fresh, `${place}/${number}`)

@@ -66,7 +66,8 @@ function startTimeOf(pid: number): number | undefined {
 }
 
 function readText(path: string): string {
-  return process.getBuiltinModule('node:fs').readFileSync(path, 'latin1')
+  // Node reads this encoding by one call, and others by a Buffer.
+  return process.getBuiltinModule('node:fs').readFileSync(path, 'utf8')
 }
 
 function textOf(program: string, ...words: string[]): string {

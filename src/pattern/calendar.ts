@@ -8,9 +8,9 @@ const cycleYears = 400
 const cycleMs = 146_097 * 86_400_000
 const minuteMs = 60_000
 
-/** '000' to '999': no padding for each moment. */
-const triples = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'))
-const pairs = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
+/** '00' to '99', and '000' to '999': no padding for each moment. Made when the first one is written. */
+let pairs: readonly string[] = []
+let triples: readonly string[] = []
 
 /** The first moment of year 0 at that offset, in milliseconds since 1970. */
 export function calendarStartMs(offsetMinutes: number): number {
@@ -28,6 +28,7 @@ export function calendarEndMs(offsetMinutes: number): number {
  * @param timeMs - Milliseconds since 1970, from {@link calendarStartMs} to {@link calendarEndMs}: four digits hold no other year.
  */
 export function unitTexts(timeMs: number, offsetMinutes: number): UnitTexts {
+  if (pairs.length === 0) [pairs, triples] = [padded(2), padded(3)]
   const date = new Date(timeMs + offsetMinutes * minuteMs)
   const year = date.getUTCFullYear()
   const yy = pairs[year % 100] as string
@@ -68,4 +69,8 @@ export function timeOfTexts(
     exact.ss === ss &&
     exact.SSS === SSS
   return isExact ? timeMs : undefined
+}
+
+function padded(width: number): string[] {
+  return Array.from({ length: 10 ** width }, (_, i) => String(i).padStart(width, '0'))
 }

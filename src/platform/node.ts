@@ -1,6 +1,7 @@
 import { makeStateMemory } from '../engine/js/state-table.js'
 import { claimExists, claimPath, handOver, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
+import { randomBits } from '../host/random.js'
 import { sleep } from '../host/sleep.js'
 import { loadBinding } from './binary.js'
 import { maxTimerMs, type NativeLoad, type Platform } from './platform.js'
@@ -49,6 +50,7 @@ export const platform: Platform = {
     isHeld: isClaimHeld,
     release: releaseClaim,
     handOver,
+    randomBits,
   },
 
   siblingProcesses() {

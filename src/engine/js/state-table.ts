@@ -75,8 +75,8 @@ export class StateTable {
   }
 
   /** Names the memory, which no other process has, nor a thread that cannot reach it. */
-  get token(): string {
-    const fresh = crypto.getRandomValues(new BigUint64Array(1))[0] as bigint
+  token(randomBits: () => bigint): string {
+    const fresh = randomBits()
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
   }
 

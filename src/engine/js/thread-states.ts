@@ -34,7 +34,7 @@ export function threadStateFor(
   let found = states.get(key)
   if (found === undefined) {
     const state = new State(table, table.find(key), sequenceBits, maxTick)
-    const claim = claims && new JsClaim(claims, table.token, state, spec, clockFor(spec, clocks))
+    const claim = claims && new JsClaim(claims, table.token(claims.randomBits), state, spec, clockFor(spec, clocks))
     found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
     states.set(key, found)
   }
