@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module'
-import { engineInfo } from 'graupel'
+import { createGenerator, engineInfo } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import type { Binding } from '../../src/engine/native/core.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
+import { isAscending } from '../support/ids.js'
 
 // What the addon does with what the facade never gives it.
 
@@ -34,6 +35,14 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     sequenceStart: 0,
     seed: 1,
     clock: 0,
+  })
+
+  it('is one for all copies of the package in a thread, so that their ids ascend together', () => {
+    const options = { engine: 'native', node: 9, namespace: freshNamespace() } as const
+    const { createGenerator: required } = createRequire(import.meta.url)('graupel') as typeof import('graupel')
+    expect(required).not.toBe(createGenerator)
+    const [one, other] = [createGenerator(options), required(options)]
+    expect(isAscending(Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).next()))).toBe(true)
   })
 
   it('opens what is whole', () => {
