@@ -30,6 +30,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
   'threads-wide': bothEngines({ of: 'figure', min: 1.5 }),
   import: bothEngines({ of: 'figure', max: 15 }),
+  'first-id': bothEngines({ of: 'figure', max: 15 }),
   'memory-one-node': bothEngines({ of: 'figure', max: 1024 }),
   // The least that can leak is a pointer of 8 bytes.
   'leak-closed': bothEngines({ of: 'figure', max: 4 }),

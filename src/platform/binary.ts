@@ -55,10 +55,11 @@ type Require = NodeJS.Require
  */
 function bindingIn(file: string, require: Require): Binding {
   const { Module } = process.getBuiltinModule('node:module')
+  const { toNamespacedPath } = process.getBuiltinModule('node:path')
   const loaded = require.cache[file]
   if (loaded?.loaded) return loaded.exports
   const module = new Module(file)
-  process.dlopen(module, file)
+  process.dlopen(module, toNamespacedPath(file))
   module.filename = file
   module.loaded = true
   require.cache[file] = module
