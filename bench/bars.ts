@@ -28,7 +28,8 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
     'graupel-js': [{ of: 'figure', max: 2 }],
   },
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
-  'threads-wide': bothEngines({ of: 'figure', min: 1.5 }),
+  // One thread may come near all that the wide layout allows in a millisecond.
+  'threads-roomy': bothEngines({ of: 'figure', min: 1.5 }),
   import: bothEngines({ of: 'figure', max: 15 }),
   'first-id': bothEngines({ of: 'figure', max: 15 }),
   'memory-one-node': bothEngines({ of: 'figure', max: 1024 }),
