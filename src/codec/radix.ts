@@ -14,6 +14,7 @@ export interface Radix {
 }
 
 const maxId = 0xffff_ffff_ffff_ffffn
+
 export const radixes = {
   hex: { name: 'hex', alphabet: '0123456789abcdef', width: 16, isCaseless: true },
   /** Douglas Crockford's Base 32 (crockford.com/base32.html): no I, L, O, U; reads i and l as 1, o as 0. */
