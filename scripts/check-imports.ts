@@ -29,8 +29,9 @@ const mayImport: Record<string, string[]> = {
   platform: ['engine', 'host'],
   events: ['platform'],
   'engine/choose': ['engine', 'errors', 'events', 'platform'],
-  'engine/tables': ['engine', 'errors', 'platform'],
-  'engine/open': ['engine', 'engine/choose', 'engine/tables', 'errors', 'platform'],
+  'engine/states': ['engine', 'errors', 'platform'],
+  'engine/kept-engine': ['engine', 'engine/choose', 'engine/states', 'errors', 'platform'],
+  'engine/open': ['engine', 'engine/choose', 'engine/kept-engine', 'engine/states', 'platform'],
   policy: ['engine', 'errors', 'events', 'layout', 'platform'],
   // What a generator sees of a lease; what acquires and renews one stands above it.
   'lease/shared': [],
@@ -55,6 +56,7 @@ const mayImport: Record<string, string[]> = {
   stores: ['deadline', 'endpoints', 'errors', 'options', 'platform'],
   lease: [
     'engine/choose',
+    'engine/kept-engine',
     'engine/open',
     'errors',
     'events',

@@ -91,7 +91,6 @@ bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
   read->home.path = options.Text("path");
   read->home.file_key = options.Text("fileKey");
   read->home.window_ticks = static_cast<uint64_t>(options.Whole("windowTicks", 0));
-  read->home.takes_over = options.Flag("takesOver");
   read->history = options.Flag("history");
   const auto mode =
       static_cast<SequenceStart::Mode>(options.Whole("sequenceStart", 0, 2));
@@ -102,9 +101,10 @@ bool ReadOptions(napi_env env, napi_value object, OpenOptions* read) {
   read->home.rules.parent = options.Text("stateFolder");
   if (read->clock != ClockKind::kInjected) {
     read->home.rules.now_ns = WallNs;
-    read->home.rules.stands_still = WallStandsStill;
   }
-  read->home.rules.ignores_claim = options.Flag("ignoresClaim");
+  read->home.rules.step.name = options.Text("claimStep");
+  read->home.rules.step.next = options.Text("claimNext");
+  read->home.rules.step.floor = options.BigInt("claimFloor");
   if (options.ok()) return true;
   options.Throw("ERR_OPTION_INVALID");
   return false;
@@ -266,14 +266,16 @@ napi_value WallMs(napi_env env, napi_callback_info info) {
   return napi_create_double(env, now_ms, &result) == napi_ok ? result : nullptr;
 }
 
-// countsInJs(key): whether the js engine may count the key in this process, because the
-// native one does not.
-napi_value CountsInJs(napi_env env, napi_callback_info info) {
-  napi_value arguments[1];
+// keepEngine(key, engine): KeepEngine() of process_state.h.
+napi_value Keep(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
   if (EnvironmentOf(env, info, arguments) == nullptr) return nullptr;
   size_t length = 0;
-  if (napi_get_value_string_utf8(env, arguments[0], nullptr, 0, &length) != napi_ok) {
-    napi_throw_type_error(env, "ERR_OPTION_INVALID", "the key is no string; pass one");
+  uint32_t engine;
+  if (napi_get_value_string_utf8(env, arguments[0], nullptr, 0, &length) != napi_ok ||
+      napi_get_value_uint32(env, arguments[1], &engine) != napi_ok) {
+    napi_throw_type_error(env, "ERR_OPTION_INVALID",
+                          "the key is no string, or the engine is no number");
     return nullptr;
   }
   std::string key(length, '\0');
@@ -281,7 +283,9 @@ napi_value CountsInJs(napi_env env, napi_callback_info info) {
       napi_ok) {
     return nullptr;
   }
-  return Boolean(env, CountsIn(ProcessState(key), Engine::kJs));
+  napi_value result;
+  const uint32_t kept = KeepEngine(ProcessState(key), engine);
+  return napi_create_uint32(env, kept, &result) == napi_ok ? result : nullptr;
 }
 
 napi_value Init(napi_env env, napi_value exports) {
@@ -324,7 +328,7 @@ napi_value Init(napi_env env, napi_value exports) {
       {"raiseCeiling", RaiseCeiling},
       {"awaitCeiling", Await},
       {"wallMs", WallMs},
-      {"countsInJs", CountsInJs},
+      {"keepEngine", Keep},
   };
   for (const auto& [name, call] : kFunctions) {
     napi_value function;

@@ -77,7 +77,7 @@ void Environment::CloseGenerator(uint32_t handle) {
   if (handle >= handles_.size() || handles_[handle] == nullptr) return;
   GeneratorGroup* const group = handles_[handle]->group;
   handles_[handle].reset();
-  if (--group->users == 0 && group->home.file_ceiling != nullptr) DeleteGroup(group);
+  if (--group->users == 0) DeleteGroup(group);
 }
 
 void Environment::DeleteGroup(const GeneratorGroup* group) {

@@ -113,9 +113,8 @@ class Environment {
   void CloseFiles();
 
  private:
-  // A group is kept after its last generator: the rest of its run must stay usable
-  // while other threads reserve from the same word. A group with a state file is
-  // deleted with its last generator, which closes the file.
+  // A group is deleted with its last generator, which closes the state file and unmaps
+  // the page if no other thread uses them. What is left of its run is lost.
   using GroupKey = std::pair<State*, const Ceiling*>;
 
   ~Environment() = default;

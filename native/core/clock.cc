@@ -1,8 +1,5 @@
 #include "clock.h"
 
-#include <chrono>
-#include <thread>
-
 #if defined(_WIN32)
 #ifndef NOMINMAX
 #define NOMINMAX
@@ -51,12 +48,6 @@ int64_t WallNs() { return ReadNs(CLOCK_REALTIME); }
 int64_t MonotonicNs() { return ReadNs(CLOCK_MONOTONIC); }
 
 #endif
-
-bool WallStandsStill() {
-  const int64_t wall_ns = WallNs();
-  std::this_thread::sleep_for(std::chrono::microseconds(100));
-  return WallNs() == wall_ns;
-}
 
 #if defined(__x86_64__) || defined(_M_X64)
 

@@ -19,10 +19,6 @@ namespace graupel {
 int64_t WallNs();       // Since 1970, may step.
 int64_t MonotonicNs();  // Since an unknown start, never back.
 
-// Whether the wall clock shows the same nanosecond after a tenth of a millisecond. Only
-// a clock that a test has stopped does.
-bool WallStandsStill();
-
 // Counts of the processor's time-stamp counter for which a clock reading may
 // be used again, or 0 where the counter cannot be trusted and every call has
 // to read the clock. Some ten to thirty microseconds.

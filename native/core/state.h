@@ -29,9 +29,10 @@ struct alignas(64) State {
   // another one.
   std::atomic<int64_t> history_at{0};
   // The word at the time it was sealed, or the word of the page that this one follows:
-  // BeginAt() begins there or above.
+  // BeginAt() begins there or above. In the process's own state: the word of the last
+  // page that the process had open.
   std::atomic<uint64_t> last{0};
-  // In the process's own state only: which engine counts the key (process_state.h).
+  // In the process's own state only: the engine that counts the key (process_state.h).
   std::atomic<uint32_t> engine{0};
   // In the process's own state only: the ceiling that calls raise (external_ceiling.h).
   // 0 until the first such call.

@@ -19,12 +19,11 @@ struct Fault {
     kInUse = 6,     // A process that shares no memory with this one has it in use.
     kBusy = 7,      // Its lock was not free within the time.
     kLost = 8,      // It was deleted or replaced while it was open.
-    kClaimed = 11,  // An engine that maps no pages counts in its place: `path`.
-    // The js engine of this process counts the key, in memory that is not reached.
-    kOtherEngine = 12,
+    kClaimed = 9,   // The claim of an engine that maps no pages is beside it: `path`.
+    kEarly = 10,    // Its first slot is in the next tick, `detail` milliseconds away.
     // These never leave native/host and native/platform.
-    kMissing = 9,
-    kExists = 10,
+    kMissing = 11,
+    kExists = 12,
   };
 
   // What cannot be had. The numbers are the ones of src/engine/fault.ts.

@@ -1,5 +1,6 @@
 #include "home.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -22,6 +23,17 @@ template <typename T>
 struct Registry {
   std::mutex mutex;
   std::unordered_map<std::string, std::weak_ptr<T>> by_name;
+  size_t sweep_at = 64;
+
+  // The entry of a name, made if there is none. Entries that nobody uses are dropped
+  // each time that their number may have doubled.
+  std::weak_ptr<T>& Find(const std::string& name) {
+    if (by_name.size() >= sweep_at) {
+      std::erase_if(by_name, [](const auto& entry) { return entry.second.expired(); });
+      sweep_at = std::max<size_t>(64, 2 * by_name.size());
+    }
+    return by_name[name];
+  }
 };
 
 Registry<Page>& OpenPages() {
@@ -39,7 +51,7 @@ std::shared_ptr<ExternalCeiling> ExternalCeilingOf(const std::string& key,
                                                    State& process_state) {
   static auto& ceilings = *new Registry<ExternalCeiling>;
   const std::lock_guard<std::mutex> lock(ceilings.mutex);
-  std::weak_ptr<ExternalCeiling>& known = ceilings.by_name[key];
+  std::weak_ptr<ExternalCeiling>& known = ceilings.Find(key);
   std::shared_ptr<ExternalCeiling> ceiling = known.lock();
   if (ceiling == nullptr) ceiling = std::make_shared<ExternalCeiling>(process_state);
   known = ceiling;
@@ -68,6 +80,12 @@ Fault AsPageFault(Fault fault) {
   return fault;
 }
 
+// Lets nothing below `slot` be reserved. The history keeps its floor if the word is
+// there already.
+void RaiseFloorOnce(State& state, uint64_t slot) {
+  if (state.word.load(std::memory_order_acquire) < slot) RaiseFloor(state, slot);
+}
+
 // As MoveTo, unless both are the same memory.
 bool Move(const Page* from, const Page& to) {
   return from == nullptr || from->IsSameAs(to) || MoveTo(from->state(), to.state());
@@ -79,7 +97,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
                   std::shared_ptr<Page>* page) {
   Registry<Page>& pages = OpenPages();
   const std::lock_guard<std::mutex> lock(pages.mutex);
-  std::weak_ptr<Page>& known = pages.by_name[identity.key];
+  std::weak_ptr<Page>& known = pages.Find(identity.key);
   std::string path;
   for (int i = 0; i < kMaxMoves; ++i) {
     std::shared_ptr<Page> found = known.lock();
@@ -87,20 +105,25 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
     Fault fault;
     if (found == nullptr || !found->IsCurrent()) {
       old = std::move(found);
-      fault = Page::Open(identity, rules.parent, old != nullptr ? old.get() : former,
-                         &found);
-      if (fault.IsNone() && !rules.ignores_claim) fault = found->CheckClaim();
+      const Page* const before = old != nullptr ? old.get() : former;
+      fault = Page::Open(identity, rules.parent, before, &found);
+      const bool is_known = rules.step.name.empty() && before != nullptr;
+      if (fault.IsNone()) {
+        fault = found->CheckClaim(is_known ? before->step() : rules.step);
+      }
       if (fault.IsNone()) fault = CheckWord(*found, layout);
     }
-    if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns, rules.stands_still);
+    if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns);
     // Deleted since it was found.
     if (fault.kind == Fault::Kind::kLost) continue;
     if (!fault.IsNone()) return AsPageFault(std::move(fault));
+    RaiseFloorOnce(found->state(), found->step().floor);
     // Only now, because a page is sealed after its successor is open.
     if (!Move(old.get(), *found) || !Move(former, *found)) continue;
     known = found;
     path = found->path();
     if (found->state().word.load(std::memory_order_relaxed) != kSealed) {
+      found->Use();
       *page = std::move(found);
       return {};
     }
@@ -108,20 +131,28 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
   return AsPageFault(Fault::Of(Fault::Kind::kLost, path, "deleted again and again"));
 }
 
-// A new page begins with the tick after the clock's. This waits for that tick, so that
-// the first id does not find a tick that is used up.
-void AwaitBeginning(const Page& page, const Layout& layout, ClockNs now_ns) {
+// Waits for the next tick if the page has no slot before. A new page begins with the
+// tick after the clock's, and the first id would find that no tick is left.
+Fault AwaitTick(const Page& page, const HomeOptions& options) {
+  const Layout& layout = options.layout;
+  constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
+  const int64_t tick_ns = layout.tick_ms * kNsPerMs;
+  const int64_t epoch_ns = layout.epoch_ms * kNsPerMs;
+  // Counted and not measured: a tool that stops the clock may stop the monotonic one.
+  int64_t budget_ns = options.lock_ms * kNsPerMs;
   const uint64_t word = page.state().word.load(std::memory_order_relaxed);
-  const int64_t tick_ns = layout.tick_ms * SteadyTime::kNsPerMs;
-  const int64_t end_ns = MonotonicNs() + tick_ns;
-  uint64_t now_tick;
   for (;;) {
-    const int64_t now = now_ns();
-    if (!layout.ToTick(FloorMs(now), &now_tick)) return;
-    if (word != layout.FirstSlot(now_tick + 1) || MonotonicNs() >= end_ns) return;
-    const int64_t epoch_ns = layout.epoch_ms * SteadyTime::kNsPerMs;
-    std::this_thread::sleep_for(
-        std::chrono::nanoseconds(tick_ns - (now - epoch_ns) % tick_ns));
+    const int64_t now_ns = options.rules.now_ns();
+    uint64_t now_tick;
+    if (!layout.ToTick(FloorMs(now_ns), &now_tick)) return {};
+    if (word != layout.FirstSlot(now_tick + 1)) return {};
+    const int64_t left_ns = tick_ns - (now_ns - epoch_ns) % tick_ns;
+    budget_ns -= left_ns;
+    if (budget_ns < 0) {
+      return AsPageFault(Fault::Of(Fault::Kind::kEarly, page.path(),
+                                   std::to_string(left_ns / kNsPerMs + 1)));
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
   }
 }
 
@@ -132,7 +163,7 @@ Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& pag
   const std::lock_guard<std::mutex> lock(ceilings.mutex);
   const std::string name = options.path + '\0' + options.identity.key + '\0' +
                            std::to_string(options.window_ticks);
-  std::weak_ptr<DurableCeiling>& known = ceilings.by_name[name];
+  std::weak_ptr<DurableCeiling>& known = ceilings.Find(name);
   *ceiling = known.lock();
   if (*ceiling != nullptr && (*ceiling)->IsCurrent()) {
     (*ceiling)->Follow(page);
@@ -153,14 +184,8 @@ Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& pag
 Fault OpenHome(const HomeOptions& options, Home* home) {
   *home = Home{};
   home->rules = options.rules;
-  home->rules.ignores_claim = false;
   State& own = ProcessState(options.identity.key, &home->key);
   home->state = &own;
-  if (options.takes_over) {
-    own.engine.store(static_cast<uint32_t>(Engine::kNative));
-  } else if (!CountsIn(own, Engine::kNative)) {
-    return Fault::Of(Fault::Kind::kOtherEngine, {});
-  }
   if (options.bound == Bound::kExternal) {
     home->external_ceiling = ExternalCeilingOf(options.identity.key, own);
   }
@@ -174,15 +199,16 @@ Fault OpenHome(const HomeOptions& options, Home* home) {
     if (!fault.IsNone()) return fault;
     home->state = &home->page->state();
     if (!MoveTo(own, *home->state)) continue;
+    // Left by a page that this process had open before.
+    RaiseFloorOnce(*home->state, own.last.load());
+    RaiseTo(home->state->high_tick, own.high_tick.load(std::memory_order_relaxed));
     if (options.bound == Bound::kFile) {
       fault = FileCeilingOf(options, home->page, &home->file_ceiling);
       if (!fault.IsNone()) return fault;
       if (home->file_ceiling == nullptr) continue;
     }
-    if (options.rules.now_ns != nullptr) {
-      AwaitBeginning(*home->page, options.layout, options.rules.now_ns);
-    }
-    return {};
+    if (options.rules.now_ns == nullptr) return {};
+    return AwaitTick(*home->page, options);
   }
   return Fault::Of(Fault::Kind::kBusy, home->page->path());
 }

@@ -19,11 +19,7 @@ namespace graupel {
 struct PageRules {
   std::string parent;        // Has the folder of pages; empty: the usual place.
   ClockNs now_ns = nullptr;  // The clock of the generators.
-  // Whether that clock stands still; null where it need not be asked.
-  bool (*stands_still)() = nullptr;
-  // True once, for a caller that hands the claim of another engine over
-  // (Page::CheckClaim).
-  bool ignores_claim = false;
+  PageStep step;             // Of the claim beside the page.
 };
 
 // Where a generator's word lives, and what bounds it. Copies share both.
@@ -56,18 +52,15 @@ struct HomeOptions {
   std::string path;      // The state file, for Bound::kFile.
   std::string file_key;  // The key in that file, which src/engine/key.ts makes.
   uint64_t window_ticks = 1;
-  int lock_ms = 1000;  // For the locks of the file, all together.
+  int lock_ms = 1000;  // For the locks of the file, all together; and for a tick.
   uint64_t now_tick = 0;
-  // True for a key that the js engine has counted so far: the caller carries its word
-  // over.
-  bool takes_over = false;
   PageRules rules;
 };
 
 // Opens the home of a key, whose process has one word for it: kProcess gives the page
 // where the word has moved to a page, and kHost moves the process's word to the page.
-// Where the page is new, this sleeps until the tick with which it begins, for at most
-// one tick.
+// Sleeps until the next tick if the page has no slot before: a new page begins with it.
+// kEarly if that takes longer than lock_ms.
 Fault OpenHome(const HomeOptions& options, Home* home);
 
 // Takes a home whose word is sealed, or whose page is no longer the one at its path, to

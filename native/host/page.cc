@@ -8,6 +8,7 @@
 #include "../core/checksum.h"
 #include "../core/clock.h"
 #include "memory_folder.h"
+#include "process_state.h"
 #include "system.h"
 
 namespace graupel {
@@ -57,8 +58,15 @@ std::string NewPage(const Identity& identity, const Page* former,
 }  // namespace
 
 Page::~Page() {
+  if (address_ == nullptr) return;
+  if (is_used_) {
+    const uint64_t word = state().word.load(std::memory_order_acquire);
+    State& own = ProcessState(identity_.key);
+    RaiseTo(own.last, word != kSealed ? word : state().last.load());
+    RaiseTo(own.high_tick, state().high_tick.load(std::memory_order_relaxed));
+  }
   Users::Leave(user_);
-  if (address_ != nullptr) Unmap(address_, kBytes);
+  Unmap(address_, kBytes);
 }
 
 Fault Page::Open(const Identity& identity, const std::string& parent,
@@ -97,20 +105,15 @@ Fault Page::Open(const Identity& identity, const std::string& parent,
   return fault;
 }
 
-Fault Page::Begin(const Layout& layout, ClockNs now_ns, bool (*stands_still)()) {
+Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
   const auto begin = [&](uint64_t expected) {
     // [begin] The clock is read after the page was found at its path.
     uint64_t now_tick = 0;
     const bool has_clock =
         now_ns != nullptr && layout.ToTick(FloorMs(now_ns()), &now_tick);
     if (now_tick > layout.max_tick) now_tick = layout.max_tick;
-    const bool is_first = expected == 0 && state().last.load() == 0;
-    const bool begins_now =
-        is_first && has_clock && stands_still != nullptr && stands_still();
-    const uint64_t slot =
-        begins_now ? layout.FirstSlot(now_tick)
-                   : BeginningOf(state(), layout, has_clock ? &now_tick : nullptr);
-    BeginAt(state(), expected, slot);
+    BeginAt(state(), expected,
+            BeginningOf(state(), layout, has_clock ? &now_tick : nullptr));
     // [high] A clock that shows less later is known to have stepped back.
     if (has_clock) RaiseTo(state().high_tick, now_tick);
   };
@@ -163,12 +166,24 @@ Fault Page::Map(const SharedFile& file) {
 }
 
 // [users] This process is in the table by now. An engine that claims looks at the table
-// after its claim, so at least one of two that come at once sees the other.
-Fault Page::CheckClaim() const {
+// after its step, so at least one of two that come at once sees the other.
+Fault Page::CheckClaim(const PageStep& step) {
   std::string claim = path_.substr(0, path_.size() - (sizeof kPageEnd - 1)) + kClaimEnd;
+  bool is_claimed = false;
+  Fault fault = IsThere(claim, &is_claimed);
+  if (!is_claimed) return fault;
   bool is_there = false;
-  const Fault fault = IsThere(claim, &is_there);
-  return is_there ? Fault::Of(Fault::Kind::kClaimed, std::move(claim)) : fault;
+  bool is_followed = true;
+  if (!step.name.empty()) {
+    fault = IsThere(claim + "/" + step.name, &is_there);
+    if (fault.IsNone()) fault = IsThere(claim + "/" + step.next, &is_followed);
+    if (!fault.IsNone()) return fault;
+  }
+  if (!is_there || is_followed) {
+    return Fault::Of(Fault::Kind::kClaimed, std::move(claim));
+  }
+  step_ = step;
+  return {};
 }
 
 Fault Page::HistoryMemory(History** history) const {

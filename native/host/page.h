@@ -15,6 +15,13 @@ namespace graupel {
 // thread can read.
 using ClockNs = int64_t (*)();
 
+// The step of a claim that leaves the key to the page (src/host/claim.ts).
+struct PageStep {
+  std::string name;    // Of the step's file in the claim's folder; empty: no claim.
+  std::string next;    // The name that a later step would have.
+  uint64_t floor = 0;  // The page issues no slot below it.
+};
+
 // A State in memory that all processes of a user map: a header, the table of the
 // processes that have it open, the state, and room for its history.
 class Page : public Replaceable {
@@ -24,24 +31,29 @@ class Page : public Replaceable {
   static constexpr size_t kHistoryAt = 4096;
   static constexpr size_t kBytes = 16384;
 
-  // Opens the page for a key, at the path of `former` or in this user's folder. Where
+  // Opens the page for a key, at the path of `former` or in this user's folder. If
   // there is none, makes one that begins above all that `former` is known to have
   // issued. This process is in the table of the page then. CheckClaim() and Begin()
   // come before the page is used.
   static Fault Open(const Identity& identity, const std::string& parent,
                     const Page* former, std::shared_ptr<Page>* page);
+  // Leaves the word of a page that was used in the process's own state: the next page
+  // that this process opens for the key may be another one, at another path.
   ~Page() override;
 
   State& state() const {
     return *reinterpret_cast<State*>(static_cast<char*>(address_) + kStateAt);
   }
-  // kClaimed where an engine that maps no pages counts this key.
-  Fault CheckClaim() const;
+  // kClaimed if there is a claim, unless `step` is its latest step.
+  Fault CheckClaim(const PageStep& step);
+  // The step that CheckClaim() has found.
+  const PageStep& step() const { return step_; }
   // Begins the word of a page that has just been made, or that is sealed although it is
-  // the one at its path. kLost where it is not that one. Where `stands_still` says that
-  // the clock stands still, a page that follows no other begins with the tick of the
-  // clock, because that tick does not end.
-  Fault Begin(const Layout& layout, ClockNs now_ns, bool (*stands_still)() = nullptr);
+  // the one at its path. kLost if it is not that one.
+  Fault Begin(const Layout& layout, ClockNs now_ns);
+
+  // Says that slots of the page are handed out from now on.
+  void Use() { is_used_ = true; }
 
   const Identity& identity() const { return identity_; }
   const Lineage& lineage() const { return lineage_; }
@@ -65,8 +77,10 @@ class Page : public Replaceable {
   Lineage lineage_;
   std::string path_;
   FileIdentity file_;
+  PageStep step_;
+  bool is_used_ = false;
   void* address_ = nullptr;
-  User* user_ = nullptr;  // This process's entry in the table.
+  Users::User* user_ = nullptr;  // This process's entry in the table.
 };
 
 static_assert(Page::kUsersAt + sizeof(Users) == Page::kStateAt);

@@ -42,7 +42,7 @@ State* FindOrMake(std::string_view key, const char** kept) {
 // Found by name in the other copies of the module (module_copies.h). The number is the
 // version of State's memory layout. A change of the layout changes the number, and
 // copies of different versions then have different words.
-extern "C" GRAUPEL_EXPORT void* graupel_process_state_v5(const char* key, size_t length,
+extern "C" GRAUPEL_EXPORT void* graupel_process_state_v6(const char* key, size_t length,
                                                          const char** kept) {
   return graupel::FindOrMake(std::string_view(key, length), kept);
 }
@@ -52,21 +52,18 @@ namespace graupel {
 State& ProcessState(std::string_view key, std::string_view* kept) {
   static const auto find =
       reinterpret_cast<void* (*)(const char*, size_t, const char**)>(
-          FirstModuleExporting("graupel_process_state_v5",
-                               reinterpret_cast<void*>(&graupel_process_state_v5)));
+          FirstModuleExporting("graupel_process_state_v6",
+                               reinterpret_cast<void*>(&graupel_process_state_v6)));
   const char* kept_key;
   void* const state = find(key.data(), key.size(), &kept_key);
   if (kept != nullptr) *kept = std::string_view(kept_key, key.size());
   return *static_cast<State*>(state);
 }
 
-bool CountsIn(State& process_state, Engine engine) {
+uint32_t KeepEngine(State& process_state, uint32_t engine) {
   uint32_t seen = 0;
-  // Sequentially consistent by default: what the first engine has done comes before the
-  // answer.
-  return process_state.engine.compare_exchange_strong(seen,
-                                                      static_cast<uint32_t>(engine)) ||
-         seen == static_cast<uint32_t>(engine);
+  // Sequentially consistent by default: no generator makes an id before its exchange.
+  return process_state.engine.compare_exchange_strong(seen, engine) ? engine : seen;
 }
 
 }  // namespace graupel

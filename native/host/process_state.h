@@ -14,12 +14,10 @@ namespace graupel {
 // `*kept`, if asked for, is the key in memory that lasts as long.
 State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
-// The engine in C++, and the one in TypeScript, whose memory not every thread reaches.
-enum class Engine : uint32_t { kNone = 0, kNative = 1, kJs = 2 };
-
-// Gives the key to this engine in this process, if no engine has it. False where the
-// other engine has it.
-bool CountsIn(State& process_state, Engine engine);
+// Writes the number of an engine for a key that has none in this process, and returns
+// the number that is there afterwards. 0 only reads. src/engine/kept-engine.ts has the
+// numbers.
+uint32_t KeepEngine(State& process_state, uint32_t engine);
 
 }  // namespace graupel
 

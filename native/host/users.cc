@@ -3,50 +3,24 @@
 #include "processes.h"
 
 namespace graupel {
-namespace {
 
 // [users] Sequentially consistent throughout. The other engine writes a file and then
 // reads this table; this engine writes the table and then looks for that file.
 
-bool Take(User& user, uint64_t expected) {
+Users::User* Users::Enter() {
   const uint64_t own = ThisProcess();
-  if (!user.process.compare_exchange_strong(expected, own)) return false;
-  user.start_time.store(StartTimeOf(static_cast<uint32_t>(own)));
-  return true;
-}
-
-// An entry never has a process and the start time of another one, because the process
-// would then be taken for one that has ended. So the start time is cleared first and
-// stored last.
-bool TakeOver(User& user) {
-  const uint64_t process = user.process.load();
-  if (process == Users::kMore) return false;
-  uint64_t start_time = user.start_time.load();
-  return HasEnded(process, start_time) &&
-         user.start_time.compare_exchange_strong(start_time, 0) && Take(user, process);
-}
-
-}  // namespace
-
-User* Users::Enter() {
   for (User& user : users_) {
-    if (user.process.load() == 0 && Take(user, 0)) return &user;
+    uint64_t expected = 0;
+    if (user.compare_exchange_strong(expected, own)) return &user;
   }
-  for (User& user : users_) {
-    if (TakeOver(user)) return &user;
-  }
-  users_[kMaxUsers - 1].process.store(kMore);
+  users_[kMaxUsers - 1].store(kMore);
   return nullptr;
 }
 
 void Users::Leave(User* user) {
-  if (user == nullptr) return;
-  // The entry may be another process's by now: where the table was full, or where this
-  // process was forked.
+  // The entry is not this process's if kMore was stored in it, or after a fork.
   uint64_t own = ThisProcess();
-  if (user->process.load() != own) return;
-  user->start_time.store(0);
-  user->process.compare_exchange_strong(own, 0);
+  if (user != nullptr) user->compare_exchange_strong(own, 0);
 }
 
 }  // namespace graupel

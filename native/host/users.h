@@ -7,26 +7,22 @@
 
 namespace graupel {
 
-// A process that has a page open. `process` is as in processes.h, and 0 in a free
-// entry.
-struct User {
-  std::atomic<uint64_t> process{0};
-  std::atomic<uint64_t> start_time{0};
-};
-
 // The table of the processes that have a page open. It lies in the page, for an engine
-// that does not map pages (docs/state-file.md): that engine counts only where every
-// process in the table has ended. Zeroed memory is an empty table.
+// that does not map pages (docs/state-file.md): that engine counts only if the table is
+// empty. So an entry is freed by its process alone, and the entry of a process that was
+// killed stays. Zeroed memory is an empty table.
 class Users {
  public:
-  static constexpr size_t kMaxUsers = 56;
+  // A process as in processes.h; 0 in a free entry.
+  using User = std::atomic<uint64_t>;
+  static constexpr size_t kMaxUsers = 112;
   // In the last entry, and never removed: more processes came than there is room for.
   static constexpr uint64_t kMore = UINT32_MAX;
 
   // Enters this process, and again for each page that a copy of the module maps. Null
-  // where there is no room.
+  // if there is no room.
   User* Enter();
-  // Frees the entry that Enter() answered.
+  // Frees the entry that Enter() returned.
   static void Leave(User* user);
 
  private:

@@ -1,3 +1,5 @@
+import { GraupelError } from '../errors.js'
+
 /**
  * The contract of both engines. An engine only reserves: it moves the state word and hands out the slots it passed over.
  * The policy (`src/policy`) decides whether the word may run ahead of the clock. It is the same for both.
@@ -167,4 +169,14 @@ export interface CoreSpec {
   /** What the clock shows. */
   nowMs: number
   clock: 'wall' | 'steady' | (() => number)
+}
+
+/** The error of an opening that would have to wait for a tick for longer than it may. @param what - Begins with that tick. */
+export function tooEarly(what: string, waitMs: number): GraupelError {
+  const retryAfterMs = Math.ceil(waitMs)
+  return new GraupelError(
+    'ERR_STATE_UNAVAILABLE',
+    `${what} has no slot before the next tick, which begins in ${retryAfterMs} ms, or never if the clock stands still, and createGenerator waits for maxWaitMs at most (a second by default); try again then, raise maxWaitMs, or pass state: 'process' if no other process uses this node`,
+    { retryAfterMs },
+  )
 }

@@ -1,4 +1,5 @@
 import { type ErrorCode, GraupelError } from '../errors.js'
+import { tooEarly } from './engine.js'
 import { idsText } from './key.js'
 
 /** Why the native engine cannot open or use a state (`native/host/fault.h`). */
@@ -27,8 +28,8 @@ const kinds = {
   inUse: 6,
   busy: 7,
   lost: 8,
-  claimed: 11,
-  otherEngine: 12,
+  claimed: 9,
+  early: 10,
 } as const
 
 /** The format of pages and state files that this version of the package reads and writes. */
@@ -40,13 +41,17 @@ export interface Identity {
   readonly description: string
 }
 
-/** The error where the js engine holds a claim of the node, so that no page can be opened. */
+/** The error of a page beside a claim that does not leave the node to the page. */
 export class ClaimedError extends GraupelError {
+  readonly path: string
+
+  /** @param path - Of the claim. */
   constructor(path: string) {
     super(
       'ERR_STATE_UNREACHABLE',
       `the js engine of another process counts this node, as ${path} says; use one engine for a node, or give each process a node of its own`,
     )
+    this.path = path
   }
 }
 
@@ -105,11 +110,8 @@ export function faultError(
       )
     case kinds.claimed:
       return new ClaimedError(path)
-    case kinds.otherEngine:
-      return make(
-        'ERR_STATE_UNREACHABLE',
-        'the js engine counts this node in another thread of this process, with which this thread shares no memory; use one engine for a node, or import graupel in the main thread before it starts workers',
-      )
+    case kinds.early:
+      return tooEarly(what, Number(detail))
     case kinds.busy:
       return make(
         'ERR_STATE_UNAVAILABLE',

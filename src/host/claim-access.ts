@@ -3,16 +3,15 @@ import { layoutNameIn } from '../engine/key.js'
 import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { type Latest, latestStep, type Step } from './claim-steps.js'
-import { ownFolder, pagesFolder } from './folder.js'
+import { checkFolder, ownFolder, pagesFolder } from './folder.js'
 import { claimIn } from './name.js'
 import { fateOf, isThisProcess, type ProcessIdentity } from './process.js'
-import { sleep } from './sleep.js'
 
-// Which process may make the next step of a claim, and when. docs/state-file.md has the argument, section "Claims".
+// Which process may make the next step of a claim. Whether another process runs decides only whether this one is refused:
+// docs/state-file.md, section "Claims", has the argument.
 
-/** Each time that a process has to look again, another one has made a step. */
+/** Other processes have made a step each time that an attempt fails. */
 const maxAttempts = 100
-const pauseMs = 5
 
 interface Place {
   readonly path: string
@@ -20,7 +19,7 @@ interface Place {
   readonly user: number | undefined
 }
 
-/** Where each claim was at first: the process may have become another user's since. */
+/** The first place of each claim: the process may have become another user's since. */
 const places = new Map<string, Place>()
 
 /** {@link Claims.pathOf} */
@@ -28,26 +27,32 @@ export function claimPath(key: string): string {
   return placeOf(key).path
 }
 
-/** Attempts a change of a claim that no other process holds, until it is made. */
-export function withClaim<T>(
-  claimant: Claimant,
-  clock: ClaimClock,
+/** Attempts a change of this user's claim of a key until it succeeds. */
+export function withClaim<T>({ key }: Claimant, change: (place: string, latest: Latest | undefined) => T | undefined): T {
+  const { path, user } = placeOf(key)
+  checkUser(path, user)
+  return changeClaim(path, change, () => ownFolder(folderOf(path)))
+}
+
+/**
+ * Attempts a change of the claim at a path until it succeeds, which is when `change` returns a value.
+ *
+ * @param prepare - Makes or checks the folder of claims.
+ */
+export function changeClaim<T>(
+  place: string,
   change: (place: string, latest: Latest | undefined) => T | undefined,
+  prepare = () => {},
 ): T {
-  const { path: place, user } = placeOf(claimant.key)
-  checkUser(place, user)
   try {
-    ownFolder(place.slice(0, place.lastIndexOf('/')))
+    prepare()
     for (let attempts = 0; attempts < maxAttempts; attempts++) {
       try {
-        ownFolder(place)
-        const latest = latestStep(place)
-        const isMoving = latest !== undefined && !isFree(claimant, clock, place, latest.says)
-        if (isMoving) sleep(pauseMs)
-        const changed = isMoving ? undefined : change(place, latest)
+        checkFolder(place)
+        const changed = change(place, latestStep(place))
         if (changed !== undefined) return changed
       } catch (error) {
-        // The folder goes when the claim becomes a page.
+        // The claim was removed meanwhile.
         if (!hasCode(error, 'ENOENT')) throw error
       }
     }
@@ -55,45 +60,46 @@ export function withClaim<T>(
     if (cause instanceof GraupelError) throw cause
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the claim ${place}, which keeps other processes of this host away from a node of the js engine, cannot be written: ${(cause as Error).message}; make its folder writable, set GRAUPEL_STATE_FOLDER to one that is, or pass state: 'process' if no other process uses this node`,
+      `the claim ${place}, which keeps other processes of this host away from a node of the js engine, cannot be used: ${(cause as Error).message}; make its folder writable, set GRAUPEL_STATE_FOLDER to one that is, or pass state: 'process' if no other process uses this node`,
       { cause },
     )
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `other processes were changing the claim ${place} each time that this one looked; try again, and if that does not help, a process of another container has ended in the middle of it: delete the claim once the clock has certainly passed the last id`,
+    `other processes have changed the claim ${place} at each of ${maxAttempts} attempts; try again`,
   )
 }
 
-/** Whether a step says that the claimant has the claim. */
-export function isHolder({ token }: Claimant, says: Step): boolean {
-  return says.use === 'counts' && says.token === token
+/** Whether a step says that the claimant holds the claim. */
+export function isHolder({ owner }: Claimant, says: Step): boolean {
+  return says.use === 'counts' && says.owner === owner
 }
 
 /**
- * The error for a node that another process counts.
+ * Refuses a claimant if the process of a step may run. That is for users to know; ids would differ without it.
  *
- * @param holder - That process; `undefined` where there are more than a page names.
- * @param elsewhere - The claim, where its process is one of another container.
+ * @throws GraupelError `ERR_STATE_UNREACHABLE`
  */
-export function unreachable(
-  { description }: Claimant,
-  engine: 'js' | 'native',
-  holder: ProcessIdentity | undefined,
-  elsewhere?: string,
-): GraupelError {
-  const holders =
-    holder === undefined
-      ? 'more processes than its page has room to name'
-      : isThisProcess(holder)
-        ? 'another thread of this process, with which this thread shares no memory,'
-        : `process ${holder.pid}`
-  const where =
-    elsewhere === undefined ? '' : ` in another container (delete ${elsewhere} if that one is gone for good)`
+export function checkFree(claimant: Claimant, clock: ClaimClock, place: string, says: Step): void {
+  if (says.use !== 'counts') return
+  const fate = fateOf(says)
+  if (fate === 'gone') return
+  // It cannot be seen from this container whether the process runs. It makes no id before it has seen the next step.
+  if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return
+  const elsewhere = fate === 'unknown' ? ` in another container (delete ${place} if that one is gone for good)` : ''
+  throw unreachable(claimant, `the js engine in ${holderText(says)}${elsewhere}`)
+}
+
+/** The error for a node that another process counts. @param counter - The engine and the process. */
+export function unreachable({ description }: Claimant, counter: string): GraupelError {
   return new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `this node of layout '${layoutNameIn(description)}' is counted by the ${engine} engine in ${holders}${where}, and processes cannot share a node with the js engine; use the native engine in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
+    `this node of layout '${layoutNameIn(description)}' is counted by ${counter}, and processes share a node only if all use the native engine; use it in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
   )
+}
+
+export function holderText(holder: Pick<ProcessIdentity, 'pid' | 'pidNamespace'>): string {
+  return isThisProcess(holder) ? 'another thread of this process, which shares no memory with this one' : `process ${holder.pid}`
 }
 
 function placeOf(key: string): Place {
@@ -114,14 +120,6 @@ function checkUser(place: string, user: number | undefined): void {
   )
 }
 
-/** Whether the claimant may go on from a step: false while a page is made of the claim. @throws GraupelError `ERR_STATE_UNREACHABLE` */
-function isFree(claimant: Claimant, clock: ClaimClock, place: string, says: Step): boolean {
-  if (says.use === 'released' || isHolder(claimant, says)) return true
-  const fate = fateOf(says)
-  if (fate === 'gone') return true
-  // Its page may be there at any moment, and the process that makes it does not look at the claim again.
-  if (says.use === 'hands over') return false
-  // In a container that cannot be seen, it is either gone, or idle: then it finds the next step before it makes an id.
-  if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return true
-  throw unreachable(claimant, 'js', says, fate === 'unknown' ? place : undefined)
+function folderOf(place: string): string {
+  return place.slice(0, place.lastIndexOf('/'))
 }

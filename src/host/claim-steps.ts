@@ -1,118 +1,194 @@
 import type { Claimant } from '../engine/claims.js'
 import { GraupelError } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
+import { ownFolder } from './folder.js'
+import { fileNameIn, nameOf } from './name.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
 import { randomBits } from './random.js'
 
-// The claim of a key is a folder beside the key's page, and in it one file for each step of its history, named 1, 2, 3 and
-// so on. A file is complete before it has its name, and never changes; the one with the highest number counts. Each names
-// a process and a ceiling: that process makes no id from the ceiling on before the next step is there. A step is made by
-// link(2), which gives a name to one file only: of two processes that make step 4 at once, one fails, and looks again.
+// The claim of a key is a folder beside the key's page, with a file for each step of its history. The name of a step is its
+// number and the token of its predecessor, such as 8.f3a1; the token of a step is random. A step is complete before it gets
+// its name by link(2), so exactly one step can follow another. A step without its predecessor does not count: it was made by
+// a process that slept while others went on. The first step comes into being together with its folder, by rename(2).
+// docs/state-file.md has the argument.
 
 const format = 1
+/** Longer numbers are not exact in JavaScript. */
+const namePattern = /^([1-9]\d{0,14})\.([0-9a-f]{1,16})$/
+/** A listing is read again if another process has removed a step since. */
+const maxListings = 100
+const maxSlot = 2n ** 64n - 1n
 
 /**
- * What the process of a step does: it counts the key; it has given the key back, and the ceiling is the first slot that it
- * did not issue; or it makes a page of the claim, or removes the claim, at this moment.
+ * The meaning of a step. `counts`: its process issues slots below the ceiling. `released`: its process has issued all slots
+ * below the ceiling, and counts no more. `page`: the page beside the claim may count from the ceiling on.
  */
-export type Use = 'counts' | 'released' | 'hands over'
+export type Use = 'counts' | 'released' | 'page'
+const uses: readonly unknown[] = ['counts', 'released', 'page'] satisfies Use[]
 
 export interface Step extends Claimant, ProcessIdentity {
   readonly format: number
+  readonly token: string
   /** In decimal, because JSON has no integers of 64 bits. */
   readonly ceiling: string
   readonly use: Use
 }
 
+/** The step of a claim that counts. */
 export interface Latest {
   readonly number: number
+  readonly name: string
   readonly says: Step
-  /** The whole file. */
-  readonly text: string
+  /** Names of earlier steps. */
+  readonly older: readonly string[]
 }
 
-/** The step that counts; `undefined` where there is none. @throws GraupelError `ERR_STATE_CORRUPT`; what the system says */
-export function latestStep(place: string): Latest | undefined {
-  for (;;) {
-    const number = Math.max(0, ...stepsIn(place))
-    if (number === 0) return undefined
-    const step = stepAt(place, number)
-    // Removed since, because there is a later one.
-    if (step !== undefined) return step
-  }
-}
-
-/** The step with a number, whether it counts or not. */
-export function stepAt(place: string, number: number): Latest | undefined {
-  const text = textOf(place, number)
-  return text === undefined ? undefined : { number, says: parse(place, number, text), text }
+interface Named {
+  readonly number: number
+  readonly previous: string
+  readonly name: string
 }
 
 /**
- * Makes the step that follows `latest`; `undefined` where another process was faster.
+ * The step with the highest number whose predecessor is there.
  *
- * A process that sleeps before it links may make a number anew that others have left behind and removed. So a step counts
- * only if it is the highest after it was made, and the step before it still says what its maker has read: where the claim
- * has begun again meanwhile, that number may be there a second time.
+ * @returns `undefined` if there is no claim.
+ * @throws GraupelError `ERR_STATE_CORRUPT`, `ERR_STATE_UNAVAILABLE`; errors of the system
  */
+export function latestStep(place: string): Latest | undefined {
+  for (let listing = 0; listing < maxListings; listing++) {
+    try {
+      return latestAmong(place, namesIn(place))
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+  throw new GraupelError(
+    'ERR_STATE_UNAVAILABLE',
+    `the steps of the claim ${place} cannot be read: they were removed ${maxListings} times between listing and reading; try again, and look what changes the folder`,
+  )
+}
+
+/** The name of the step that can follow. */
+export function nameAfter({ number, says }: Pick<Latest, 'number' | 'says'>): string {
+  return `${number + 1}.${says.token}`
+}
+
+/** Makes the step that follows `latest`, or the first one; `undefined` if another process was faster. */
 export function makeStep(
-  claimant: Claimant,
+  { key, description, owner }: Claimant,
   place: string,
   latest: Latest | undefined,
   ceiling: bigint,
   use: Use,
 ): Latest | undefined {
-  const { linkSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
-  const { key, description, token } = claimant
-  const number = (latest?.number ?? 0) + 1
-  const says: Step = { format, key, description, ...thisProcess(), token, ceiling: `${ceiling}`, use }
+  const { linkSync, statSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
+  const token = randomBits().toString(16)
+  const says: Step = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
-  const fresh = `${place}/.${number}.${randomBits().toString(16)}.new`
+  if (latest === undefined) return makeFirst(place, says, text)
+  const name = nameAfter(latest)
+  const fresh = `${place}/.${token}.new`
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
-    linkSync(fresh, `${place}/${number}`)
+    linkSync(fresh, `${place}/${name}`)
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return undefined
     throw error
   } finally {
     attempt(() => unlinkSync(fresh))
   }
-  const isHighest = Math.max(...stepsIn(place)) === number
-  if (isHighest && (latest === undefined || textOf(place, latest.number) === latest.text)) return { number, says, text }
-  removeSteps(place, number, number)
-  return undefined
+  // Others went on meanwhile if the predecessor is gone. The step is left where it is: they may have followed it.
+  if (statSync(`${place}/${latest.name}`, { throwIfNoEntry: false }) === undefined) return undefined
+  return { number: latest.number + 1, name, says, older: [...latest.older, latest.name] }
 }
 
-/** Removes steps, the latest last, so that none before it seems to count; and the folder where it is empty then. */
-export function removeSteps(place: string, last: number, first = 1): void {
-  const { rmdirSync, unlinkSync } = process.getBuiltinModule('node:fs')
-  const steps = attempt(() => stepsIn(place))?.filter((step) => step >= first && step <= last)
-  for (const step of steps?.sort((a, b) => a - b) ?? []) attempt(() => unlinkSync(`${place}/${step}`))
-  attempt(() => rmdirSync(place))
+/** Removes the steps before the predecessor of a step, the first one first. Their names never come back. */
+export function removeOlder(place: string, { older }: Latest): void {
+  const { unlinkSync } = process.getBuiltinModule('node:fs')
+  for (const name of older.slice(0, -1)) attempt(() => unlinkSync(`${place}/${name}`))
 }
 
-function stepsIn(place: string): number[] {
-  const { readdirSync } = process.getBuiltinModule('node:fs')
-  return readdirSync(place)
-    .filter((name) => /^[1-9]\d*$/.test(name))
-    .map(Number)
+/** Removes a claim with all its steps at once, by another name. */
+export function removeChain(place: string): void {
+  const { renameSync, rmSync } = process.getBuiltinModule('node:fs')
+  const away = besideOf(place, randomBits().toString(16))
+  renameSync(place, away)
+  rmSync(away, { recursive: true, force: true })
 }
 
-function textOf(place: string, number: number): string | undefined {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
+function makeFirst(place: string, says: Step, text: string): Latest | undefined {
+  const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule('node:fs')
+  const fresh = besideOf(place, says.token)
+  const name = `1.${says.token}`
   try {
-    return readFileSync(`${place}/${number}`, 'utf8')
+    ownFolder(fresh)
+    writeFileSync(`${fresh}/${name}`, text, { flag: 'wx', mode: 0o600 })
+    renameSync(fresh, place)
+    return { number: 1, name, says, older: [] }
+  } catch (error) {
+    attempt(() => rmSync(fresh, { recursive: true, force: true }))
+    // Windows says EPERM if there is a folder.
+    if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST') || hasCode(error, 'EPERM')) return undefined
+    throw error
+  }
+}
+
+/** A name beside a claim that does not count as one. */
+function besideOf(place: string, token: string): string {
+  const name = fileNameIn(place)
+  return `${place.slice(0, -name.length)}.${name}.${token}.new`
+}
+
+function namesIn(place: string): readonly string[] | undefined {
+  const { readdirSync } = process.getBuiltinModule('node:fs')
+  try {
+    return readdirSync(place)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }
 
-function parse(place: string, number: number, text: string): Step {
+/** @throws what the system says, such as `ENOENT` for a step that was removed since it was listed */
+function latestAmong(place: string, names: readonly string[] | undefined): Latest | undefined {
+  const steps = (names ?? []).flatMap((name) => parseName(name) ?? []).sort((a, b) => b.number - a.number)
+  for (const { name, number, previous } of steps) {
+    const isCounted =
+      number === 1 ||
+      steps.some((other) => other.number === number - 1 && read(place, other.name).token === previous)
+    if (!isCounted) continue
+    const older = steps.filter((other) => other.number < number).map((other) => other.name)
+    return { number, name, says: read(place, name), older: older.reverse() }
+  }
+  if (names === undefined || names.length === 0) return undefined
+  throw damagedClaim(place, 'has no step that counts')
+}
+
+function parseName(name: string): Named | undefined {
+  const [, digits, previous] = namePattern.exec(name) ?? []
+  return digits === undefined ? undefined : { number: Number(digits), previous: previous as string, name }
+}
+
+function read(place: string, name: string): Step {
+  const text = process.getBuiltinModule('node:fs').readFileSync(`${place}/${name}`, 'utf8')
   const says = attempt(() => JSON.parse(text) as Step)
-  if (says?.format === format && /^\d{1,20}$/.test(says.ceiling) && Number.isInteger(says.pid)) return says
-  throw new GraupelError(
+  if (says?.format !== format || !uses.includes(says.use) || !Number.isInteger(says.pid)) {
+    throw damagedClaim(`${place}/${name}`, 'is damaged, or of another version')
+  }
+  if (!/^\d{1,20}$/.test(says.ceiling) || BigInt(says.ceiling) > maxSlot) {
+    throw damagedClaim(`${place}/${name}`, `has the ceiling ${says.ceiling}, which is no number of 64 bits`)
+  }
+  if (fileNameIn(place) !== `${nameOf(says.key)}.claim`) {
+    throw damagedClaim(`${place}/${name}`, 'is a step of the claim of another key')
+  }
+  return says
+}
+
+/** The error for a claim, or a step of one, that cannot be what graupel wrote. */
+export function damagedClaim(path: string, detail: string): GraupelError {
+  return new GraupelError(
     'ERR_STATE_CORRUPT',
-    `the claim ${place}/${number} is damaged, or made by another version; it is not started afresh, because it is not known what was issued: use another node, or delete ${place} once the clock has certainly passed the last id`,
+    `the claim ${path} ${detail}, so it is not known which ids were made; use another node, or delete the claim's folder once the clock has certainly passed the last id`,
   )
 }

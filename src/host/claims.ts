@@ -16,9 +16,9 @@ export interface Claim {
   readonly ids: Ids
   /** The last slot that was issued; known of a released claim alone, and `undefined` if there is none. */
   readonly lastSlot: bigint | undefined
-  /** When the last id was made, or before when, where that is not known exactly; `undefined` if there is none. */
+  /** The time of the last id; the end of the tick before the ceiling, if the last id is not known; `undefined` if there is none. */
   readonly timeMs: number | undefined
-  /** The process that may make ids by it; `undefined` where it was given back. */
+  /** The process that may make ids by it; `undefined` if it was given back, or left the key to a page. */
   readonly holder: { readonly pid: number; readonly fate: Fate } | undefined
 }
 
@@ -74,7 +74,7 @@ export function readClaim(path: string): Claim | undefined {
     ids,
     lastSlot: isReleased && ceiling > 0n ? ceiling - 1n : undefined,
     timeMs: isReleased || lastTickMs === undefined ? lastTickMs : lastTickMs + ids.layout.tickMs,
-    holder: isReleased ? undefined : { pid: says.pid, fate: fateOf(says) },
+    holder: use === 'counts' ? { pid: says.pid, fate: fateOf(says) } : undefined,
   }
 }
 

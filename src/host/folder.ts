@@ -76,7 +76,7 @@ function windowsFolder(): string {
  * @throws GraupelError `ERR_STATE_UNSAFE`; what the system says where there is none and none can be made
  */
 export function ownFolder(path: string): void {
-  const { chmodSync, lstatSync, mkdirSync } = process.getBuiltinModule('node:fs')
+  const { chmodSync, mkdirSync } = process.getBuiltinModule('node:fs')
   try {
     mkdirSync(path, 0o700)
     // The umask narrows the mode, and may leave none.
@@ -84,14 +84,27 @@ export function ownFolder(path: string): void {
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
   }
-  const stats = lstatSync(path)
-  const own = process.geteuid?.()
-  const mode = stats.mode & 0o7777
-  let detail: string | undefined
-  if (stats.isSymbolicLink()) detail = 'a symbolic link'
-  else if (!stats.isDirectory()) detail = 'not a folder'
-  else if (own === undefined) return
-  else if (stats.uid !== own) detail = `owned by user ${stats.uid} and not by ${own}`
-  else if ((mode & 0o077) !== 0) detail = `open to other users by its mode ${mode.toString(8).padStart(4, '0')}`
+  checkFolder(path)
+}
+
+/** Checks that a folder, if there is one, is this user's alone. @throws GraupelError `ERR_STATE_UNSAFE` */
+export function checkFolder(path: string): void {
+  const { lstatSync } = process.getBuiltinModule('node:fs')
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  const detail = stats.isSymbolicLink()
+    ? 'a symbolic link'
+    : stats.isDirectory()
+      ? rightsOfOthers(stats)
+      : 'not a folder'
   if (detail !== undefined) throw unsafeFolder(`the folder ${path}`, detail)
+}
+
+/** How other users could change a file or folder; `undefined` if they cannot, or where modes do not say it (Windows). */
+export function rightsOfOthers({ uid, mode }: { uid: number; mode: number }): string | undefined {
+  const own = process.geteuid?.()
+  if (own === undefined) return undefined
+  if (uid !== own) return `owned by user ${uid} and not by ${own}`
+  if ((mode & 0o077) === 0) return undefined
+  return `open to other users by its mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`
 }

@@ -31,7 +31,7 @@ export const headerAt = {
 export const pageAt = { users: 3072, word: 3968, highTick: 3976, historyAt: 3984, last: 3992, history: 4096 } as const
 
 /** Offsets in one of the entries from `pageAt.users` on. */
-const userAt = { pid: 0, pidNamespace: 4, startTime: 8, end: 16 } as const
+const userAt = { pid: 0, pidNamespace: 4, end: 8 } as const
 
 /** Offsets of what follows in a state file. */
 export const fileAt = {
@@ -93,7 +93,6 @@ export type Stored = Page | StateFile
 export interface PageUser {
   readonly pid: number
   readonly pidNamespace: number
-  readonly startTime: number
 }
 
 /**
@@ -127,8 +126,16 @@ export function keyIn(bytes: Buffer): string | undefined {
   return bytes.toString('utf8', headerAt.texts, headerAt.texts + bytes.readUInt32LE(headerAt.keyLength))
 }
 
+/** Whether a page's numbers are such as a layout can have. @param endSlot - The first slot that the layout does not have. */
+export function hasSoundCounter(
+  { word, isSealed, highTick, last }: Counter,
+  { endSlot, maxTick }: { readonly endSlot: bigint; readonly maxTick: number },
+): boolean {
+  return (isSealed || word <= endSlot) && last <= endSlot && highTick <= BigInt(maxTick)
+}
+
 /** What a whole page says of the slots that were issued. */
-export function counterIn(bytes: Buffer): Counter {
+function counterIn(bytes: Buffer): Counter {
   const word = bytes.readBigUInt64LE(pageAt.word)
   return {
     word,
@@ -145,9 +152,8 @@ export function usersIn(bytes: Buffer): { readonly users: readonly PageUser[]; r
   for (let at: number = pageAt.users; at < pageAt.word; at += userAt.end) {
     const pid = bytes.readUInt32LE(at + userAt.pid)
     const pidNamespace = bytes.readUInt32LE(at + userAt.pidNamespace)
-    const startTime = Number(bytes.readBigUInt64LE(at + userAt.startTime))
     if (pid === tooMany) hasMore = true
-    else if (pid !== 0) users.push({ pid, pidNamespace, startTime })
+    else if (pid !== 0) users.push({ pid, pidNamespace })
   }
   return { users, hasMore }
 }

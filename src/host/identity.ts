@@ -1,6 +1,6 @@
 import { hasGeometry, type KeyClock, parseDescription, parseKey } from '../engine/key.js'
 import { type DecodedId, decode, type Layout } from '../layout/index.js'
-import { damaged, type Stored } from './format.js'
+import { damaged, hasSoundCounter, type Stored } from './format.js'
 
 /** Which ids a page, a claim or a state file is for. */
 export interface Ids {
@@ -38,7 +38,8 @@ export function idsOf(path: string, stored: Stored | Claimed): Ids {
     throw damaged(path, 'its key and its layout contradict each other')
   }
   const tickOf = (slot: bigint) => slot >> BigInt(sequence.bits)
-  if (!hasSoundSlots(stored, tickOf, BigInt(layout.maxTick)) || nodeBits >> BigInt(layout.bits) !== 0n) {
+  const endSlot = (BigInt(layout.maxTick) + 1n) << BigInt(sequence.bits)
+  if (!hasSoundSlots(stored, endSlot, layout.maxTick) || nodeBits >> BigInt(layout.bits) !== 0n) {
     throw damaged(path, 'it has numbers that its layout cannot have')
   }
   const { node, fields } = decode(nodeBits, layout) as DecodedId & { fields: Record<string, number> }
@@ -57,9 +58,8 @@ export function idsOf(path: string, stored: Stored | Claimed): Ids {
   }
 }
 
-function hasSoundSlots(stored: Stored | Claimed, tickOf: (slot: bigint) => bigint, maxTick: bigint): boolean {
-  const isWithin = (slot: bigint) => slot === 0n || tickOf(slot - 1n) <= maxTick
-  if (stored.kind === 'claim') return isWithin(stored.ceiling)
-  if (stored.kind === 'file') return [stored.intended, stored.durable, stored.word].every(isWithin)
-  return (stored.isSealed || isWithin(stored.word)) && stored.highTick <= maxTick
+function hasSoundSlots(stored: Stored | Claimed, endSlot: bigint, maxTick: number): boolean {
+  if (stored.kind === 'claim') return stored.ceiling <= endSlot
+  if (stored.kind === 'file') return [stored.intended, stored.durable, stored.word].every((slot) => slot <= endSlot)
+  return hasSoundCounter(stored, { endSlot, maxTick })
 }

@@ -20,6 +20,11 @@ export function pageBeside(claim: string): string {
   return claim.replace(/claim$/, 'page')
 }
 
+/** The last part of a path. */
+export function fileNameIn(path: string): string {
+  return path.slice(path.search(/[^/\\]*$/))
+}
+
 // A name that begins with a dot is one under which something is being made.
 
 export function isPageName(name: string): boolean {

@@ -24,7 +24,7 @@ export function thisProcess(): ProcessIdentity {
   return own
 }
 
-export function isThisProcess({ pid, pidNamespace }: ProcessIdentity): boolean {
+export function isThisProcess({ pid, pidNamespace }: Pick<ProcessIdentity, 'pid' | 'pidNamespace'>): boolean {
   return pid === process.pid && pidNamespace === thisProcess().pidNamespace
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync, unlinkSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
@@ -52,7 +52,8 @@ export function notRemoved(error: unknown): string {
 /** Removes the file, if the system lets it go; `undefined` where another process was faster. */
 export function removeFile(removal: Removal): Removal | undefined {
   try {
-    unlinkSync(removal.found.path)
+    // A claim that was being made is a folder.
+    rmSync(removal.found.path, { recursive: true })
     return removal
   } catch (error) {
     return hasCode(error, 'ENOENT') ? undefined : { ...removal, isRemoved: false, reason: notRemoved(error) }

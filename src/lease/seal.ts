@@ -1,4 +1,5 @@
 import { platform } from '#platform'
+import { engineOf } from '../engine/kept-engine.js'
 import { openCore } from '../engine/open.js'
 import { leasedSpec } from '../generator/leased.js'
 import { settle } from '../generator/settings.js'
@@ -14,7 +15,7 @@ export function sealNode(handle: LeaseHandle, { node, generation, floor, ceiling
   try {
     const settings = settle({ lease: handle })
     const spec = leasedSpec(settings, readLeaseOption(handle), { node, generation }, 0, platform.wallMs())
-    const core = openCore(settings.engine, spec)
+    const core = openCore(engineOf(spec.key) ?? settings.engine, spec)
     try {
       const { bits } = settings.layout.sequence
       const word = core.raiseFloor(BigInt(ceiling) << BigInt(bits), 0)

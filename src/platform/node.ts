@@ -1,5 +1,5 @@
 import { makeStateMemory } from '../engine/js/state-table.js'
-import { claimExists, claimPath, handOver, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
+import { claimPath, giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
 import { randomBits } from '../host/random.js'
 import { sleep } from '../host/sleep.js'
@@ -45,11 +45,10 @@ export const platform: Platform = {
 
   claims: {
     pathOf: claimPath,
-    exists: claimExists,
     take: takeClaim,
     isHeld: isClaimHeld,
     release: releaseClaim,
-    handOver,
+    giveToPage,
     randomBits,
   },
 

@@ -1,9 +1,8 @@
 import { platform } from '#platform'
 import type { Core, CoreSpec } from '../engine/engine.js'
 import { JsCore } from '../engine/js/core.js'
-import { FollowingCore } from '../engine/js/following-core.js'
 import { StateTable } from '../engine/js/state-table.js'
-import { forgetState } from '../engine/js/thread-states.js'
+import { ThreadStates } from '../engine/js/thread-states.js'
 import { show, typeError } from '../errors.js'
 import { Generator } from '../generator/generator.js'
 import type { IdGenerator } from '../generator/id-generator.js'
@@ -111,7 +110,5 @@ const tableBytes = 32 * 1024
 /** Opens a state in memory of its own, which goes with the generator: a suite may make and reset many thousands. */
 function open(spec: CoreSpec): Core {
   const table = new StateTable(new ArrayBuffer(tableBytes))
-  const core = new JsCore(spec, table, { ...platform, claims: undefined })
-  forgetState(spec.key)
-  return new FollowingCore(core, spec, { follow: open, move: open })
+  return new JsCore(spec, new ThreadStates(table, { ...platform, claims: undefined }), open)
 }

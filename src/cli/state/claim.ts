@@ -5,7 +5,8 @@ import { ago } from '../rows.js'
 import { clockText, idRows, idsRows, plainIds, plainMoment } from './show.js'
 
 /** The time of the last id in a list, and the process that holds the claim. */
-export function claimTime({ timeMs, holder }: Claim): string {
+export function claimTime({ latest, timeMs, holder }: Claim): string {
+  if (latest.says.use === 'page') return 'in its page'
   if (holder === undefined) return timeMs === undefined ? 'none' : ago(timeMs)
   const process = { running: `process ${holder.pid}`, gone: 'gone', unknown: 'another container' }[holder.fate]
   return `${timeMs === undefined ? 'none' : `before ${ago(timeMs)}`}, ${process}`
@@ -21,7 +22,7 @@ export function plainClaim({ path, latest, ids, lastSlot, timeMs, holder }: Clai
     lastId: lastSlot === undefined ? null : String(ids.at(lastSlot)),
     ...plainMoment(lastSlot === undefined ? undefined : timeMs),
     clock: ids.clock,
-    ceiling: holder === undefined || timeMs === undefined ? null : plainMoment(timeMs),
+    ceiling: latest.says.use === 'released' || timeMs === undefined ? null : plainMoment(timeMs),
     use: latest.says.use,
     step: latest.number,
     heldBy: holder ?? null,
@@ -30,7 +31,8 @@ export function plainClaim({ path, latest, ids, lastSlot, timeMs, holder }: Clai
 
 /** As lines for people. */
 export function claimLines({ path, latest, ids, lastSlot, timeMs, holder }: Claim, paint: Paint): string[] {
-  const isKnown = holder === undefined || timeMs === undefined
+  const { use } = latest.says
+  const isKnown = use === 'released' || timeMs === undefined
   return table([
     ['claim', printable(path)],
     ['format', String(latest.says.format)],
@@ -38,7 +40,7 @@ export function claimLines({ path, latest, ids, lastSlot, timeMs, holder }: Clai
     ...(lastSlot === undefined ? [['last id', isKnown ? 'none yet' : 'not known']] : idRows(ids, lastSlot)),
     ...(isKnown ? [] : [['ceiling', `ids before ${ago(timeMs)}`]]),
     ['clock', clockText(ids)],
-    ['held by', heldBy(holder)],
+    ['held by', use === 'page' ? 'no process: the page beside it counts' : heldBy(holder)],
   ])
 }
 

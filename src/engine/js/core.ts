@@ -10,10 +10,9 @@ import {
 } from '../engine.js'
 import { clockFor } from './clocks.js'
 import type { IdWriter } from './id-writer.js'
-import { type JsSurroundings, Reserver } from './reserver.js'
+import { Reserver } from './reserver.js'
 import { endRun, type Run } from './run.js'
-import type { Reserved } from './state.js'
-import type { StateTable } from './state-table.js'
+import type { ThreadStates } from './thread-states.js'
 
 // One for all generators of the thread, because a caller reads them before another call can write them.
 const id64 = new BigUint64Array(1)
@@ -32,37 +31,29 @@ const observation: Observation = {
 /**
  * The engine in TypeScript. Imports nothing from Node, and holds ticks and sequence numbers as numbers: a bigint is
  * made once for an id, when `id` is read.
- *
- * Once another engine of the process counts the key, it makes no ids any more, and `hasMoved` says so. It has one state for
- * good: {@link FollowingCore} goes on with another one.
  */
-export class JsCore implements Omit<Core, 'moveTo'> {
+export class JsCore implements Core {
   readonly #clock: () => number
-  readonly #writer: IdWriter
-  readonly #reserver: Reserver
-  readonly #run: Run
-  readonly #id: number
+  readonly #reopen: (spec: CoreSpec) => Core
+  #reserver: Reserver
+  #writer: IdWriter
+  #run: Run
+  #id: number
   #issued = 0
   #isClosed = false
 
-  /** @throws GraupelError as {@link Claims} says, where the spec's place is the host. */
-  constructor(spec: CoreSpec, table: StateTable, surroundings: JsSurroundings) {
-    this.#clock = clockFor(spec, surroundings)
-    this.#reserver = new Reserver(spec, table, surroundings)
+  /**
+   * @param reopen - Opens the core of this engine that takes the place of this one; for `moveTo`.
+   * @throws GraupelError as {@link Claims} says, if the spec's place is the host.
+   */
+  constructor(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core) {
+    this.#clock = clockFor(spec, states.clocks)
+    this.#reopen = reopen
+    this.#reserver = new Reserver(spec, states)
     this.#writer = this.#reserver.writer
     this.#run = this.#reserver.run
     this.#id = this.#reserver.id
     if (spec.history) this.#reserver.state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
-  }
-
-  /** Whether the last call found that another engine counts the key. Its result has no meaning then. */
-  get hasMoved(): boolean {
-    return this.#reserver.hasMoved
-  }
-
-  /** Ids that it made. */
-  get issued(): number {
-    return this.#issued
   }
 
   get id(): bigint {
@@ -154,7 +145,7 @@ export class JsCore implements Omit<Core, 'moveTo'> {
     if (this.#isClosed) return 0
     const drained = this.#drain(array, from, to, nowTick)
     if (from + drained === to) return drained
-    let reserved: Reserved
+    let reserved: ReturnType<Reserver['reserveRange']>
     try {
       reserved = this.#reserver.reserveRange(nowTick, limitTick, to - from - drained)
     } catch (error) {
@@ -183,11 +174,21 @@ export class JsCore implements Omit<Core, 'moveTo'> {
   }
 
   raiseCeiling(slot: bigint): void {
-    if (!this.#isClosed && this.#reserver.spec.bound === 'external') this.#reserver.raiseCeiling(slot)
+    if (!this.#isClosed && this.#reserver.spec.bound === 'external') this.#reserver.state.raiseExternalCeiling(slot)
   }
 
   raiseFloor(slot: bigint, highTick: number): bigint {
     return this.#isClosed ? slot : this.#reserver.raiseFloor(slot, highTick)
+  }
+
+  moveTo(spec: CoreSpec): void {
+    if (this.#isClosed) return
+    const next = this.#reopen(spec) as JsCore
+    this.#reserver.close()
+    this.#reserver = next.#reserver
+    this.#writer = next.#writer
+    this.#run = next.#run
+    this.#id = next.#id
   }
 
   failure(): Error {
@@ -244,6 +245,6 @@ export class JsCore implements Omit<Core, 'moveTo'> {
   }
 }
 
-function statusOf(reserved: Exclude<Reserved, 'reserved'>): number {
+function statusOf(reserved: 'ahead' | 'ceiling'): number {
   return reserved === 'ceiling' ? Status.ceiling : Status.ahead
 }

@@ -1,47 +1,36 @@
-import type { Claims } from '../claims.js'
 import type { CoreSpec } from '../engine.js'
 import type { JsClaim } from './claim.js'
-import type { SystemClocks } from './clocks.js'
 import type { IdWriter } from './id-writer.js'
 import type { Run } from './run.js'
 import { SequenceStart } from './sequence-start.js'
 import type { Reserved, State } from './state.js'
-import type { StateTable } from './state-table.js'
-import { type ThreadState, threadStateFor } from './thread-states.js'
-import { isGivenBack, movedAway } from './word.js'
-
-/** What the js engine needs of where it runs. */
-export interface JsSurroundings extends SystemClocks {
-  sleep(ms: number): void
-  /** What keeps other processes away; undefined where there are no others, or none that can be seen. */
-  readonly claims: Claims | undefined
-}
+import type { ThreadState, ThreadStates } from './thread-states.js'
+import { isGivenBack } from './word.js'
 
 let lastId = 0
+
+/** A claim's ceiling is raised when it is met. */
+type Outcome = Exclude<Reserved, 'claim ceiling'>
 
 /** One generator's reservations, and the runs that its thread hands out of them. Not the hot path. */
 export class Reserver {
   readonly spec: CoreSpec
   /** Names the generator as the holder of a run. */
   readonly id = ++lastId
-  /** Whether the last call found that another engine counts the key. */
-  hasMoved = false
   readonly #own: ThreadState
   readonly #start: SequenceStart
 
-  /** @throws GraupelError as {@link Claims} says, where the spec's place is the host. */
-  constructor(spec: CoreSpec, table: StateTable, surroundings: JsSurroundings) {
-    this.#own = threadStateFor(spec, table, surroundings.claims, surroundings)
+  /** @throws GraupelError as {@link Claims} says, if the spec's place is the host. */
+  constructor(spec: CoreSpec, states: ThreadStates) {
+    this.#own = states.of(spec)
     this.spec = spec
     const { state, claim } = this.#own
     this.#start = SequenceStart.of(spec.sequenceStart, spec.seed, spec.sequenceBits)
     state.claim.countGenerators(1)
     try {
-      if (spec.place === 'host' && claim?.isHeld === false && state.word() !== movedAway) {
-        this.hasMoved = !claim.open(surroundings.sleep)
-      }
+      if (spec.place === 'host' && claim?.isHeld === false) claim.open(states.sleep, spec.lockMs)
     } catch (error) {
-      state.claim.countGenerators(-1)
+      this.close()
       throw error
     }
   }
@@ -68,19 +57,17 @@ export class Reserver {
     return this.spec.bound === 'external' ? this.state.externalCeiling() : undefined
   }
 
-  /** The state word. Takes the key again where it was given back. */
+  /** The state word. Takes the key again if it was given back. @throws GraupelError as {@link Claims} says */
   word(): bigint {
-    this.hasMoved = false
     for (;;) {
       const word = this.state.word()
-      const isGone = isGivenBack(word)
-      this.hasMoved = word === movedAway || (isGone && !this.#takeClaim())
-      if (this.hasMoved || !isGone) return word
+      if (!isGivenBack(word)) return word
+      this.#takeClaim()
     }
   }
 
   /** Reserves the thread's next run. */
-  reserveRun(nowTick: number, limitTick: number): Reserved {
+  reserveRun(nowTick: number, limitTick: number): Outcome {
     const size = this.#nextSize(nowTick)
     const reserved = this.#reserve(nowTick, () =>
       this.state.reserve(nowTick, limitTick, size, true, this.#start, this.externalCeiling()),
@@ -90,7 +77,7 @@ export class Reserver {
   }
 
   /** The same, for this generator alone, of what was left unused in a past tick. @param size - As the next run by default. */
-  reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Reserved {
+  reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Outcome {
     const reserved = this.#reserve(nowTick, () => this.state.reserveUnused(nowTick, size))
     if (reserved === 'reserved') {
       this.#beginRun(nowTick, size)
@@ -101,24 +88,16 @@ export class Reserver {
   }
 
   /** Reserves up to `want` slots, which are in `state.range` then, and not in the run. */
-  reserveRange(nowTick: number, limitTick: number, want: number): Reserved {
+  reserveRange(nowTick: number, limitTick: number, want: number): Outcome {
     return this.#reserve(nowTick, () =>
       this.state.reserve(nowTick, limitTick, want, false, this.#start, this.externalCeiling()),
     )
-  }
-
-  /** Raises the bound of all generators that have one. */
-  raiseCeiling(slot: bigint): void {
-    // In this order: an engine that takes the key over reads the bound after it has moved the word.
-    this.state.raiseExternalCeiling(slot)
-    this.hasMoved = this.state.word() === movedAway
   }
 
   /** Lets nothing below a slot be reserved; the word as it was before. */
   raiseFloor(slot: bigint, highTick: number): bigint {
     for (;;) {
       this.word()
-      if (this.hasMoved) return slot
       const former = this.state.raiseFloor(slot)
       if (former === undefined) continue
       this.state.raiseHighTick(highTick)
@@ -128,26 +107,26 @@ export class Reserver {
 
   /** The generator makes no ids any more. The last one of the process on this key gives it back. */
   close(): void {
-    this.hasMoved = false
     if (this.state.claim.countGenerators(-1) === 0) this.#own.claim?.release()
   }
 
   /**
-   * Reserves below the claim's ceiling, which is raised where it is met.
+   * Reserves below the claim's ceiling, which is raised when it is met.
    *
    * @throws GraupelError as {@link Claims} says
    */
-  #reserve(nowTick: number, reserve: () => Reserved): Reserved {
-    this.hasMoved = false
-    let reserved: Reserved = this.#own.claim?.check(nowTick) === false ? 'moved' : reserve()
-    while (reserved === 'claim ceiling') reserved = this.#takeClaim() ? reserve() : 'moved'
-    this.hasMoved = reserved === 'moved'
-    return reserved
+  #reserve(nowTick: number, reserve: () => Reserved): Outcome {
+    this.#own.claim?.check(nowTick)
+    for (;;) {
+      const reserved = reserve()
+      if (reserved !== 'claim ceiling') return reserved
+      this.#takeClaim()
+    }
   }
 
   /** There is a claim, because only claims have ceilings, and only what was claimed is given back. */
-  #takeClaim(): boolean {
-    return (this.#own.claim as JsClaim).take()
+  #takeClaim(): void {
+    ;(this.#own.claim as JsClaim).take()
   }
 
   /** Runs double within a tick, up to a 64th of it; `NextSize` of `generator.h` has the reason. */

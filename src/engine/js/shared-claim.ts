@@ -1,5 +1,5 @@
 import { fields32, fields64, type StateTable } from './state-table.js'
-import { givenBackSign, isGivenBack, movedAway } from './word.js'
+import { givenBackSign, isGivenBack } from './word.js'
 
 /** A ceiling below which there is nothing. Zero is none. */
 const lowestCeiling = 1n
@@ -47,13 +47,13 @@ export class SharedClaim {
     return Atomics.add(this.#table.words32, this.#at32 + fields32.generators, change) + change
   }
 
-  /** Stops every thread at the word, and returns that; `undefined` where the word was moved or given back before. */
+  /** Stops every thread at the word, and returns that; `undefined` if the word was given back before. */
   giveBack(): bigint | undefined {
     const { words32, words64 } = this.#table
     const sign = givenBackSign(Atomics.add(words32, this.#at32 + fields32.timesGivenBack, 1))
     for (;;) {
       const word = Atomics.load(words64, this.#wordAt)
-      if (word === movedAway || isGivenBack(word)) return undefined
+      if (isGivenBack(word)) return undefined
       if (Atomics.compareExchange(words64, this.#wordAt, word, sign) !== word) continue
       // The ceiling keeps what is given back. The next claim may have a lower ceiling than this one had, and ceilings are
       // only raised.

@@ -23,6 +23,14 @@ export class SlotClock implements ClaimClock {
     this.nowMs = nowMs
   }
 
+  get maxTick(): number {
+    return this.#spec.maxTick
+  }
+
+  get endSlot(): bigint {
+    return this.#slots.at(this.maxTick + 1, 0)
+  }
+
   nowTick(): number {
     const { epochMs, tickMs } = this.#spec
     return Math.floor((this.nowMs() - epochMs) / tickMs)

@@ -11,11 +11,11 @@ import { GraupelError } from '../../errors.js'
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 
-const version = 3
+const version = 4
 const buckets = 4096
 const bucketsAt = 16
 const headerBytes = bucketsAt + buckets * 4
-const recordBytes = 56
+const recordBytes = 64
 
 /** The fields of 4 bytes in a record, in units of 4 bytes from its beginning. */
 export const fields32 = {
@@ -27,15 +27,17 @@ export const fields32 = {
   claimStep: 3,
   generators: 4,
   timesGivenBack: 5,
+  /** The engine that counts the key in this process; 0 before the first generator. */
+  engine: 6,
 } as const
 
 /** The fields of 8 bytes in a record, in units of 8 bytes from its beginning. */
 export const fields64 = {
-  word: 3,
-  highTick: 4,
+  word: 4,
+  highTick: 5,
   /** 0 where there is none. */
-  claimCeiling: 5,
-  externalCeiling: 6,
+  claimCeiling: 6,
+  externalCeiling: 7,
 } as const
 
 /** The size up to which the table may grow. Before it is used it costs address space, not memory. */
@@ -96,6 +98,12 @@ export class StateTable {
       Atomics.store(this.words32, made / 4 + fields32.next, first)
       if (Atomics.compareExchange(this.words32, bucket, first, made) === first) return made
     }
+  }
+
+  /** Writes the number of an engine for a key that has none; the number that is there afterwards. 0 only reads. */
+  keepEngine(key: string, engine: number): number {
+    const at = this.find(key) / 4 + fields32.engine
+    return Atomics.compareExchange(this.words32, at, 0, engine) || engine
   }
 
   /** Raises an element of `words64` to a value; does nothing where it is as high already. */

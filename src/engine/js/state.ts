@@ -3,13 +3,13 @@ import type { SequenceStart } from './sequence-start.js'
 import { SharedClaim } from './shared-claim.js'
 import { type SlotRange, Slots } from './slots.js'
 import { fields32, fields64, type StateTable } from './state-table.js'
-import { isGivenBack, movedAway } from './word.js'
+import { isGivenBack } from './word.js'
 
 /**
  * What a reservation ended with. With `ceiling`, the next slot lies above the claim's ceiling, or the key was given back;
  * with `bound`, it lies above the bound of the caller.
  */
-export type Reserved = 'reserved' | 'ahead' | 'moved' | 'claim ceiling' | 'ceiling'
+export type Reserved = 'reserved' | 'ahead' | 'claim ceiling' | 'ceiling'
 
 /**
  * The state of one node: the state word (the first slot that is free) and what lies beside it, which all threads of the
@@ -90,7 +90,6 @@ export class State {
     this.raiseHighTick(nowTick)
     for (;;) {
       const word = this.word()
-      if (word === movedAway) return 'moved'
       if (isGivenBack(word)) return 'claim ceiling'
       const passed = word <= nowSlot
       const tick = passed ? nowTick : slots.tickOf(word)
@@ -122,7 +121,6 @@ export class State {
   /** Reserves up to `want` slots of the past tick `nowTick` that were never issued. */
   reserveUnused(nowTick: number, want: number): Reserved {
     const word = this.word()
-    if (word === movedAway) return 'moved'
     if (isGivenBack(word)) return 'claim ceiling'
     const history = this.#history()
     if (word === 0n || this.tickOf(word - 1n) <= nowTick || history === undefined) return 'ahead'
@@ -142,7 +140,7 @@ export class State {
     let next: bigint
     do {
       word = this.word()
-      if (word === movedAway || isGivenBack(word)) return
+      if (isGivenBack(word)) return
       next = word <= nowSlot ? nowSlot + 1n : word < end ? word + 1n : word
       const wordTick = slots.tickOf(next - 1n)
       history.raiseFloor(slots.at(Math.max(wordTick, nowTick) + 1, 0))
@@ -151,28 +149,14 @@ export class State {
   }
 
   /**
-   * Hands this key over to the native engine, which knows with which slot to go on before it is asked.
-   *
-   * @param raise - Makes sure that the native engine issues nothing below a slot.
-   */
-  moveTo(raise: (slot: bigint) => void): void {
-    for (;;) {
-      const word = this.word()
-      if (word === movedAway) return
-      raise(isGivenBack(word) ? this.claim.ceiling : word)
-      if (this.#move(word, movedAway)) return
-    }
-  }
-
-  /**
    * No slot below this one is reserved any more; `RaiseFloor` of `state.h`.
    *
-   * @returns The word as it was before; `undefined` where it was moved or given back.
+   * @returns The word as it was before; `undefined` if it was given back.
    */
   raiseFloor(slot: bigint): bigint | undefined {
     for (;;) {
       const word = this.word()
-      if (word === movedAway || isGivenBack(word)) return undefined
+      if (isGivenBack(word)) return undefined
       // Before the word: ticks below may hold ids that no mark knows of.
       this.#history()?.raiseFloor(slot)
       if (word >= slot || this.#move(word, slot)) return word

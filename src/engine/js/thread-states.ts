@@ -3,7 +3,7 @@ import type { CoreSpec } from '../engine.js'
 import { JsClaim } from './claim.js'
 import { clockFor, type SystemClocks } from './clocks.js'
 import { IdWriter } from './id-writer.js'
-import { emptyRun, endRun, type Run } from './run.js'
+import { emptyRun, type Run } from './run.js'
 import { State } from './state.js'
 import type { StateTable } from './state-table.js'
 
@@ -16,47 +16,52 @@ export interface ThreadState {
   readonly claim: JsClaim | undefined
 }
 
-/**
- * The states of this thread by key, for all of its generators. Those with an external ceiling have runs of their own, which
- * end below it. Kept for as long as the thread lives, unless they are forgotten.
- */
-const open = new Map<string, ThreadState>()
-const external = new Map<string, ThreadState>()
+/** What the js engine needs of where it runs. */
+export interface JsSurroundings extends SystemClocks {
+  sleep(ms: number): void
+  /** What keeps other processes away; undefined where there are no others, or none that can be seen. */
+  readonly claims: Claims | undefined
+}
 
-export function threadStateFor(
-  spec: CoreSpec,
-  table: StateTable,
-  claims: Claims | undefined,
-  clocks: SystemClocks,
-): ThreadState {
-  const { key, sequenceBits, maxTick } = spec
-  const states = spec.bound === 'external' ? external : open
-  let found = states.get(key)
-  if (found === undefined) {
-    const state = new State(table, table.find(key), sequenceBits, maxTick)
-    const claim = claims && new JsClaim(claims, table.token(claims.randomBits), state, spec, clockFor(spec, clocks))
-    found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
-    states.set(key, found)
+/** The states of a table that this thread uses, one of each key for all of its generators. */
+export class ThreadStates {
+  readonly table: StateTable
+  readonly #surroundings: JsSurroundings
+  readonly #open = new Map<string, ThreadState>()
+  /** Generators with an external ceiling have runs of their own, which end below it. */
+  readonly #external = new Map<string, ThreadState>()
+
+  constructor(table: StateTable, surroundings: JsSurroundings) {
+    this.table = table
+    this.#surroundings = surroundings
   }
-  return found
-}
 
-/** Lets go of a state whose table no other generator has: what uses it already keeps it. */
-export function forgetState(key: string): void {
-  open.delete(key)
-}
-
-/** Drops what this thread still has of a key to hand out, because another engine goes on from its end. */
-export function endRuns(key: string): void {
-  for (const states of [open, external]) {
-    const run = states.get(key)?.run
-    if (run !== undefined) endRun(run)
+  get clocks(): SystemClocks {
+    return this.#surroundings
   }
-}
 
-/** Gives back every key that this process has claimed and this thread knows of; for the end of the process. */
-export function releaseClaims(): void {
-  for (const states of [open, external]) {
-    for (const { claim } of states.values()) claim?.release()
+  get sleep(): (ms: number) => void {
+    return this.#surroundings.sleep
+  }
+
+  of(spec: CoreSpec): ThreadState {
+    const { key, sequenceBits, maxTick } = spec
+    const states = spec.bound === 'external' ? this.#external : this.#open
+    let found = states.get(key)
+    if (found === undefined) {
+      const { table } = this
+      const { claims } = this.#surroundings
+      const state = new State(table, table.find(key), sequenceBits, maxTick)
+      const clock = clockFor(spec, this.clocks)
+      const claim = claims && new JsClaim(claims, table.token(claims.randomBits), state, spec, clock)
+      found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
+      states.set(key, found)
+    }
+    return found
+  }
+
+  /** Gives back every key that this process has claimed and this thread knows of; for the end of the process. */
+  releaseClaims(): void {
+    for (const { claim } of this.#open.values()) claim?.release()
   }
 }

@@ -1,4 +1,5 @@
 import { high, low } from '../../halves.js'
+import type { PageStep } from '../claims.js'
 import {
   bounds,
   type CeilingWaited,
@@ -39,26 +40,19 @@ export interface Binding {
   raiseCeiling(slot: bigint): boolean
   /** What the system's clock shows; milliseconds since 1970. */
   wallMs(): number
-  /** Whether the js engine may count a key in this process; false where the native one was first. */
-  countsInJs(key: string): boolean
-}
-
-/** How the js engine is involved with a key that is opened natively. */
-interface BesideJs {
-  /** There is a claim of the key, which the caller turns into a page. */
-  readonly ignoresClaim: boolean
-  /** The js engine may have counted the key in this process, and the caller carries its word over. */
-  readonly takesOver: boolean
+  /** Writes the number of an engine for a key that has none in this process; the number that is there afterwards. */
+  keepEngine(key: string, engine: number): number
 }
 
 /** A binding and the views of its mailbox; one per thread. */
 export interface NativeEngine {
   readonly binding: Binding
   /**
+   * @param step - The step of the key's claim that leaves the key to the page, if there is a claim.
    * @param reopen - Opens the core of this engine that takes the place of this one; for `moveTo`.
    * @throws what `errorOf` makes of a fault.
    */
-  open(spec: CoreSpec, beside: BesideJs, reopen: (spec: CoreSpec) => Core): Core
+  open(spec: CoreSpec, step: PageStep | undefined, reopen: (spec: CoreSpec) => Core): Core
 }
 
 // The mailbox (`native/binding/environment.h`), in units of each view.
@@ -109,13 +103,15 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     /** The addon forgets the generator when this is collected. */
     owner: unknown
 
-    constructor(spec: CoreSpec, beside: BesideJs, reopen: (spec: CoreSpec) => Core) {
+    constructor(spec: CoreSpec, step: PageStep | undefined, reopen: (spec: CoreSpec) => Core) {
       this.#reopen = reopen
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
       this.owner = binding.open({
         ...spec,
-        ...beside,
+        claimStep: step?.name ?? '',
+        claimNext: step?.next ?? '',
+        claimFloor: step?.floor ?? 0n,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
         place: places[spec.place],
@@ -248,5 +244,5 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
   }
 
-  return { binding, open: (spec, beside, reopen) => new NativeCore(spec, beside, reopen) }
+  return { binding, open: (spec, step, reopen) => new NativeCore(spec, step, reopen) }
 }
