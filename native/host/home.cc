@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -36,9 +37,22 @@ struct Registry {
   }
 };
 
+void LeavePages();
+
 Registry<Page>& OpenPages() {
   static auto& pages = *new Registry<Page>;
+  [[maybe_unused]] static const int registered = std::atexit(LeavePages);
   return pages;
+}
+
+// process.exit() ends JavaScript in all threads, and destroys no page.
+void LeavePages() {
+  Registry<Page>& pages = OpenPages();
+  const std::unique_lock<std::mutex> lock(pages.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (const auto& [name, known] : pages.by_name) {
+    if (const std::shared_ptr<Page> page = known.lock()) page->Leave();
+  }
 }
 
 Registry<DurableCeiling>& OpenCeilings() {
@@ -80,10 +94,13 @@ Fault AsPageFault(Fault fault) {
   return fault;
 }
 
-// Lets nothing below `slot` be reserved. The history keeps its floor if the word is
-// there already.
-void RaiseFloorOnce(State& state, uint64_t slot) {
-  if (state.word.load(std::memory_order_acquire) < slot) RaiseFloor(state, slot);
+// Lets nothing below `slot` be reserved. If the word is there already, the history
+// keeps its floor.
+void Continue(State& state, uint64_t slot, uint64_t high_tick) {
+  if (state.word.load(std::memory_order_acquire) >= slot) return;
+  RaiseFloor(state, slot);
+  // [high] A clock that shows less is behind.
+  RaiseTo(state.high_tick, high_tick);
 }
 
 // As MoveTo, unless both are the same memory.
@@ -117,7 +134,8 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
     // Deleted since it was found.
     if (fault.kind == Fault::Kind::kLost) continue;
     if (!fault.IsNone()) return AsPageFault(std::move(fault));
-    RaiseFloorOnce(found->state(), found->step().floor);
+    const uint64_t floor = found->step().floor;
+    if (floor > 0) Continue(found->state(), floor, layout.TickOf(floor - 1));
     // Only now, because a page is sealed after its successor is open.
     if (!Move(old.get(), *found) || !Move(former, *found)) continue;
     known = found;
@@ -200,8 +218,7 @@ Fault OpenHome(const HomeOptions& options, Home* home) {
     home->state = &home->page->state();
     if (!MoveTo(own, *home->state)) continue;
     // Left by a page that this process had open before.
-    RaiseFloorOnce(*home->state, own.last.load());
-    RaiseTo(home->state->high_tick, own.high_tick.load(std::memory_order_relaxed));
+    Continue(*home->state, own.last.load(), own.high_tick.load());
     if (options.bound == Bound::kFile) {
       fault = FileCeilingOf(options, home->page, &home->file_ceiling);
       if (!fault.IsNone()) return fault;

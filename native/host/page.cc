@@ -65,7 +65,7 @@ Page::~Page() {
     RaiseTo(own.last, word != kSealed ? word : state().last.load());
     RaiseTo(own.high_tick, state().high_tick.load(std::memory_order_relaxed));
   }
-  Users::Leave(user_);
+  Leave();
   Unmap(address_, kBytes);
 }
 

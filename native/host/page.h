@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "../core/state.h"
 #include "header.h"
@@ -54,6 +55,8 @@ class Page : public Replaceable {
 
   // Says that slots of the page are handed out from now on.
   void Use() { is_used_ = true; }
+  // Says that no slot is handed out any more, at the end of the process.
+  void Leave() { Users::Leave(std::exchange(user_, nullptr)); }
 
   const Identity& identity() const { return identity_; }
   const Lineage& lineage() const { return lineage_; }

@@ -1,5 +1,5 @@
 import type { Claimant, ClaimClock, Claimed, PageStep } from '../engine/claims.js'
-import { attempt } from './attempt.js'
+import { attempt, hasCode } from './attempt.js'
 import { changeClaim, checkFree, claimPath, isHolder, withClaim } from './claim-access.js'
 import { damagedClaim, type Latest, latestStep, makeStep, nameAfter, removeChain, removeOlder, type Use } from './claim-steps.js'
 import { pageBeside } from './name.js'
@@ -96,9 +96,14 @@ export function giveToPage(path: string, claimant: Claimant, clock: ClaimClock):
  */
 export function forgetClaim(place: string, latest: Latest): boolean {
   const { key, description } = latest.says
-  if (makeStep({ key, description, owner: '' }, place, latest, 0n, 'page') === undefined) return false
-  removeChain(place)
-  return true
+  try {
+    if (makeStep({ key, description, owner: '' }, place, latest, 0n, 'page') === undefined) return false
+    removeChain(place)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
 }
 
 function makeAndTidy(

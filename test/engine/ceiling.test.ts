@@ -266,36 +266,3 @@ describe.each(engines)('a floor of the %s engine that is raised over ticks with 
     expect(above.every((slot) => slot >= floor)).toBe(true)
   })
 })
-
-describe.skipIf(engines.length === 1)('a ceiling of a node that the native engine takes over', () => {
-  it('is where it was', () => {
-    const spec = specFor(freshNamespace(), { clock: 'wall', nowMs: Date.now() })
-    const js = openCore('js', spec)
-    const nowTick = BigInt(js.observe().nowTick)
-    js.raiseCeiling((nowTick + 60_000n) * 8n)
-    expect(js.step()).toBe(Status.ok)
-    const native = openCore('native', spec)
-    expect(native.step()).toBe(Status.ok)
-    expect(native.id).toBeGreaterThan(js.id)
-    expect(native.observe().ceilingTick).toBe(Number(nowTick) + 60_000)
-    // By the core that was there before, too.
-    js.raiseCeiling((nowTick + 70_000n) * 8n)
-    expect(native.observe().ceilingTick).toBe(Number(nowTick) + 70_000)
-    expect(js.observe().ceilingTick).toBe(Number(nowTick) + 70_000)
-  })
-
-  it('has floors that say where slots were used by either engine', () => {
-    const spec = specFor(freshNamespace(), { clock: 'wall', nowMs: Date.now(), bound: 'none' })
-    const js = openCore('js', spec)
-    expect(js.step()).toBe(Status.ok)
-    const used = slotOf(js.id) + 1n
-    expect(js.raiseFloor(0n, 0)).toBe(used)
-    const native = openCore('native', spec)
-    expect(native.raiseFloor(0n, 0)).toBe(used)
-    const later = used + 80_000n
-    expect(native.raiseFloor(later, 0)).toBe(used)
-    // By the core that was there before, too.
-    expect(js.raiseFloor(later + 8n, 0)).toBe(later)
-    expect(native.raiseFloor(0n, 0)).toBe(later + 8n)
-  })
-})

@@ -10,8 +10,6 @@ import { nodeOf, nowSlot, slotOf, specFor, tick } from './tiny.js'
 // Cores that go on with another state.
 
 const free: Partial<CoreSpec> = { bound: 'none' }
-/** On the clock of the system, where one engine takes over what the other one counts. */
-const realClock = (): Partial<CoreSpec> => ({ ...free, clock: 'wall', nowMs: Date.now() })
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -124,46 +122,5 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const others = Array.from({ length: 100 }, () => open(specFor(namespace, free, 101)))
     expect([core.step(), nodeOf(core.id), core.observe().issued]).toEqual([Status.ok, 100n, 1])
     expect(others[0]?.observe()).toMatchObject({ issued: 0, lastTick: -1 })
-  })
-})
-
-describe.skipIf(engines.length === 1)('a core that moves between the engines', () => {
-  it('is counted by the js engine again, after the native engine had taken the former key over', () => {
-    const namespace = freshNamespace()
-    const js = openCore('js', specFor(namespace, realClock(), 1))
-    expect(js.step()).toBe(Status.ok)
-    const native = openCore('native', specFor(namespace, realClock(), 1))
-    expect([js.step(), js.observe().issued]).toEqual([Status.ok, 2])
-    js.moveTo(specFor(namespace, realClock(), 2))
-    expect([js.step(), nodeOf(js.id), js.observe().issued]).toEqual([Status.ok, 2n, 3])
-    expect([native.step(), nodeOf(native.id)]).toEqual([Status.ok, 1n])
-    // The js engine counts it: the native one takes it over now, and the core follows.
-    const other = openCore('native', specFor(namespace, realClock(), 2))
-    expect(other.raiseFloor(0n, 0)).toBe(slotOf(js.id) + 1n)
-    expect([js.step(), nodeOf(js.id), js.observe().issued]).toEqual([Status.ok, 2n, 4])
-  })
-
-  it('follows to a key that the native engine counts, and carries on above a key that the js engine counts', () => {
-    const namespace = freshNamespace()
-    const [first, second, third] = [1, 2, 3].map((node) => specFor(namespace, realClock(), node)) as [
-      CoreSpec,
-      CoreSpec,
-      CoreSpec,
-    ]
-    const native = openCore('native', second)
-    const js = openCore('js', first)
-    native.raiseFloor((BigInt(native.observe().nowTick) + 60_000n) * 8n, 0)
-    expect(js.step()).toBe(Status.ok)
-    js.moveTo(second)
-    expect(js.raiseFloor(0n, 0)).toBe(native.raiseFloor(0n, 0))
-    expect([js.step(), js.observe().issued]).toEqual([Status.ahead, 1])
-    js.moveTo(third)
-    expect([js.step(), nodeOf(js.id), js.observe().issued]).toEqual([Status.ok, 3n, 2])
-    const used = slotOf(js.id) + 1n
-    native.moveTo(third)
-    expect(native.raiseFloor(0n, 0)).toBe(used)
-    const end = used + 80_000n
-    native.raiseFloor(end, 0)
-    expect(js.raiseFloor(0n, 0)).toBe(end)
   })
 })

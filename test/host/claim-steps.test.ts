@@ -1,16 +1,17 @@
-import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { GraupelError } from '../../dist/errors.js'
-import { claimExists, forgetClaim, handOver, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
+import { forgetClaim, giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
 import { latestStep } from '../../dist/host/claim-steps.js'
+import { pageAt } from '../../dist/host/format.js'
 import { nameOf } from '../../dist/host/name.js'
 import { caught } from '../support/engines.ts'
 import { sleeper } from '../support/sleeper.ts'
+import { bytesOf } from '../support/state-bytes.ts'
 
-// The steps of a claim, with another process between any two calls of this one: what it does is done in front of the call
-// to the system that comes next.
+// The steps of a claim, with another process between any two calls of this one: its actions are done in front of the call to
+// the system that comes next.
 
 const root = mkdtempSync(join(tmpdir(), 'graupel-claim-'))
 const pages = join(root, `graupel-${process.geteuid?.()}`)
@@ -31,6 +32,8 @@ const clock = {
   nowSlot: () => 1000n,
   slotAfter: (tick: number) => BigInt(Math.max(tick, 1000) + 1),
   ceilingFrom: (floor: bigint) => (floor > 1000n ? floor : 1000n) + 500n,
+  endSlot: 1_000_000n,
+  maxTick: 999_999,
 }
 const description = JSON.stringify({ name: 'tiny' })
 let count = 0
@@ -39,15 +42,17 @@ function claimant() {
   count += 1
   const key = `real 0 1 41 22 12 0 ${count} test`
   const place = join(pages, `${nameOf(key)}.claim`)
-  return { key, description, token: 'ours', place }
+  return { key, description, owner: 'ours', place }
 }
+type Own = ReturnType<typeof claimant>
 
-/** A step as another process writes it. */
-function writeStep(place: string, number: number, more: object): void {
+/** A step as another process writes it. Its token is `t` and its number, unless `more` says otherwise. */
+function writeStep({ key, place }: Own, name: string, more: object = {}): void {
   mkdirSync(place, { recursive: true, mode: 0o700 })
   const running = { pid: other.pid, pidNamespace: ownNamespace(), startTime: 0, bootId: '' }
-  const says = { format: 1, key: '', description, token: 'theirs', ceiling: '2000', use: 'counts', ...running, ...more }
-  writeFileSync(join(place, String(number)), JSON.stringify(says), { mode: 0o600 })
+  const token = `a${name.split('.')[0]}`
+  const says = { format: 1, key, description, owner: 'theirs', token, ceiling: '2000', use: 'counts', ...running, ...more }
+  writeFileSync(join(place, name), JSON.stringify(says), { mode: 0o600 })
 }
 
 function ownNamespace(): number {
@@ -55,261 +60,327 @@ function ownNamespace(): number {
 }
 
 const gone = { pid: 2 ** 22 + 1 }
-const stepsOf = (place: string) => readdirSync(place).sort()
-const saysOf = (place: string, number: number) => JSON.parse(readFileSync(join(place, String(number)), 'utf8'))
+/** A chain whose latest step is number 5. */
+function writeChain(own: Own, latest: object): void {
+  writeStep(own, '4.a3', gone)
+  writeStep(own, '5.a4', latest)
+}
+const numbersOf = ({ place }: Own) =>
+  readdirSync(place)
+    .map((name) => Number(name.split('.')[0]))
+    .sort((a, b) => a - b)
+const latestOf = ({ place }: Own) => latestStep(place)
+const remove = ({ place }: Own) => rmSync(place, { recursive: true })
+const isThere = ({ place }: Own) => existsSync(place)
 
-/** Does something in front of the next link(). */
-function beforeLink(act: () => void): void {
-  const link = fs.linkSync
-  vi.spyOn(fs, 'linkSync').mockImplementationOnce((from, to) => {
+/** Does something in front of the next link(), or of the rename() that makes the first step. */
+function before(call: 'linkSync' | 'renameSync', act: () => void): void {
+  const real = fs[call]
+  vi.spyOn(fs, call).mockImplementationOnce((from, to) => {
     act()
-    link(from, to)
+    real(from, to)
   })
 }
 
 describe('a claim', () => {
-  it('is made where there was none, and its floor is not known', () => {
+  it('is made if there was none, and begins with the next tick', () => {
     const own = claimant()
-    expect(takeClaim(own, clock)).toEqual({ step: 1, isOwn: false, floor: undefined, ceiling: 1500n })
-    expect(stepsOf(own.place)).toEqual(['1'])
+    expect(takeClaim(own, clock)).toEqual({ step: 1, isOwn: false, floor: 1001n, ceiling: 1500n })
+    expect(numbersOf(own)).toEqual([1])
     expect(isClaimHeld(own, 1)).toBe(true)
   })
 
-  it('is raised by the next step, and the former one goes', () => {
+  it('is raised by the next step, which keeps its predecessor', () => {
     const own = claimant()
     takeClaim(own, clock)
     expect(takeClaim(own, clock)).toEqual({ step: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
-    expect(stepsOf(own.place)).toEqual(['2'])
+    expect(numbersOf(own)).toEqual([1, 2])
+    expect(takeClaim(own, clock)).toMatchObject({ step: 3, floor: 2000n })
+    expect(numbersOf(own)).toEqual([2, 3])
     expect(isClaimHeld(own, 1)).toBe(false)
+    expect(isClaimHeld(own, 3)).toBe(true)
   })
 
   it('of a process that is gone is taken over at its ceiling', () => {
     const own = claimant()
-    writeStep(own.place, 7, { ...gone, ceiling: '9000' })
-    expect(takeClaim(own, clock)).toEqual({ step: 8, isOwn: false, floor: 9000n, ceiling: 9500n })
+    writeChain(own, { ...gone, ceiling: '9000' })
+    expect(takeClaim(own, clock)).toEqual({ step: 6, isOwn: false, floor: 9000n, ceiling: 9500n })
   })
 
   it('that was given back is taken at its word', () => {
     const own = claimant()
     takeClaim(own, clock)
     releaseClaim(own, 1, 1234n)
-    expect(saysOf(own.place, 2)).toMatchObject({ use: 'released', ceiling: '1234' })
-    expect(takeClaim({ ...own, token: 'another' }, clock)).toMatchObject({ step: 3, isOwn: false, floor: 1234n })
+    expect(latestOf(own)?.says).toMatchObject({ use: 'released', ceiling: '1234' })
+    expect(takeClaim({ ...own, owner: 'another' }, clock)).toMatchObject({ step: 3, isOwn: false, floor: 1234n })
   })
 
   it('of a process that runs is refused, and stays as it is', () => {
     const own = claimant()
-    writeStep(own.place, 3, {})
+    writeChain(own, {})
     expect(caught(() => takeClaim(own, clock))).toMatchObject({
       code: 'ERR_STATE_UNREACHABLE',
       message: expect.stringContaining(`process ${other.pid}`),
     })
-    expect(stepsOf(own.place)).toEqual(['3'])
+    expect(numbersOf(own)).toEqual([4, 5])
   })
 
   it('is not given back by a process that has lost it', () => {
     const own = claimant()
     takeClaim(own, clock)
-    rmSync(own.place, { recursive: true })
-    writeStep(own.place, 1, {})
+    remove(own)
+    writeStep(own, '1.b')
     releaseClaim(own, 1, 5000n)
-    expect(saysOf(own.place, 1)).toMatchObject({ use: 'counts', token: 'theirs' })
+    expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
 
-  it('is not given back where another thread has made the next step meanwhile', () => {
+  it('is not given back if another thread has made the next step meanwhile', () => {
     const own = claimant()
     takeClaim(own, clock)
     takeClaim(own, clock)
     releaseClaim(own, 1, 1234n)
-    expect(saysOf(own.place, 2)).toMatchObject({ use: 'counts', ceiling: '2000' })
+    expect(latestOf(own)?.says).toMatchObject({ use: 'counts', ceiling: '2000' })
   })
 
-  it('is lost where another process has begun it again, with the same number', () => {
+  it('is lost if another process has begun it again, with the same number', () => {
     const own = claimant()
     takeClaim(own, clock)
     expect(isClaimHeld(own, 1)).toBe(true)
-    rmSync(own.place, { recursive: true })
-    writeStep(own.place, 1, {})
+    remove(own)
+    writeStep(own, '1.b')
     expect(isClaimHeld(own, 1)).toBe(false)
   })
 
   it.each([
-    ['was not begun', 0n, 7000n],
-    ['is sealed', 2n ** 64n - 1n, 7001n],
-  ])('begins where the page may that %s', (_, word, floor) => {
+    ['has a word', 7000n, 0n, 7000n],
+    ['was not begun', 0n, 7000n, 7000n],
+    ['is sealed', 2n ** 64n - 1n, 7000n, 7001n],
+  ])('begins at the page beside it that %s', (_, word, last, floor) => {
     const own = claimant()
-    const page = Buffer.alloc(16_384)
-    page.writeBigUInt64LE(word, 3968)
-    page.writeBigUInt64LE(7000n, 3992)
-    mkdirSync(pages, { recursive: true, mode: 0o700 })
-    writeFileSync(own.place.replace(/claim$/, 'page'), page)
-    expect(takeClaim(own, clock)).toMatchObject({ floor })
+    writePage(own, word, last)
+    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor })
   })
 
   it.each([
-    ['nothing', ''],
-    ['another format', JSON.stringify({ format: 2 })],
-    ['no ceiling', JSON.stringify({ format: 1, pid: 1, ceiling: '-1' })],
-  ])('that says %s is refused, and stays as it is', (_, text) => {
+    ['running', () => other.pid, (pid: number) => `the native engine in process ${pid}`],
+    ['killed', () => gone.pid, (pid: number) => `process ${pid}, which was killed, had the page`],
+  ])('is not made beside a page that has the entry of a %s process', (_, pid, message) => {
     const own = claimant()
-    mkdirSync(own.place, { recursive: true, mode: 0o700 })
-    writeFileSync(join(own.place, '4'), text)
-    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_CORRUPT')
-    expect(stepsOf(own.place)).toEqual(['4'])
+    const path = writePage(own, 7000n, 0n, pid())
+    const error = caught(() => takeClaim(own, clock))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNREACHABLE', message: expect.stringContaining(message(pid())) })
+    if (pid() === gone.pid) expect(error.message).toContain(`'graupel state ${path} --clean'`)
+    expect(isThere(own)).toBe(false)
   })
 
-  it('is another one for each layout, node and namespace', () => {
+  it('is left to the page by a process that finds a native one in the page after its step', () => {
     const own = claimant()
-    const another = claimant()
-    takeClaim(own, clock)
-    expect(claimExists(own.key)).toBe(true)
-    expect(claimExists(another.key)).toBe(false)
+    before('renameSync', () => writePage(own, 7000n, 0n, other.pid))
+    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(latestOf(own)).toMatchObject({ number: 2, says: { use: 'page', ceiling: '0' } })
+  })
+})
+
+/** A page beside a claim, with the entry of a process. */
+function writePage({ key, place }: Own, word: bigint, last: bigint, pid = 0): string {
+  mkdirSync(pages, { recursive: true, mode: 0o700 })
+  const at = (bytes: Buffer) => {
+    bytes.writeBigUInt64LE(last, pageAt.last)
+    bytes.writeUInt32LE(pid, pageAt.users)
+    bytes.writeUInt32LE(pid === 0 ? 0 : ownNamespace(), pageAt.users + 4)
+  }
+  const path = place.replace(/claim$/, 'page')
+  writeFileSync(path, bytesOf({ kind: 'page', key, description, word, at }), { mode: 0o600 })
+  return path
+}
+
+describe('a step', () => {
+  it.each([
+    ['whose predecessor is missing', '9.a8'],
+    ['that names another predecessor', '5.b4'],
+    ['that names a later predecessor than there is', '7.a5'],
+    ['with the highest number there can be', `${'9'.repeat(15)}.a`],
+  ])('%s is ignored', (_, name) => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '7000' })
+    writeStep(own, name, { ...gone, ceiling: '3000', token: 'c' })
+    expect(takeClaim(own, clock)).toMatchObject({ step: 6, floor: 7000n })
+    expect(takeClaim(own, clock)).toMatchObject({ step: 7, isOwn: true })
+  })
+
+  it.each(['9999999999999999999999', '9999999999999999999999.a', '5', 'x.a', '6.x', '.6.a'])(
+    'is no file with the name %s',
+    (name) => {
+      const own = claimant()
+      writeChain(own, { ...gone, ceiling: '7000' })
+      writeFileSync(join(own.place, name), 'nonsense')
+      expect(takeClaim(own, clock)).toMatchObject({ step: 6, floor: 7000n })
+    },
+  )
+
+  it.each([
+    ['that is no JSON', () => 'nonsense'],
+    ['of another format', (text: string) => text.replace('"format":1', '"format":2')],
+    ['of an unknown use', (text: string) => text.replace('"counts"', '"hands over"')],
+    ['of another key', (text: string) => text.replace(/"key":"real/, '"key":"real 1')],
+    ['with a ceiling of 65 bits', (text: string) => text.replace('"2000"', `"${2n ** 64n}"`)],
+    ['with a ceiling that its layout cannot have', (text: string) => text.replace('"2000"', '"1000001"')],
+    ['with a ceiling below 0', (text: string) => text.replace('"2000"', '"-1"')],
+  ])('%s is damaged', (_, damage) => {
+    const own = claimant()
+    writeChain(own, gone)
+    const latest = join(own.place, '5.a4')
+    writeFileSync(latest, damage(readFileSync(latest, 'utf8')))
+    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_CORRUPT')
+    expect(caught(() => giveToPage(own.place, own, clock)).code).toBe('ERR_STATE_CORRUPT')
+  })
+
+  it('without any predecessor in the folder is damage, because it is not known what was issued', () => {
+    const own = claimant()
+    writeStep(own, '9.a8', gone)
+    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_CORRUPT')
+  })
+
+  it('that is listed and cannot be found is looked for again, and not for ever', () => {
+    const own = claimant()
+    writeChain(own, gone)
+    fs.symlinkSync('nowhere', join(own.place, '6.a5'))
+    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNAVAILABLE')
   })
 })
 
 describe('of two processes at once', () => {
+  it('the one that makes the first step later looks again, and is refused', () => {
+    const own = claimant()
+    before('renameSync', () => writeStep(own, '1.b'))
+    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
+  })
+
   it('the one that links later looks again, and is refused', () => {
     const own = claimant()
-    writeStep(own.place, 1, gone)
-    beforeLink(() => writeStep(own.place, 2, {}))
+    writeChain(own, gone)
+    before('linkSync', () => writeStep(own, '6.a5'))
     expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(numbersOf(own)).toEqual([4, 5, 6])
   })
 
-  it('one that slept until its number was long past does not count, and takes its step away', () => {
+  it('one that slept until its number was long past is refused, and its step does not count', () => {
     const own = claimant()
-    writeStep(own.place, 1, gone)
-    beforeLink(() => {
-      writeStep(own.place, 3, {})
-      rmSync(join(own.place, '1'))
+    writeChain(own, gone)
+    before('linkSync', () => {
+      writeStep(own, '7.a6')
+      writeStep(own, '8.a7')
+      for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
     })
     expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
-    expect(stepsOf(own.place)).toEqual(['3'])
+    expect(latestOf(own)).toMatchObject({ number: 8 })
   })
 
-  it('one that slept until the claim had begun again does not count', () => {
+  it('one that slept until the claim had come to the same number again is refused, and its step does not count', () => {
     const own = claimant()
-    writeStep(own.place, 8, gone)
-    beforeLink(() => {
-      rmSync(join(own.place, '8'))
-      writeStep(own.place, 1, {})
+    writeChain(own, gone)
+    before('linkSync', () => {
+      remove(own)
+      writeStep(own, '4.b3', { ...gone, token: 'b4' })
+      writeStep(own, '5.b4', { token: 'b5' })
     })
     expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
-    expect(stepsOf(own.place)).toEqual(['1'])
+    expect(latestOf(own)).toMatchObject({ number: 5, name: '5.b4' })
   })
 
-  it('one that slept until the claim had come to the same number again does not count', () => {
+  it('one that slept, and was killed after its link, leaves a step that nobody believes', () => {
     const own = claimant()
-    writeStep(own.place, 1, gone)
-    beforeLink(() => {
-      rmSync(join(own.place, '1'))
-      writeStep(own.place, 1, { ceiling: '5000' })
+    writeChain(own, { ...gone, ceiling: '3000' })
+    before('linkSync', () => {
+      for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
+      writeStep(own, '1.b', { ...gone, ceiling: '7000' })
     })
-    expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
-    expect(stepsOf(own.place)).toEqual(['1'])
-    expect(saysOf(own.place, 1)).toMatchObject({ token: 'theirs', ceiling: '5000' })
-  })
-
-  it('one whose folder went away makes it again', () => {
-    const own = claimant()
-    writeStep(own.place, 8, gone)
-    beforeLink(() => rmSync(own.place, { recursive: true }))
-    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: undefined })
-  })
-
-  it('one waits while the other makes a page of the claim', () => {
-    const own = claimant()
-    writeStep(own.place, 1, { use: 'hands over' })
-    const wait = vi.spyOn(Atomics, 'wait').mockImplementationOnce(() => {
-      rmSync(own.place, { recursive: true })
-      return 'timed-out'
+    const stat = vi.spyOn(fs, 'statSync').mockImplementationOnce(() => {
+      throw new Error('killed')
     })
-    expect(takeClaim(own, clock)).toMatchObject({ step: 1 })
-    expect(wait).toHaveBeenCalledOnce()
+    expect(caught(() => takeClaim(own, clock)).message).toContain('killed')
+    stat.mockRestore()
+    expect(numbersOf(own)).toEqual([1, 6])
+    expect(takeClaim({ ...own, owner: 'another' }, clock)).toMatchObject({ step: 2, floor: 7000n })
+  })
+
+  it('one whose claim went away makes it again', () => {
+    const own = claimant()
+    writeChain(own, gone)
+    before('linkSync', () => remove(own))
+    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: 1001n })
   })
 })
 
-describe('a claim that is handed over', () => {
-  it('is gone when the page is there, which begins at its ceiling', () => {
+describe('a claim that leaves its key to a page', () => {
+  it('says so in its next step, from which the page begins', () => {
     const own = claimant()
-    writeStep(own.place, 5, { ...gone, ceiling: '7000' })
-    const opened = handOver(own, clock, (floor: bigint) => {
-      expect(saysOf(own.place, 6)).toMatchObject({ use: 'hands over', pid: process.pid })
-      return floor
-    })
-    expect(opened).toBe(7000n)
-    expect(claimExists(own.key)).toBe(false)
+    writeChain(own, { ...gone, ceiling: '7000' })
+    const given = giveToPage(own.place, own, clock)
+    expect(latestOf(own)).toMatchObject({ number: 6, name: given?.name, says: { use: 'page', pid: process.pid } })
+    expect(given).toEqual({ name: '6.a5', next: `7.${latestOf(own)?.says.token}`, floor: 7000n })
+    // For each process that comes later, too.
+    expect(giveToPage(own.place, own, clock)).toEqual(given)
   })
 
-  it('says again what it said where the page cannot be opened', () => {
-    const own = claimant()
-    writeStep(own.place, 5, { ...gone, ceiling: '7000' })
-    const fail = () => {
-      throw new GraupelError('ERR_STATE_UNSAFE', 'no page')
-    }
-    expect(caught(() => handOver(own, clock, fail)).message).toBe('no page')
-    expect(takeClaim(own, clock)).toMatchObject({ floor: 7000n })
+  it('is taken at its ceiling, and not before the next tick if the page is gone', () => {
+    const [low, high] = [claimant(), claimant()]
+    writeChain(low, { use: 'page', ceiling: '900' })
+    writeChain(high, { use: 'page', ceiling: '7000' })
+    expect(takeClaim(low, clock)).toMatchObject({ step: 6, floor: 1001n })
+    expect(takeClaim(high, clock)).toMatchObject({ step: 6, floor: 7000n })
+  })
+
+  it('is refused while its process runs, and is none if it has been removed', () => {
+    const [held, removed] = [claimant(), claimant()]
+    writeChain(held, {})
+    expect(caught(() => giveToPage(held.place, held, clock)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(giveToPage(removed.place, removed, clock)).toBeUndefined()
   })
 })
 
 describe('a claim that is forgotten', () => {
-  const forget = (place: string) => forgetClaim(place, latestStep(place) as NonNullable<ReturnType<typeof latestStep>>)
+  const forget = (own: Own) => forgetClaim(own.place, latestOf(own) as NonNullable<ReturnType<typeof latestStep>>)
 
   it('is gone, and one that is made afterwards knows no floor', () => {
     const own = claimant()
-    writeStep(own.place, 5, { ...gone, ceiling: '7000' })
-    expect(forget(own.place)).toBe(true)
-    expect(claimExists(own.key)).toBe(false)
-    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: undefined })
+    writeChain(own, { ...gone, ceiling: '7000' })
+    expect(forget(own)).toBe(true)
+    expect(isThere(own)).toBe(false)
+    expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
+    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: 1001n })
   })
 
-  it('belongs to the process that forgets it until the last step goes', () => {
+  it('stays if another process takes it up at this moment', () => {
     const own = claimant()
-    writeStep(own.place, 4, gone)
-    writeStep(own.place, 5, gone)
-    const unlink = fs.unlinkSync
-    const seen: unknown[] = []
-    vi.spyOn(fs, 'unlinkSync').mockImplementation((path) => {
-      const { number, says } = latestStep(own.place) ?? {}
-      seen.push([number, says?.use, says?.pid === process.pid])
-      unlink(path)
-    })
-    expect(forget(own.place)).toBe(true)
-    // The file under its first name, and then the steps 4, 5 and 6.
-    expect(seen).toEqual(Array(4).fill([6, 'hands over', true]))
-  })
-
-  it('stays where another process takes it up at this moment', () => {
-    const own = claimant()
-    writeStep(own.place, 5, gone)
-    beforeLink(() => writeStep(own.place, 6, {}))
-    expect(forget(own.place)).toBe(false)
-    expect(saysOf(own.place, 6)).toMatchObject({ use: 'counts', token: 'theirs' })
-  })
-
-  it('stays where it has begun again, by the same number, since it was read', () => {
-    const own = claimant()
-    writeStep(own.place, 1, gone)
-    beforeLink(() => {
-      rmSync(join(own.place, '1'))
-      writeStep(own.place, 1, {})
-    })
-    expect(forget(own.place)).toBe(false)
-    expect(stepsOf(own.place)).toEqual(['1'])
+    writeChain(own, gone)
+    before('linkSync', () => writeStep(own, '6.a5'))
+    expect(forget(own)).toBe(false)
+    expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
 
   it('is no floor to a process that had read it, and slept', () => {
     const own = claimant()
-    writeStep(own.place, 5, { ...gone, ceiling: '7000' })
-    beforeLink(() => forget(own.place))
-    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: undefined })
-    expect(stepsOf(own.place)).toEqual(['1'])
+    writeChain(own, { ...gone, ceiling: '7000' })
+    before('linkSync', () => forget(own))
+    expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: 1001n })
+    expect(numbersOf(own)).toEqual([1])
   })
 
-  it('has been forgotten by another process, where its folder is gone', () => {
+  it('begins with the next tick for a process that takes it before it is removed', () => {
     const own = claimant()
-    writeStep(own.place, 5, gone)
-    const latest = latestStep(own.place)
-    rmSync(own.place, { recursive: true })
+    writeChain(own, { ...gone, ceiling: '7000' })
+    before('renameSync', () => expect(takeClaim(own, clock)).toMatchObject({ step: 7, floor: 1001n }))
+    expect(forget(own)).toBe(true)
+    expect(isClaimHeld(own, 7)).toBe(false)
+  })
+
+  it('has been forgotten by another process if its folder is gone', () => {
+    const own = claimant()
+    writeChain(own, gone)
+    const latest = latestOf(own)
+    remove(own)
     expect(latest !== undefined && forgetClaim(own.place, latest)).toBe(false)
   })
 })

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
 import { describeWith, libfaketime } from '../support/needs.ts'
-import { claimsOf } from '../support/pages.ts'
+import { claimsOf, pagesOf } from '../support/pages.ts'
 import {
   cleanUp,
   failure,
@@ -20,6 +21,7 @@ import {
   start,
   stateFolder,
 } from '../support/processes.ts'
+import { program as cli } from '../support/cli.ts'
 import { recordsOf } from '../support/records.ts'
 import { stopProcess } from '../support/stop-process.ts'
 import { proveClaims } from './claim-rounds.ts'
@@ -98,14 +100,19 @@ describe('a node that the js engine counts', () => {
     expect(duplicatesAmong(records)).toBe(0)
   })
 
-  it('leaves nothing in its folder but its latest step', async () => {
+  it('leaves nothing in its folder but its latest step and that one\'s predecessor', async () => {
     const own = plan()
     const first = await opened(own, js)
     await first.issue(1500, 1)
     const [claim = ''] = claimsOf(own.namespace ?? '')
-    expect(readdirSync(claim)).toHaveLength(1)
+    const [earlier = 0, latest] = readdirSync(claim)
+      .map(Number.parseFloat)
+      .map(Math.floor)
+      .sort((a, b) => a - b)
+    expect(readdirSync(claim)).toHaveLength(2)
     // Each step is half a second.
-    expect(Number(readdirSync(claim)[0])).toBeGreaterThan(2)
+    expect(latest).toBeGreaterThan(2)
+    expect(latest).toBe(earlier + 1)
   })
 })
 
@@ -113,20 +120,41 @@ describeWith(['native'], 'a node that one engine counts', () => {
   it.each([
     ['js', js, native],
     ['native', native, js],
-  ])('%s is refused to a process with the other engine, until the first has ended', async (_, one, other) => {
+  ])('%s goes to a process with the other engine when the first has ended, and back', async (_, one, other) => {
     const own = plan()
     const first = await opened(own, one)
     const before = await first.take(5000)
-    const refused = new Obedient(other)
-    const error = await failure(refused.open(own))
+    const second = new Obedient(other)
+    const error = await failure(second.open(own))
     expect(error.code).toBe('ERR_STATE_UNREACHABLE')
     expect(error.message).toContain(`process ${pidOf(first)}`)
-    await first.kill()
-    await refused.open(own)
-    const after = await refused.take(5000)
-    await refused.kill()
+    await first.exit()
+    await first.started.ended
+    await second.open(own)
+    const after = await second.take(5000)
+    await second.exit()
+    await second.started.ended
     const third = await opened(own, one)
     expectAscending(before, after, await third.take(5000))
+  })
+
+  it('is refused to the js engine when a native process was killed, until its page is forgotten', async () => {
+    const own = plan()
+    const first = await opened(own, native)
+    const before = await first.take(5000)
+    await first.kill()
+    const second = new Obedient(js)
+    const error = await failure(second.open(own))
+    const [page = ''] = pagesOf(own.namespace ?? '')
+    expect(error.code).toBe('ERR_STATE_UNREACHABLE')
+    expect(error.message).toContain(`process ${pidOf(first)}, which was killed, had the page ${page} of this node open`)
+    expect(error.message).toContain(`'graupel state ${page} --clean'`)
+    execFileSync(process.execPath, [cli, 'state', page, '--clean'])
+    await second.open(own)
+    expectAscending(before, await second.take(5000))
+    // Processes of the native engine need no such thing.
+    await second.kill()
+    expectAscending(before, await (await opened(own, native)).take(5000))
   })
 })
 
@@ -211,7 +239,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     const own = plan()
     const first = inMemory('')
     await first.open(own)
-    await first.shell('cd /dev/shm/graupel-*/*.claim; echo nonsense > 99')
+    await first.shell('cd /dev/shm/graupel-*/*.claim; echo nonsense > $(ls)')
     const second = onJs(memoryOf(first))
     expect(await failure(second.open(own))).toMatchObject({ code: 'ERR_STATE_CORRUPT' })
   })

@@ -160,7 +160,17 @@ export class Obedient {
   exit = () => this.#tell<void>('exit')
   shell = (script: string) => this.#tell<string>('shell', script)
   kill = () => this.started.kill()
+
+  /** A second generator of the process, in its main thread or in a worker. */
+  second(where: 'inSameThread' | 'inOtherThread'): Opener {
+    const tell = <T>(call: string, argument?: unknown) => this.#tell<T>(where, { call, argument })
+    return { open: (plan) => tell('open', plan), take: (count) => tell('take', count) }
+  }
+  endThread = () => this.#tell<void>('endThread')
 }
+
+/** What opens one generator. */
+export type Opener = Pick<Obedient, 'open' | 'take'>
 
 /** A started process with an open generator. */
 export async function opened(plan: Plan, surroundings: Surroundings = {}): Promise<Obedient> {

@@ -1,9 +1,17 @@
 // Does what its parent tells it, one order at a time, so that a test can look between the steps of a process's life.
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { generatorOf } from './order.js'
+
+/** @typedef {{ call: keyof typeof orders, argument: any }} Order */
 
 /** @type {import('graupel').IdGenerator | undefined} */
 let ids
+/** @type {import('graupel').IdGenerator | undefined} The generator of {@link orders.inSameThread}. */
+let second
+/** @type {Worker | undefined} */
+let worker
 const still = new Int32Array(new SharedArrayBuffer(4))
 
 const orders = {
@@ -44,6 +52,30 @@ const orders = {
   exit: () => void setImmediate(() => process.exit()),
   /** @param {string} script - Runs in the same mount namespace. */
   shell: (script) => execFileSync('sh', ['-ec', script], { encoding: 'utf8' }),
+  /** @param {Order} order - For a second generator of this thread. */
+  inSameThread({ call, argument }) {
+    const first = ids
+    ids = second
+    try {
+      return orders[call](/** @type {never} */ (argument))
+    } finally {
+      second = ids
+      ids = first
+    }
+  },
+  /** @param {Order} order - For a worker thread, which is started by the first one. */
+  async inOtherThread(order) {
+    worker ??= new Worker(new URL(import.meta.url))
+    worker.postMessage(order)
+    const [{ result, error }] = await once(worker, 'message')
+    if (error !== undefined) throw error
+    return result
+  },
+  /** Ends that thread. */
+  async endThread() {
+    await worker?.terminate()
+    worker = undefined
+  },
 }
 
 function generator() {
@@ -57,12 +89,19 @@ function plain(error) {
   return { code, message, causeCode: cause?.code, filled, rollbackMs, retryAfterMs }
 }
 
-process.on('message', (/** @type {{ call: keyof typeof orders, argument: any }} */ { call, argument }) => {
+/** @param {Order} order */
+async function obey({ call, argument }) {
   try {
-    process.send?.({ result: orders[call](/** @type {never} */ (argument)) })
+    return { result: await orders[call](/** @type {never} */ (argument)) }
   } catch (error) {
-    process.send?.({ error: plain(error) })
+    return { error: plain(error) }
   }
-})
-// Orphans end.
-process.on('disconnect', () => process.exit())
+}
+
+if (isMainThread) {
+  process.on('message', async (order) => process.send?.(await obey(/** @type {Order} */ (order))))
+  // Orphans end.
+  process.on('disconnect', () => process.exit())
+} else {
+  parentPort?.on('message', async (order) => parentPort?.postMessage(await obey(order)))
+}
