@@ -99,10 +99,10 @@ class Life {
     CHECK(has_ceiling == nullptr ? IsFailing() : has_ceiling->number == 0, env_.calls);
     const napi_value wall_ms = call("wallMs");
     CHECK(wall_ms == nullptr ? IsFailing() : wall_ms->number > 1.7e12, env_.calls);
-    // The native engine counts it, unless it could not be opened.
     napi_value__ key = Text("real key");
-    const napi_value counts = call("countsInJs", {&key});
-    CHECK(counts == nullptr || !is_open ? IsFailing() : counts->number == 0);
+    napi_value__ engine = Number(2);
+    const napi_value kept = call("keepEngine", {&key, &engine});
+    CHECK(kept == nullptr ? IsFailing() : kept->number == 2);
     AskWhereNothingIs(words, call);
     call("close");
     call("closeFiles");
@@ -157,12 +157,15 @@ class Life {
     set("description", Text("{}"));
     for (const char* name :
          {"place", "bound", "history", "sequenceStart", "seed", "clock", "windowTicks",
-          "lockMs", "ignoresClaim", "takesOver"}) {
+          "lockMs"}) {
       set(name, Number(0));
     }
     set("path", Text(""));
     set("fileKey", Text(""));
     set("stateFolder", Text(""));
+    set("claimStep", Text(""));
+    set("claimNext", Text(""));
+    set("claimFloor", BigInt(0));
   }
 
   std::deque<napi_value__> values_;

@@ -64,6 +64,7 @@ HomeOptions NewOptions(Scratch& scratch) {
   options.identity = scratch.NewIdentity();
   options.layout = kLayout;
   options.rules.now_ns = FakeNs;
+  options.lock_ms = 0;
   return options;
 }
 
@@ -242,6 +243,7 @@ void AnInjectedClockIsNotWaitedFor(Scratch& scratch) {
 void OpeningWaitsForTheFirstTick(Scratch& scratch) {
   HomeOptions options = NewOptions(scratch);
   options.layout.tick_ms = 100;
+  options.lock_ms = 1000;
   options.rules.now_ns = WallNs;
   Home home;
   CHECK(OpenHome(options, &home).IsNone());
@@ -249,6 +251,22 @@ void OpeningWaitsForTheFirstTick(Scratch& scratch) {
   CHECK(options.layout.ToTick(FloorMs(WallNs()), &now_tick));
   const uint64_t tick = options.layout.TickOf(home.state->word);
   CHECK(tick > 0 && tick <= now_tick, tick, now_tick);
+}
+
+// A clock that stands still, and ticks that are longer than the opening may take.
+void OpeningDoesNotWaitForLong(Scratch& scratch) {
+  HomeOptions options = NewOptions(scratch);
+  options.lock_ms = 20;
+  for (const int64_t tick_ms : {1, 1000}) {
+    options.layout.tick_ms = tick_ms;
+    options.identity = scratch.NewIdentity();
+    Home home;
+    const Fault fault = OpenHome(options, &home);
+    CHECK(fault.kind == Fault::Kind::kEarly, fault.kind);
+    CHECK(std::stoi(fault.detail) <= tick_ms + 1, tick_ms);
+    now_ms += tick_ms;
+    CHECK(OpenHome(options, &home).IsNone());
+  }
 }
 
 }  // namespace
@@ -268,4 +286,5 @@ int main() {
   AThreadThatSleptThroughThatHasThatPageAgain(scratch);
   AnInjectedClockIsNotWaitedFor(scratch);
   OpeningWaitsForTheFirstTick(scratch);
+  OpeningDoesNotWaitForLong(scratch);
 }

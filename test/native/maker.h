@@ -17,7 +17,8 @@ class Maker {
  public:
   explicit Maker(const HomeOptions& options) : options_(options) {
     const Fault fault = OpenHome(options, &home_);
-    CHECK(fault.IsNone(), fault.kind, fault.error);
+    // The home is open although a clock of the test does not reach its first tick.
+    CHECK(fault.IsNone() || fault.kind == Fault::Kind::kEarly, fault.kind, fault.error);
     UpdateAccess();
   }
 

@@ -3,7 +3,9 @@
 
 #include "../../native/host/users.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -20,41 +22,17 @@ namespace {
 
 constexpr size_t kMaxUsers = Users::kMaxUsers;
 
-// An entry of the table, read from the file as another engine does.
-struct Entry {
-  uint32_t pid = 0;
-  uint32_t pid_namespace = 0;
-  uint64_t start_time = 0;
-  uint64_t process() const { return uint64_t{pid_namespace} << 32 | pid; }
-};
-static_assert(sizeof(Entry) == 16);
-
-std::vector<Entry> EntriesAt(const std::string& path) {
+// The entries of the table, read from the file as another engine reads them.
+std::vector<uint64_t> EntriesAt(const std::string& path) {
   const std::string bytes = ReadFile(path);
-  std::vector<Entry> entries(kMaxUsers);
-  std::memcpy(entries.data(), bytes.data() + 3072, kMaxUsers * sizeof(Entry));
+  std::vector<uint64_t> entries(kMaxUsers);
+  std::memcpy(entries.data(), bytes.data() + 3072, kMaxUsers * sizeof(uint64_t));
   return entries;
 }
 
-void PutEntry(const std::string& path, size_t index, const Entry& entry) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  CHECK(fd >= 0);
-  const auto at = static_cast<off_t>(3072 + index * sizeof entry);
-  CHECK(pwrite(fd, &entry, sizeof entry, at) == sizeof entry && close(fd) == 0);
-}
-
-size_t CountIn(const std::string& path, const Entry& one) {
-  size_t count = 0;
-  for (const Entry& entry : EntriesAt(path)) {
-    if (entry.process() == one.process()) ++count;
-  }
-  return count;
-}
-
-Entry Own() {
-  const uint64_t process = ThisProcess();
-  const auto pid = static_cast<uint32_t>(process);
-  return {pid, static_cast<uint32_t>(process >> 32), StartTimeOf(pid)};
+size_t CountIn(const std::string& path, uint64_t process) {
+  const std::vector<uint64_t> entries = EntriesAt(path);
+  return static_cast<size_t>(std::count(entries.begin(), entries.end(), process));
 }
 
 std::shared_ptr<Page> OpenPage(const Identity& identity) {
@@ -68,59 +46,56 @@ void APageHasAnEntryForEachProcess(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   std::shared_ptr<Page> page = OpenPage(identity);
   const std::string path = page->path();
-  const Entry entry = EntriesAt(path)[0];
-  CHECK(entry.pid == static_cast<uint32_t>(getpid()), entry.pid);
+  const uint64_t entry = EntriesAt(path)[0];
+  CHECK(static_cast<uint32_t>(entry) == static_cast<uint32_t>(getpid()), entry);
 #if defined(__linux__)
   struct stat stat;
   CHECK(::stat("/proc/self/ns/pid", &stat) == 0);
-  CHECK(entry.pid_namespace == stat.st_ino, entry.pid_namespace, stat.st_ino);
-  CHECK(entry.start_time != 0);
+  CHECK(entry >> 32 == stat.st_ino, entry, stat.st_ino);
 #endif
   std::shared_ptr<Page> again = OpenPage(identity);
-  CHECK(CountIn(path, Own()) == 2);
+  CHECK(CountIn(path, ThisProcess()) == 2);
   page.reset();
-  CHECK(CountIn(path, Own()) == 1);
+  CHECK(CountIn(path, ThisProcess()) == 1);
   again.reset();
-  CHECK(CountIn(path, {}) == kMaxUsers);
+  CHECK(CountIn(path, 0) == kMaxUsers);
 }
 
-// Killed, so that they free no entry.
-void TheEntriesOfTheDeadAreTaken(Scratch& scratch) {
+// No process frees the entry of another one, however long that has been dead.
+void TheEntriesOfTheKilledStay(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   for (size_t i = 0; i < kMaxUsers + 4; ++i) {
     const pid_t child = Fork([&] {
       const std::shared_ptr<Page> page = OpenPage(identity);
-      CHECK(CountIn(page->path(), Own()) == 1);
+      CHECK(CountIn(page->path(), ThisProcess()) == (i < kMaxUsers ? 1 : 0), i);
       kill(getpid(), SIGKILL);
     });
     int status;
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status), status);
   }
-  const std::shared_ptr<Page> page = OpenPage(identity);
-  CHECK(CountIn(page->path(), Own()) == 1);
-  for (const Entry& entry : EntriesAt(page->path())) CHECK(entry.pid != UINT32_MAX);
+  std::string path;
+  {
+    const std::shared_ptr<Page> page = OpenPage(identity);
+    path = page->path();
+  }
+  CHECK(CountIn(path, 0) == 0);
+  CHECK(EntriesAt(path)[kMaxUsers - 1] == Users::kMore);
 }
 
-// As above, where another process has the number by now.
-void AProcessWithTheNumberOfADeadOneIsNotTakenForIt(Scratch& scratch) {
-#if defined(__linux__)
-  const Identity identity = scratch.NewIdentity();
-  std::shared_ptr<Page> page = OpenPage(identity);
-  const std::string path = page->path();
-  page.reset();
-  Entry entry = Own();
-  for (size_t i = 0; i < kMaxUsers; ++i) PutEntry(path, i, entry);
-  // A process whose start time is unknown may be alive.
-  entry.start_time = 0;
-  PutEntry(path, 0, entry);
-  entry.start_time = Own().start_time + 1;
-  PutEntry(path, 1, entry);
-  page = OpenPage(identity);
-  CHECK(EntriesAt(path)[0].start_time == 0);
-  CHECK(EntriesAt(path)[1].start_time == Own().start_time);
-#else
-  (void)scratch;
-#endif
+// exit() destroys no page.
+void AProcessLeavesAtItsEnd(Scratch& scratch) {
+  HomeOptions options;
+  options.place = Place::kHost;
+  options.identity = scratch.NewIdentity();
+  options.layout = MakeLayout(41, 10, 12);
+  const pid_t child = Fork([&] {
+    static auto* const home = new Home;
+    CHECK(OpenHome(options, home).IsNone());
+    std::exit(0);
+  });
+  AwaitSuccess(child);
+  const std::shared_ptr<Page> page = OpenPage(options.identity);
+  CHECK(CountIn(page->path(), 0) == kMaxUsers - 1);
 }
 
 void ATableThatIsFullSaysSoForGood(Scratch& scratch) {
@@ -128,33 +103,13 @@ void ATableThatIsFullSaysSoForGood(Scratch& scratch) {
   std::vector<std::shared_ptr<Page>> pages;
   while (pages.size() < kMaxUsers) pages.push_back(OpenPage(identity));
   const std::string path = pages[0]->path();
-  CHECK(CountIn(path, Own()) == kMaxUsers);
+  CHECK(CountIn(path, ThisProcess()) == kMaxUsers);
   pages.push_back(OpenPage(identity));
-  CHECK(CountIn(path, Own()) == kMaxUsers - 1);
-  CHECK(EntriesAt(path)[kMaxUsers - 1].process() == Users::kMore);
+  CHECK(CountIn(path, ThisProcess()) == kMaxUsers - 1);
+  CHECK(EntriesAt(path)[kMaxUsers - 1] == Users::kMore);
   pages.clear();
-  CHECK(CountIn(path, {}) == kMaxUsers - 1);
-  CHECK(EntriesAt(path)[kMaxUsers - 1].process() == Users::kMore);
-}
-
-void AProcessOfAnotherNamespaceIsNotTakenForDead(Scratch& scratch) {
-#if defined(__linux__)
-  const Identity identity = scratch.NewIdentity();
-  const pid_t child = Fork([] {});
-  AwaitSuccess(child);
-  Entry entry = Own();
-  entry.pid = static_cast<uint32_t>(child);
-  entry.pid_namespace += 1;
-  std::shared_ptr<Page> page = OpenPage(identity);
-  const std::string path = page->path();
-  page.reset();
-  for (size_t i = 0; i < kMaxUsers; ++i) PutEntry(path, i, entry);
-  page = OpenPage(identity);
-  CHECK(CountIn(path, entry) == kMaxUsers - 1);
-  CHECK(EntriesAt(path)[kMaxUsers - 1].pid == UINT32_MAX);
-#else
-  (void)scratch;
-#endif
+  CHECK(CountIn(path, 0) == kMaxUsers - 1);
+  CHECK(EntriesAt(path)[kMaxUsers - 1] == Users::kMore);
 }
 
 void ThreadsComeAndGoAtOnce(Scratch& scratch) {
@@ -165,13 +120,13 @@ void ThreadsComeAndGoAtOnce(Scratch& scratch) {
     threads.emplace_back([&] {
       for (int round = 0; round < 200; ++round) {
         const std::shared_ptr<Page> own = OpenPage(identity);
-        CHECK(CountIn(own->path(), Own()) >= 2);
+        CHECK(CountIn(own->path(), ThisProcess()) >= 2);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(CountIn(page->path(), Own()) == 1);
-  CHECK(CountIn(page->path(), {}) == kMaxUsers - 1);
+  CHECK(CountIn(page->path(), ThisProcess()) == 1);
+  CHECK(CountIn(page->path(), 0) == kMaxUsers - 1);
 }
 
 void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
@@ -182,24 +137,86 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   const std::shared_ptr<Page> first = OpenPage(options.identity);
   const std::string& path = first->path();
   const std::string claim = path.substr(0, path.rfind('.')) + ".claim";
-  for (const bool is_folder : {false, true}) {
-    if (is_folder) {
-      CHECK(mkdir(claim.c_str(), 0700) == 0);
-    } else {
-      PutFile(claim, "{}");
-    }
-    Home home;
+  Home home;
+  const auto check_claimed = [&] {
     const Fault fault = OpenHome(options, &home);
     CHECK(fault.kind == Fault::Kind::kClaimed && home.page == nullptr, fault.kind);
     CHECK(fault.path == claim && fault.detail.empty());
-    CHECK(CountIn(path, Own()) == 1);
-    options.rules.ignores_claim = true;
-    CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
-    options.rules.ignores_claim = false;
-    home = {};
-    Scratch::Remove(claim);
-    CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
+    CHECK(CountIn(path, ThisProcess()) == 1);
+  };
+  PutFile(claim, "{}");
+  check_claimed();
+  Scratch::Remove(claim);
+  CHECK(mkdir(claim.c_str(), 0700) == 0);
+  check_claimed();
+  // The step that leaves the key to the page is missing, is the latest, has a successor.
+  options.rules.step = {"6.a5", "7.a6", 5'000'000};
+  check_claimed();
+  PutFile(claim + "/6.a5", "{}");
+  PutFile(claim + "/7.a6", "{}");
+  check_claimed();
+  Scratch::Remove(claim + "/7.a6");
+  CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
+  CHECK(home.state->word == 5'000'000, home.state->word.load());
+  CHECK(home.state->high_tick == options.layout.TickOf(4'999'999));
+  // A page that takes the place of this one knows the step, too.
+  options.rules.step = {};
+  Home other;
+  CHECK(OpenHome(options, &other).IsNone() && other.page == home.page);
+  Scratch::Remove(path);
+  CHECK(FollowHome(options.identity, options.layout, &other).IsNone());
+  Scratch::Remove(path);
+  PutFile(claim + "/7.a6", "{}");
+  const Fault fault = FollowHome(options.identity, options.layout, &other);
+  CHECK(fault.kind == Fault::Kind::kClaimed, fault.kind);
+  // And without a claim there is none.
+  for (const char* step : {"/6.a5", "/7.a6"}) Scratch::Remove(claim + step);
+  Scratch::Remove(claim);
+  CHECK(FollowHome(options.identity, options.layout, &other).IsNone());
+}
+
+// The page is gone for this process, as after a change of its user.
+void AProcessRemembersTheWordOfAPageThatItHasClosed(Scratch& scratch) {
+  HomeOptions options;
+  options.place = Place::kHost;
+  options.identity = scratch.NewIdentity();
+  options.layout = MakeLayout(41, 10, 12);
+  uint64_t word;
+  {
+    Home home;
+    CHECK(OpenHome(options, &home).IsNone());
+    CHECK(RaiseFloor(*home.state, 777'000).has_value());
+    RaiseTo(home.state->high_tick, 500);
+    word = home.state->word;
+    Scratch::Remove(home.page->path());
   }
+  Home home;
+  CHECK(OpenHome(options, &home).IsNone());
+  CHECK(home.state->word == word, home.state->word.load(), word);
+  CHECK(home.state->high_tick == 500);
+}
+
+// A mapping each would end the process after some 65 000 of them.
+void APageIsMappedOnlyWhileItIsOpen(Scratch& scratch) {
+#if defined(__linux__)
+  HomeOptions options;
+  options.place = Place::kHost;
+  options.layout = MakeLayout(41, 10, 12);
+  const auto count_mappings = [] {
+    const std::string maps = ReadFile("/proc/self/maps");
+    return std::count(maps.begin(), maps.end(), '\n');
+  };
+  const auto before = count_mappings();
+  for (int i = 0; i < 200; ++i) {
+    options.identity = scratch.NewIdentity();
+    Home home;
+    CHECK(OpenHome(options, &home).IsNone());
+    Scratch::Remove(home.page->path());
+  }
+  CHECK(count_mappings() <= before + 20, static_cast<uint64_t>(count_mappings()));
+#else
+  (void)scratch;
+#endif
 }
 
 }  // namespace
@@ -209,11 +226,12 @@ int main() {
   using namespace graupel;
   Scratch scratch;
   // Before there are any threads.
-  TheEntriesOfTheDeadAreTaken(scratch);
+  TheEntriesOfTheKilledStay(scratch);
+  AProcessLeavesAtItsEnd(scratch);
   APageHasAnEntryForEachProcess(scratch);
-  AProcessWithTheNumberOfADeadOneIsNotTakenForIt(scratch);
   ATableThatIsFullSaysSoForGood(scratch);
-  AProcessOfAnotherNamespaceIsNotTakenForDead(scratch);
   ThreadsComeAndGoAtOnce(scratch);
   AClaimKeepsPagesFromBeingUsed(scratch);
+  AProcessRemembersTheWordOfAPageThatItHasClosed(scratch);
+  APageIsMappedOnlyWhileItIsOpen(scratch);
 }
