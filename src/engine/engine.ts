@@ -176,7 +176,7 @@ export function tooEarly(what: string, waitMs: number): GraupelError {
   const retryAfterMs = Math.ceil(waitMs)
   return new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `${what} has no slot before the next tick, which begins in ${retryAfterMs} ms, or never if the clock stands still, and createGenerator waits for maxWaitMs at most (a second by default); try again then, raise maxWaitMs, or pass state: 'process' if no other process uses this node`,
+    `${what} has no slot before the next tick, which begins in ${retryAfterMs} ms, or never if the clock stands still, and createGenerator waits for maxWaitMs at most (a second by default); try again then, or raise maxWaitMs`,
     { retryAfterMs },
   )
 }

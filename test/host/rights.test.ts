@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
-import { describeWith } from '../support/needs.ts'
+import { describeWith, libfaketime } from '../support/needs.ts'
 import { deletePages, pagesOf } from '../support/pages.ts'
-import { cleanUp, failure, opened, type Plan, sleep, stateFolder } from '../support/processes.ts'
+import { cleanUp, failure, Obedient, opened, ownMemory, type Plan, sleep, stateFolder } from '../support/processes.ts'
 
 // Processes that give up root's rights, for good or for a moment, and can no longer look where their state is.
 
@@ -12,7 +14,7 @@ const stranger = 65_534
 /** Longer than a tick: a process that makes an id then looks where the page is. */
 const tick = () => sleep(5)
 
-describeWith(['native', 'linux', 'root'], 'after its process has given up its rights', () => {
+describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its process has given up its rights', () => {
   it.each(['host', 'file'])('a generator with state %s goes on, and harms no other', async (place) => {
     const { state } = stateFolder()
     const own: Plan = { node: 1, namespace: freshNamespace(), ...(place === 'file' && { state }) }
@@ -58,6 +60,26 @@ describeWith(['native', 'linux', 'root'], 'after its process has given up its ri
     ids.push(...(await second.take(2)))
     expect(new Set(ids).size).toBe(ids.length)
     expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
+  })
+
+  it('remembers the ids of a thread that has ended, whose page it can no longer find, though its clock goes back', async () => {
+    const { folder } = stateFolder()
+    const offset = join(folder, 'offset')
+    writeFileSync(offset, '+0')
+    const { env, within } = ownMemory()
+    const faked = { LD_PRELOAD: libfaketime() ?? '', FAKETIME_TIMESTAMP_FILE: offset, FAKETIME_NO_CACHE: '1' }
+    const process = new Obedient({ env: { ...env, ...faked, FAKETIME_DONT_FAKE_MONOTONIC: '1' }, ...(within && { within }) })
+    const own: Plan = { node: 1, namespace: freshNamespace(), maxAheadMs: 10_000 }
+    const worker = process.second('inOtherThread')
+    await worker.open(own)
+    const ids = await worker.take(30_000)
+    await process.endThread()
+    await process.actAs(stranger)
+    writeFileSync(offset, '-1')
+    await process.open(own)
+    expect((await process.stats()).state).toBe('host')
+    ids.push(...(await process.take(30_000)))
+    expect(new Set(ids).size).toBe(60_000)
   })
 
   it('a page that is deleted then is not made in the folder of the other user', async () => {

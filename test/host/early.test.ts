@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createGenerator, defineLayout } from 'graupel'
+import { afterEach, describe, expect, it } from 'vitest'
+import { caught, engines, freshNamespace } from '../support/engines.ts'
+import { duplicatesAmong } from '../support/ids.ts'
+import { describeWith, libfaketime } from '../support/needs.ts'
+import { deletePages } from '../support/pages.ts'
+import { cleanUp, failure, Obedient, type Plan, stateFolder } from '../support/processes.ts'
+
+// A new page, and a new claim, begin with the next tick. createGenerator waits for it, for maxWaitMs at most.
+
+afterEach(cleanUp)
+
+describe.each(engines)('on the %s engine', (engine) => {
+  it('a tick that begins later than maxWaitMs is not waited for', () => {
+    const hours = defineLayout({
+      name: 'hours',
+      epochMs: Date.UTC(2020, 0, 1),
+      tickMs: 3_600_000,
+      fields: [
+        ['timestamp', 20],
+        ['worker', 10],
+        ['sequence', 20],
+      ],
+    })
+    const options = { engine, layout: hours, node: 1, namespace: freshNamespace() }
+    // One that begins in these milliseconds is waited for.
+    for (const maxWaitMs of [0, 5]) {
+      const error = caught(() => createGenerator({ ...options, maxWaitMs }))
+      expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', message: expect.stringContaining('maxWaitMs') })
+      expect(error.retryAfterMs).toBeGreaterThan(maxWaitMs)
+      expect(error.retryAfterMs).toBeLessThanOrEqual(3_600_001)
+    }
+    using ids = createGenerator({ ...options, namespace: freshNamespace(), state: 'process' })
+    expect(ids.next()).toBeGreaterThan(0n)
+  })
+})
+
+describeWith(['linux', 'faketime'], 'a clock that stands still', () => {
+  it.each(engines)('gives a second process no id on the %s engine if the first one\'s memory was deleted', async (engine) => {
+    const { folder } = stateFolder()
+    const offset = join(folder, 'offset')
+    writeFileSync(offset, '+0')
+    const env = {
+      LD_PRELOAD: libfaketime() ?? '',
+      FAKETIME_TIMESTAMP_FILE: offset,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      TZ: 'UTC',
+    }
+    const own: Plan = { node: 1, namespace: freshNamespace(), engine, maxWaitMs: 20 }
+    const [first, second] = [new Obedient({ env }), new Obedient({ env })]
+    await first.open(own)
+    const made = [await first.take(100)]
+    writeFileSync(offset, new Date(Date.now() + 1000).toISOString().slice(0, 19).replace('T', ' '))
+    made.push(await first.take(100))
+    deletePages(own.namespace ?? '')
+    for (let i = 0; i < 2; i++) {
+      const error = await failure(second.open(own))
+      expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', retryAfterMs: expect.any(Number) })
+      expect(error.message).toContain('never if the clock stands still')
+    }
+    made.push(await first.take(100).catch(() => []))
+    await first.kill()
+    writeFileSync(offset, '+2')
+    const third = new Obedient({ env })
+    await third.open(own)
+    made.push(await third.take(100))
+    expect(duplicatesAmong(made.map((ids) => BigUint64Array.from(ids)))).toBe(0)
+  })
+})
