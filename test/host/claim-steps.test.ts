@@ -1,10 +1,11 @@
 import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { GraupelError } from '../../dist/errors.js'
 import { claimExists, forgetClaim, handOver, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
 import { latestStep } from '../../dist/host/claim-steps.js'
+import { pagesFolder } from '../../dist/host/folder.js'
 import { nameOf } from '../../dist/host/name.js'
 import { caught } from '../support/engines.ts'
 import { sleeper } from '../support/sleeper.ts'
@@ -13,7 +14,7 @@ import { sleeper } from '../support/sleeper.ts'
 // to the system that comes next.
 
 const root = mkdtempSync(join(tmpdir(), 'graupel-claim-'))
-const pages = join(root, `graupel-${process.geteuid?.()}`)
+const pages = join(root, basename(pagesFolder()))
 const other = sleeper()
 
 beforeAll(() => {
