@@ -11,7 +11,8 @@ namespace graupel {
 
 // Makes a file of `size` bytes, zero beyond `head`, readable and writable by this user
 // alone. It appears with all of its contents or not at all, also after a loss of power
-// if `is_durable` or if the file is on a disk. kExists where there is one already.
+// if `is_durable` or if the file is on a disk. SharedFile::SyncName() makes it stay.
+// kExists where there is one already.
 Fault CreateFileWith(const std::string& path, const std::string& head, size_t size,
                      bool is_durable);
 
@@ -37,6 +38,9 @@ class SharedFile {
   Fault Write(uint64_t offset, const void* bytes, size_t count) const;
   // Returns when what was written is on the disk.
   Fault Sync() const;
+  // Returns when the file's name is on the disk; on macOS, a Sync() has to follow,
+  // which empties the disk's own cache.
+  Fault SyncName();
   // Gives the bytes memory, so that a later write to the mapping cannot fail for lack
   // of it.
   Fault Allocate(uint64_t offset, uint64_t count) const;
@@ -63,6 +67,7 @@ class SharedFile {
 #else
   int fd_ = -1;
   int folder_fd_ = -1;
+  Fault OpenFolder();
 #endif
 };
 

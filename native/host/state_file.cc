@@ -36,7 +36,10 @@ Fault StateFile::Open(const std::string& path, const Identity& identity) {
     if (fault.IsNone() || fault.kind == Kind::kExists) fault = file_.Open(path);
   }
   if (fault.kind == Kind::kMissing) fault.kind = Kind::kBusy;
-  return fault.IsNone() ? CheckHeader(identity) : fault;
+  if (fault.IsNone()) fault = CheckHeader(identity);
+  // Before any ceiling in the file counts: the process that created the file may have
+  // been killed before this call, and a loss of power would remove name and ceilings.
+  return fault.IsNone() ? file_.SyncName() : fault;
 }
 
 Fault StateFile::CheckHeader(const Identity& identity) {

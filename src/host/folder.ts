@@ -1,6 +1,6 @@
 import { unsafeFolder } from '../engine/fault.js'
 import { GraupelError, rangeError, show } from '../errors.js'
-import { hasCode } from './attempt.js'
+import { attempt, hasCode } from './attempt.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
@@ -11,17 +11,17 @@ const variable = 'GRAUPEL_STATE_FOLDER'
  * those of one user: the variable is what an operator sets for all of them.
  *
  * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each side works without the other:
- * the js engine and the command line need no addon, and the addon asks macOS by a call where Node starts a program. A test
- * holds the two together (`test/host/both-folders.test.ts`).
+ * the js engine and the command line need no addon, and the addon asks macOS by a call where Node starts a program. Tests
+ * hold the two together (`both-folders.test.ts` and `user-namespace.test.ts` of `test/host`).
  *
- * @param uid - The user's id; this process's own where it is not given. Windows has none.
+ * @param uid - The user's id, as this process sees it; this process's own where it is not given. Windows has none.
  * @throws RangeError `ERR_OPTION_INVALID` where the variable is not an absolute path; GraupelError
  * `ERR_STATE_UNAVAILABLE` where the system does not name the user's temporary folder.
  */
 export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
   const chosen = chosenFolder()
   if (process.platform === 'win32') return `${chosen ?? windowsFolder()}\\graupel`
-  return `${chosen ?? posixFolder()}/graupel-${uid}`
+  return `${chosen ?? posixFolder()}/graupel-${numberOf(uid)}`
 }
 
 /**
@@ -39,6 +39,23 @@ export function chosenFolder(): string | undefined {
     'ERR_OPTION_INVALID',
     `${variable} is ${show(path)}, and a path that is not absolute leads each process elsewhere; set it to an absolute path, the same for all processes of the user`,
   )
+}
+
+/**
+ * The number in the name of a user's folder: the user's id outside of this process's user namespace (`unshare -Ur`), so that
+ * both sides have one folder. Each line of the map is the first id inside, the first id outside, and a count
+ * (user_namespaces(7)). The map leads one level up; the system does not show a process the levels above.
+ */
+function numberOf(uid: number | bigint | undefined): number | bigint | undefined {
+  if (process.platform !== 'linux') return uid
+  const { readFileSync } = process.getBuiltinModule('node:fs')
+  const map = attempt(() => readFileSync('/proc/self/uid_map', 'utf8')) ?? ''
+  for (const line of map.split('\n')) {
+    const [inside = 0, outside = 0, count = 0] = line.trim().split(/\s+/).map(Number)
+    const distance = Number(uid) - inside
+    if (distance >= 0 && distance < count) return outside + distance
+  }
+  return uid
 }
 
 function posixFolder(): string {

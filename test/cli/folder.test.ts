@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { pagesFolder } from '../../dist/host/folder.js'
@@ -8,7 +8,7 @@ import { graupel, lines } from '../support/cli.js'
 import { describeWith, folder, withMounts } from '../support/needs.js'
 
 const isWindows = process.platform === 'win32'
-const own = isWindows ? 'graupel' : `graupel-${process.geteuid?.()}`
+const own = basename(pagesFolder())
 
 const list = (GRAUPEL_STATE_FOLDER: string) => lines(['state'], { GRAUPEL_STATE_FOLDER }).join('\n')
 

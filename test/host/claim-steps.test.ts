@@ -1,9 +1,10 @@
 import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { forgetClaim, giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../../dist/host/claim.js'
 import { latestStep } from '../../dist/host/claim-steps.js'
+import { pagesFolder } from '../../dist/host/folder.js'
 import { pageAt } from '../../dist/host/format.js'
 import { nameOf } from '../../dist/host/name.js'
 import { caught } from '../support/engines.ts'
@@ -14,7 +15,7 @@ import { bytesOf } from '../support/state-bytes.ts'
 // the system that comes next.
 
 const root = mkdtempSync(join(tmpdir(), 'graupel-claim-'))
-const pages = join(root, `graupel-${process.geteuid?.()}`)
+const pages = join(root, basename(pagesFolder()))
 const other = sleeper()
 
 beforeAll(() => {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { pagesFolder } from '../../dist/host/folder.js'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
 import { describeWith, libfaketime } from '../support/needs.ts'
@@ -217,7 +218,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     ['is a symbolic link', 'mkdir -m 700 /dev/shm/real; ln -s /dev/shm/real $pages', /a symbolic link/],
     ['is a file', 'touch $pages', /not a folder/],
   ])('as it %s, it is refused', async (_, script, message) => {
-    const error = await failure(inMemory(`pages=/dev/shm/graupel-$(id -u); ${script}`).open(plan()))
+    const error = await failure(inMemory(`pages=/dev/shm/${basename(pagesFolder())}; ${script}`).open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(message) })
   })
 

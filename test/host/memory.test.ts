@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { pagesFolder } from '../../dist/host/folder.js'
@@ -24,7 +25,8 @@ afterEach(cleanUp)
 
 /** A process with its own /dev/shm. */
 const inMemory = (script: string) => new Obedient(ownMemory(script))
-const pages = '/dev/shm/graupel-$(id -u)'
+const ownName = basename(pagesFolder())
+const pages = `/dev/shm/${ownName}`
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
 
@@ -61,7 +63,7 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     expect(await process.take(3)).toHaveLength(3)
     expect((await process.stats()).state).toBe('host')
     // Nothing is left that could fail when it is touched first.
-    const blocks = await process.shell('stat -c %b /tmp/graupel-$(id -u)/*.page')
+    const blocks = await process.shell(`stat -c %b /tmp/${ownName}/*.page`)
     expect(Number(blocks) * 512).toBeGreaterThanOrEqual(16_384)
   })
 
@@ -109,7 +111,7 @@ describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
     const ids = [...(await (await opened(own, { env })).take(3)), ...(await (await opened(own, { env })).take(3))]
     expect(new Set(ids).size).toBe(6)
     expect(pagesOf(own.namespace ?? '')).toHaveLength(0)
-    expect(readdirSync(`${folder}/chosen/graupel-${process.geteuid?.()}`)).toHaveLength(1)
+    expect(readdirSync(`${folder}/chosen/${ownName}`)).toHaveLength(1)
   })
 
   it.each([

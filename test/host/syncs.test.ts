@@ -14,7 +14,8 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
 
   it('is synced at most once in half a window while they issue, and never while they do not', async () => {
     const disk = stateFolder()
-    const syncs = () => readFileSync(join(disk.watch, 'events'), 'utf8').match(/ s$/gm)?.length ?? 0
+    const syncsIn = (file: string) => readFileSync(join(disk.watch, file), 'utf8').match(/ s$/gm)?.length ?? 0
+    const syncs = () => syncsIn('events')
     const plan: Plan = { node: 1, namespace: freshNamespace(), state: disk.state, windowMs, maxWaitMs: 2000 }
     const all = await Promise.all([opened(plan, disk), opened(plan, disk), opened(plan, disk)])
     const startMs = performance.now()
@@ -35,5 +36,7 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
     for (const one of all) await one.close()
     // The last one leaves the exact word.
     expect(syncs()).toBe(before + 1)
+    // Each of them has synced the folder when it opened the file.
+    expect(syncsIn('names')).toBe(all.length)
   })
 })

@@ -100,6 +100,7 @@ void AFileIsMadeWholeAndOnlyOnce() {
   CHECK(file.Read(0, bytes, sizeof bytes).IsNone());
   CHECK(std::memcmp(bytes, "head\0\0\0\0", sizeof bytes) == 0);
   CHECK(file.Write(5000, "there", 5).IsNone() && file.Sync().IsNone());
+  CHECK(file.SyncName().IsNone());
   CHECK(file.Read(5000, bytes, 5).IsNone() && std::memcmp(bytes, "there", 5) == 0);
   CHECK(file.Read(8190, bytes, 3).kind == Kind::kCorrupt);
   CHECK(file.Read(9000, bytes, 3).kind == Kind::kCorrupt);

@@ -30,6 +30,7 @@ const tools = {
   root: () => (isRoot ? undefined : 'root'),
   mounts: () =>
     runs([...mountCommand, 'mount', '-t', 'tmpfs', 'none', '/mnt']) ? undefined : 'leave to mount (unshare --mount)',
+  userns: () => (runs(inUserNamespace(['true'])) ? undefined : 'leave to make a user namespace (unshare --user)'),
   setpriv: () => (runs(['setpriv', '--version']) ? undefined : 'setpriv (Debian package util-linux)'),
   faketime: () => (libfaketime() === undefined ? 'libfaketime (Debian package faketime)' : undefined),
   consul: consul.missing,
@@ -77,6 +78,11 @@ export function withMounts(script: string, command: readonly string[]): string[]
 /** A command in the mount namespace of such a process. */
 export function inMountsOf(pid: number, command: readonly string[]): string[] {
   return ['nsenter', `--target=${pid}`, '--mount', ...(isRoot ? [] : ['--user', '--preserve-credentials']), ...command]
+}
+
+/** A command in a user namespace of its own. Its user has another id there, also if that is root (--map-root-user would keep root's). */
+export function inUserNamespace(command: readonly string[]): string[] {
+  return ['unshare', '--user', '--map-user=4711', ...command]
 }
 
 /** A command that root's right to open everything is taken from, so that it is stopped by modes as others are. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,27 @@ Fault UsualParent(std::string* parent) {
   *parent = "/tmp";
 #endif
   return {};
+}
+
+// The number in the name of a user's folder: the user's id outside of the process's
+// user namespace (unshare -Ur), so that both sides have one folder. Each line of the
+// map is the first id inside, the first id outside, and a count (user_namespaces(7)).
+// The map leads one level up; the system does not show a process the levels above.
+uint64_t NumberOf(uint64_t user) {
+#if defined(__linux__)
+  FILE* const map = fopen("/proc/self/uid_map", "re");
+  if (map == nullptr) return user;
+  unsigned long long inside;
+  unsigned long long outside;
+  unsigned long long count;
+  while (fscanf(map, "%llu %llu %llu", &inside, &outside, &count) == 3) {
+    if (user < inside || user - inside >= count) continue;
+    user = outside + (user - inside);
+    break;
+  }
+  fclose(map);
+#endif
+  return user;
 }
 
 // The fault for a path that leads to something else than a folder.
@@ -86,7 +108,7 @@ Fault MemoryFolder(const std::string& parent, std::string* folder) {
   *folder = parent;
   Fault fault;
   if (parent.empty()) fault = UsualParent(folder);
-  folder->append("/graupel-").append(std::to_string(geteuid()));
+  folder->append("/graupel-").append(std::to_string(NumberOf(geteuid())));
   if (fault.IsNone()) fault = OwnFolder(*folder);
   fault.subject = Fault::Subject::kFolder;
   return fault;

@@ -73,15 +73,6 @@ Fault FillNew(int fd, const std::string& path, const std::string& head, size_t s
   return fault;
 }
 
-Fault SyncFolder(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return Fault::System("open", errno, folder);
-  const int result = fsync(fd);
-  const int error = errno;
-  close(fd);
-  return result == 0 ? Fault() : Fault::System("fsync", error, folder);
-}
-
 }  // namespace
 
 Fault CreateFileWith(const std::string& path, const std::string& head, size_t size,
@@ -101,11 +92,8 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
     fault = errno == EEXIST ? Fault::Of(Fault::Kind::kExists, path)
                             : Fault::System("rename", errno, path);
   }
-  if (!fault.IsNone()) {
-    unlink(fresh.c_str());
-    return fault;
-  }
-  return is_durable ? SyncFolder(FolderOf(path)) : Fault();
+  if (!fault.IsNone()) unlink(fresh.c_str());
+  return fault;
 }
 
 }  // namespace graupel

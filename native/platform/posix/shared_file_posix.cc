@@ -108,6 +108,19 @@ Fault SharedFile::Sync() const {
   return SyncFile(fd_) == 0 ? Fault() : Fault::System("fdatasync", errno, path_);
 }
 
+Fault SharedFile::SyncName() {
+  const Fault fault = OpenFolder();
+  if (!fault.IsNone()) return fault;
+  return fsync(folder_fd_) == 0 ? Fault()
+                                : Fault::System("fsync", errno, FolderOf(path_));
+}
+
+Fault SharedFile::OpenFolder() {
+  if (folder_fd_ >= 0) return {};
+  folder_fd_ = open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return folder_fd_ >= 0 ? Fault() : Fault::System("open", errno, FolderOf(path_));
+}
+
 Fault SharedFile::Allocate(uint64_t offset, uint64_t count) const {
 #if defined(__linux__)
   const int error =
@@ -156,11 +169,8 @@ Fault SharedFile::ShareUse(int timeout_ms) {
 
 Fault SharedFile::Lock(int timeout_ms) {
   // The file's own lock is the one of its use, so this one is on the folder.
-  if (folder_fd_ < 0) {
-    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    folder_fd_ = open(FolderOf(path_).c_str(), flags);
-    if (folder_fd_ < 0) return Fault::System("open", errno, FolderOf(path_));
-  }
+  const Fault fault = OpenFolder();
+  if (!fault.IsNone()) return fault;
   if (Within(timeout_ms, [&] { return flock(folder_fd_, LOCK_EX | LOCK_NB); }) == 0) {
     return {};
   }

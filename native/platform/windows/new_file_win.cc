@@ -40,10 +40,6 @@ Fault CreateFileWith(const std::string& path, const std::string& head, size_t si
                 ? Fault::Of(Fault::Kind::kExists, path)
                 : LastFault("MoveFileExW", path);
   }
-  // Flushes the new name, which NTFS writes with its journal.
-  if (is_moved && is_durable && !FlushFileBuffers(handle)) {
-    fault = LastFault("FlushFileBuffers", path);
-  }
   CloseHandle(handle);
   if (!is_moved) DeleteFileW(fresh.c_str());
   return fault;

@@ -133,6 +133,9 @@ Fault SharedFile::Sync() const {
   return FlushFileBuffers(handle_) ? Fault() : LastFault("FlushFileBuffers", path_);
 }
 
+// FlushFileBuffers() flushes the name, too, which NTFS writes with its journal.
+Fault SharedFile::SyncName() { return Sync(); }
+
 // Everything was written when the file was made (CreateFileWith).
 Fault SharedFile::Allocate(uint64_t, uint64_t) const { return {}; }
 

@@ -10,9 +10,11 @@
  * - copies/: if there is such a folder, the state file as it was after the nth event,
  *   named n, unless the process was killed before that was complete. A process writes a
  *   state file under its lock, so no other event comes in between.
+ * - names: such a line for each sync of the state file's folder, when it was complete.
  * - order: if there is such a file, 'fdatasync 5' or 'pwrite 28' lets that call fail
  *   with that errno; 'stop' stops the process (SIGSTOP) once, in the middle of a sync;
- *   'slow 300' lets syncs take so many milliseconds.
+ *   'slow 300' lets syncs take so many milliseconds; 'folder 5' lets the sync of the
+ *   folder fail, and 'cut' kills the process (SIGKILL) once, before that sync.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +34,8 @@ static void PathIn(char* path, const char* name) {
   snprintf(path, PATH_MAX, "%s/%s", folder == NULL ? "." : folder, name);
 }
 
-/* 1: the state file; 2: one that is being made, and has its name in the middle. */
+/* 1: the state file; 2: one that is being made, and has its name in the middle; 3: the
+ * folder of both. */
 static int Kind(int fd) {
   const char* file = getenv("SHIM_FILE");
   char link[64];
@@ -44,9 +47,12 @@ static int Kind(int fd) {
   path[length] = '\0';
   if (strcmp(path, file) == 0) return 1;
   const char* name = strrchr(file, '/');
-  return name != NULL && strstr(path, name + 1) != NULL && strstr(path, ".new") != NULL
-             ? 2
-             : 0;
+  if (name == NULL) return 0;
+  const size_t folder_length = (size_t)(name - file);
+  if (strlen(path) == folder_length && strncmp(path, file, folder_length) == 0) {
+    return 3;
+  }
+  return strstr(path, name + 1) != NULL && strstr(path, ".new") != NULL ? 2 : 0;
 }
 
 static long long NowNs(void) {
@@ -69,10 +75,11 @@ static void CopyTo(const char* path) {
   if (rename(half, path) != 0) abort();
 }
 
-static void Note(long long at_ns, char kind) {
+/* Adds a line to a file, and answers how many lines there are. */
+static long Append(const char* name, long long at_ns, char kind) {
   char path[PATH_MAX];
   char line[64];
-  PathIn(path, "events");
+  PathIn(path, name);
   const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) abort();
   /* Lines have one length, so the end tells how many there are. */
@@ -81,10 +88,16 @@ static void Note(long long at_ns, char kind) {
   if (write(fd, line, length) != (ssize_t)length) abort();
   const off_t count = lseek(fd, 0, SEEK_END) / (off_t)length;
   close(fd);
+  return (long)count;
+}
+
+static void Note(long long at_ns, char kind) {
+  char path[PATH_MAX];
+  const long count = Append("events", at_ns, kind);
   PathIn(path, "copies");
   if (access(path, F_OK) != 0) return;
   char name[32];
-  snprintf(name, sizeof name, "copies/%ld", (long)(count - 1));
+  snprintf(name, sizeof name, "copies/%ld", count - 1);
   PathIn(path, name);
   CopyTo(path);
 }
@@ -126,10 +139,25 @@ ssize_t pwrite64(int fd, const void* bytes, size_t count, off_t offset) {
   return Write("pwrite64", fd, bytes, count, offset);
 }
 
+static int SyncFolder(int (*real)(int), int fd) {
+  const int error = Ordered("folder");
+  if (error > 0) return errno = error, -1;
+  if (Ordered("cut") >= 0) {
+    char path[PATH_MAX];
+    PathIn(path, "order");
+    unlink(path);
+    raise(SIGKILL);
+  }
+  const int result = real(fd);
+  if (result == 0) Append("names", NowNs(), 's');
+  return result;
+}
+
 static int Sync(const char* name, int fd) {
   int (*const real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
   const int kind = Kind(fd);
   if (kind == 0) return real(fd);
+  if (kind == 3) return SyncFolder(real, fd);
   const int error = Ordered("fdatasync");
   if (error > 0) return errno = error, -1;
   const int slow_ms = Ordered("slow");
