@@ -27,7 +27,7 @@ struct Fault {
   };
 
   // What cannot be had. The numbers are the ones of src/engine/fault.ts.
-  enum class Subject : uint32_t { kFile = 0, kPage = 1, kFolder = 2 };
+  enum class Subject : uint32_t { kFile = 0, kPage = 1, kFolder = 2, kBootId = 3 };
 
   Kind kind = Kind::kNone;
   int error = 0;  // errno; on Windows GetLastError().

@@ -16,7 +16,7 @@ export interface Fault {
 }
 
 /** The numbers are the ones of `native/host/fault.h`. */
-const subjects = { file: 0, page: 1, folder: 2 } as const
+const subjects = { file: 0, page: 1, folder: 2, bootId: 3 } as const
 
 /** The numbers are the ones of `native/host/fault.h`. */
 const kinds = {
@@ -126,6 +126,13 @@ export function faultError(
         path,
         ...(name !== undefined && { code: name }),
       })
+      if (fault.subject === subjects.bootId) {
+        return make(
+          'ERR_STATE_UNAVAILABLE',
+          `${path}, which tells this start of the system from others, cannot be read: ${because}; mount /proc, or pass state: 'process' if this process is the only one that uses this node`,
+          cause,
+        )
+      }
       return make(
         'ERR_STATE_UNAVAILABLE',
         !isFile

@@ -131,41 +131,6 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of the pages', (
   })
 })
 
-describeWith(['native', 'linux', 'mounts'], 'a page', () => {
-  it.each([
-    ['is short', 'truncate -s 4096 *.page', 'ERR_STATE_CORRUPT', /has 4096 bytes and not 16384/],
-    ['is empty', 'truncate -s 0 *.page', 'ERR_STATE_CORRUPT', /has 0 bytes/],
-    [
-      'is something else',
-      'for p in *.page; do head -c 16384 /dev/zero > $p; done',
-      'ERR_STATE_CORRUPT',
-      /not begin as one/,
-    ],
-    [
-      'has a word that cannot be',
-      "printf '\\376\\377\\377\\377\\377\\377\\377\\377' | dd of=$(echo *.page) bs=1 seek=3968 conv=notrunc status=none",
-      'ERR_STATE_CORRUPT',
-      /not one that the layout can have/,
-    ],
-    ['lets others in', 'chmod 644 *.page', 'ERR_STATE_UNSAFE', /by its mode 0644/],
-    ['has a second name', 'ln *.page other', 'ERR_STATE_UNSAFE', /a hard link/],
-    [
-      'is a symbolic link',
-      'for p in *.page; do mv $p other; ln -s other $p; done',
-      'ERR_STATE_UNSAFE',
-      /symbolic link/,
-    ],
-  ])('is refused if it %s', async (_, script, code, message) => {
-    // Made by one process and met by another, in the same memory.
-    const first = inMemory('')
-    const own = plan()
-    await first.open(own)
-    await first.shell(`cd ${pages}; ${script}`)
-    const second = new Obedient(memoryOf(first))
-    expect(await failure(second.open(own))).toMatchObject({ code, message: expect.stringMatching(message) })
-  })
-})
-
 proveReplacements(12)
 
 describeWith(['native', 'linux'], 'a page that is deleted', () => {

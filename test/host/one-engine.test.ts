@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong } from '../support/ids.ts'
-import { describeWith, libfaketime, type Tool } from '../support/needs.ts'
+import { describeWith, inUserNamespace, libfaketime, type Tool } from '../support/needs.ts'
 import { cleanUp, type Failure, Obedient, type Plan, type Surroundings, stateFolder } from '../support/processes.ts'
 
 // Two generators of one node: every pair of engines, in every place that the second can have beside the first, with a clock
@@ -61,6 +61,12 @@ const places: readonly Place[] = [
     needs: ['mounts', 'root'],
     start: unshared('--time', '--boottime', '100000', '--monotonic', '100000'),
     refused: ['native js'],
+  },
+  {
+    name: 'another user namespace',
+    needs: ['userns'],
+    start: async (surroundings) => new Obedient({ ...surroundings, within: inUserNamespace }),
+    refused: otherProcess,
   },
 ]
 

@@ -21,6 +21,19 @@ const writeThenSync = `  if (!storage.Write(record)) return false;
   if (!storage.Sync()) return false;
 `
 
+const enterUsers = `#include "processes.h"
+
+namespace graupel {
+
+// [users] Sequentially consistent throughout. The other engine writes a file and then
+// reads this table; this engine writes the table and then looks for that file.
+
+Users::User* Users::Enter() {
+  const uint64_t own = ThisProcess();
+  for (User& user : users_) {
+    uint64_t expected = 0;
+`
+
 const mutations: Mutation[] = [
   {
     defect: 'the durable ceiling is published before the sync',
@@ -250,9 +263,53 @@ const mutations: Mutation[] = [
     test: 'interleave_test',
   },
   {
-    defect: 'the entry of a process that has ended stays',
+    defect: 'a process continues because the other process seems dead',
     file: 'host/users.cc',
-    from: 'if (TakeOver(user)) return &user;',
+    from: enterUsers,
+    to: enterUsers
+      .replace('#include', '#include <csignal>\n#include')
+      .replace('= 0;', '= kill(static_cast<pid_t>(user.load() & INT32_MAX), 0) == 0 ? 0 : user.load();'),
+    test: 'users_test',
+  },
+  {
+    defect: 'a process leaves its entry behind when it ends by itself',
+    file: 'host/home.cc',
+    from: 'std::atexit(LeavePages)',
+    to: '0',
+    test: 'users_test',
+  },
+  {
+    defect: 'a page counts beside a claim that has a later step',
+    file: 'host/page.cc',
+    from: 'if (!is_there || is_followed) {',
+    to: 'if (!is_there) {',
+    test: 'users_test',
+  },
+  {
+    defect: 'a page counts beside a claim that has no step of that name',
+    file: 'host/page.cc',
+    from: 'if (!is_there || is_followed) {',
+    to: 'if (is_followed) {',
+    test: 'users_test',
+  },
+  {
+    defect: 'a page begins below the ceiling of the claim beside it',
+    file: 'host/home.cc',
+    from: '    if (floor > 0) Continue(found->state(), floor, layout.TickOf(floor - 1));\n',
+    to: '',
+    test: 'users_test',
+  },
+  {
+    defect: 'the word of a page is forgotten with its mapping',
+    file: 'host/page.cc',
+    from: '    RaiseTo(own.last, word != kSealed ? word : state().last.load());\n',
+    to: '    (void)word;\n',
+    test: 'users_test',
+  },
+  {
+    defect: 'a page stays mapped when nobody has it open',
+    file: 'host/page.cc',
+    from: '  Unmap(address_, kBytes);\n',
     to: '',
     test: 'users_test',
   },

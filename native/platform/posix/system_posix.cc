@@ -14,24 +14,33 @@
 #endif
 
 namespace graupel {
+namespace {
+
+[[maybe_unused]] Fault NoBootId(const char* call, int error, const char* source) {
+  Fault fault = Fault::System(call, error, source);
+  fault.subject = Fault::Subject::kBootId;
+  return fault;
+}
+
+}  // namespace
 
 Fault BootId(std::string* id) {
 #if defined(__linux__)
   static constexpr char kPath[] = "/proc/sys/kernel/random/boot_id";
   const int fd = open(kPath, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Fault::System("open", errno, kPath);
+  if (fd < 0) return NoBootId("open", errno, kPath);
   char buffer[64];
   const ssize_t length = read(fd, buffer, sizeof buffer);
   const int error = errno;
   close(fd);
-  if (length <= 0) return Fault::System("read", length < 0 ? error : EIO, kPath);
+  if (length <= 0) return NoBootId("read", length < 0 ? error : EIO, kPath);
   id->assign(buffer, static_cast<size_t>(length));
   while (!id->empty() && id->back() == '\n') id->pop_back();
 #elif defined(__APPLE__)
   char buffer[64];
   size_t length = sizeof buffer;
   if (sysctlbyname("kern.bootsessionuuid", buffer, &length, nullptr, 0) != 0) {
-    return Fault::System("sysctlbyname", errno, "kern.bootsessionuuid");
+    return NoBootId("sysctlbyname", errno, "kern.bootsessionuuid");
   }
   id->assign(buffer);
 #else
