@@ -50,6 +50,7 @@ struct GeneratorGroup {
         description(std::move(description_in)) {
     UpdateAccess();
   }
+  ~GeneratorGroup() { RememberWord(home); }
   // After the home has changed.
   void UpdateAccess() {
     access.state = home.state;

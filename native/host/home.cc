@@ -1,6 +1,7 @@
 #include "home.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -118,6 +119,8 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
   std::string path;
   for (int i = 0; i < kMaxMoves; ++i) {
     std::shared_ptr<Page> found = known.lock();
+    // [last] The threads that have released the page have left its word before.
+    std::atomic_thread_fence(std::memory_order_acquire);
     std::shared_ptr<Page> old;
     Fault fault;
     if (found == nullptr || !found->IsCurrent()) {
@@ -141,7 +144,6 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
     known = found;
     path = found->path();
     if (found->state().word.load(std::memory_order_relaxed) != kSealed) {
-      found->Use();
       *page = std::move(found);
       return {};
     }
@@ -239,6 +241,16 @@ Fault FollowHome(const Identity& identity, const Layout& layout, Home* home) {
   home->state = &page->state();
   home->page = std::move(page);
   return {};
+}
+
+void RememberWord(const Home& home) {
+  if (home.page == nullptr) return;
+  const State& state = home.page->state();
+  State& own = ProcessState(home.key);
+  const uint64_t word = state.word.load(std::memory_order_acquire);
+  // [last] Before the page is released, which is a release operation.
+  RaiseTo(own.last, word != kSealed ? word : state.last.load());
+  RaiseTo(own.high_tick, state.high_tick.load(std::memory_order_relaxed));
 }
 
 Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick) {

@@ -68,6 +68,10 @@ Fault OpenHome(const HomeOptions& options, Home* home);
 // this home is known to have issued.
 Fault FollowHome(const Identity& identity, const Layout& layout, Home* home);
 
+// Leaves the word of the home's page in the process's own state, before the home is
+// released: the next page that this process opens for the key may be another one.
+void RememberWord(const Home& home);
+
 // Gives the home's state a history. `now_tick` is what an injected clock shows.
 Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick);
 

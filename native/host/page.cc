@@ -8,7 +8,6 @@
 #include "../core/checksum.h"
 #include "../core/clock.h"
 #include "memory_folder.h"
-#include "process_state.h"
 #include "system.h"
 
 namespace graupel {
@@ -58,15 +57,8 @@ std::string NewPage(const Identity& identity, const Page* former,
 }  // namespace
 
 Page::~Page() {
-  if (address_ == nullptr) return;
-  if (is_used_) {
-    const uint64_t word = state().word.load(std::memory_order_acquire);
-    State& own = ProcessState(identity_.key);
-    RaiseTo(own.last, word != kSealed ? word : state().last.load());
-    RaiseTo(own.high_tick, state().high_tick.load(std::memory_order_relaxed));
-  }
   Leave();
-  Unmap(address_, kBytes);
+  if (address_ != nullptr) Unmap(address_, kBytes);
 }
 
 Fault Page::Open(const Identity& identity, const std::string& parent,

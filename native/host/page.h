@@ -38,8 +38,6 @@ class Page : public Replaceable {
   // come before the page is used.
   static Fault Open(const Identity& identity, const std::string& parent,
                     const Page* former, std::shared_ptr<Page>* page);
-  // Leaves the word of a page that was used in the process's own state: the next page
-  // that this process opens for the key may be another one, at another path.
   ~Page() override;
 
   State& state() const {
@@ -53,8 +51,6 @@ class Page : public Replaceable {
   // the one at its path. kLost if it is not that one.
   Fault Begin(const Layout& layout, ClockNs now_ns);
 
-  // Says that slots of the page are handed out from now on.
-  void Use() { is_used_ = true; }
   // Says that no slot is handed out any more, at the end of the process.
   void Leave() { Users::Leave(std::exchange(user_, nullptr)); }
 
@@ -81,7 +77,6 @@ class Page : public Replaceable {
   std::string path_;
   FileIdentity file_;
   PageStep step_;
-  bool is_used_ = false;
   void* address_ = nullptr;
   Users::User* user_ = nullptr;  // This process's entry in the table.
 };

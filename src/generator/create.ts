@@ -16,8 +16,11 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * this user on this host, so their ids are distinct. On the js engine a second process is refused. The option `state` says
  * which threads and processes share a state.
  *
- * It may block: until the next tick begins, where it has made the memory of the state; and until a state file is unlocked, for
- * `maxWaitMs` in all, or 1000 ms where that is not given.
+ * The first generator of a node decides which engine counts the node for the life of the process: a generator with the other
+ * engine is refused.
+ *
+ * It may block: until the next tick begins, if it has made the memory of the state; and until a state file is unlocked; each for
+ * `maxWaitMs`, or 1000 ms if that is not given.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,

@@ -58,7 +58,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   readonly layout: Layout<F>
   /** Its node: all node fields as one number, the first field the most significant. */
   readonly node: number
-  /** The engine that was chosen. Where a native generator of this process uses the same node, the native engine makes the ids. */
+  /** The engine that makes the ids. All generators of the node in this process have the same one. */
   readonly engine: EngineKind
   /** Where the last id is remembered, as in `stats()`. */
   readonly state: string

@@ -2,7 +2,7 @@ import type { Claimant } from '../engine/claims.js'
 import { GraupelError } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
 import { ownFolder } from './folder.js'
-import { fileNameIn, nameOf } from './name.js'
+import { fileNameIn } from './name.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
 import { randomBits } from './random.js'
 
@@ -178,9 +178,6 @@ function read(place: string, name: string): Step {
   }
   if (!/^\d{1,20}$/.test(says.ceiling) || BigInt(says.ceiling) > maxSlot) {
     throw damagedClaim(`${place}/${name}`, `has the ceiling ${says.ceiling}, which is no number of 64 bits`)
-  }
-  if (fileNameIn(place) !== `${nameOf(says.key)}.claim`) {
-    throw damagedClaim(`${place}/${name}`, 'is a step of the claim of another key')
   }
   return says
 }

@@ -13,7 +13,7 @@ export { claimPath }
 export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed {
   return withClaim(claimant, (place, latest) => {
     const isOwn = latest !== undefined && isHolder(claimant, latest.says)
-    const before = ceilingOf(place, latest, clock)
+    const before = ceilingOf(place, latest, claimant, clock)
     const floorBeside = () => {
       const page = freePage(claimant, clock, pageBeside(place))
       if (page !== undefined) return page
@@ -79,11 +79,11 @@ export function giveToPage(path: string, claimant: Claimant, clock: ClaimClock):
     if (latest === undefined) return { step: undefined }
     if (latest.says.use === 'page') return { step: latest }
     checkFree(claimant, clock, place, latest.says)
-    const step = makeAndTidy(claimant, place, latest, ceilingOf(place, latest, clock), 'page')
+    const step = makeAndTidy(claimant, place, latest, ceilingOf(place, latest, claimant, clock), 'page')
     return step && { step }
   })
   const { step } = given
-  return step && { name: step.name, next: nameAfter(step), floor: ceilingOf(path, step, clock) }
+  return step && { name: step.name, next: nameAfter(step), floor: ceilingOf(path, step, claimant, clock) }
 }
 
 /**
@@ -118,10 +118,13 @@ function makeAndTidy(
   return step
 }
 
-/** @throws GraupelError `ERR_STATE_CORRUPT` if the layout has no such slot */
-function ceilingOf(place: string, latest: Latest | undefined, clock: ClaimClock): bigint {
-  const ceiling = BigInt(latest?.says.ceiling ?? 0)
-  if (ceiling <= clock.endSlot) return ceiling
+/** @throws GraupelError `ERR_STATE_CORRUPT` if the step is of another key, or its layout has no such slot */
+function ceilingOf(place: string, latest: Latest | undefined, { key }: Claimant, { endSlot }: ClaimClock): bigint {
+  if (latest === undefined) return 0n
+  const { says } = latest
+  if (says.key !== key) throw damagedClaim(place, 'is the claim of another key')
+  const ceiling = BigInt(says.ceiling)
+  if (ceiling <= endSlot) return ceiling
   throw damagedClaim(place, `has the ceiling ${ceiling}, which its layout cannot have`)
 }
 

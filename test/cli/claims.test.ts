@@ -51,19 +51,22 @@ const ceilingAt = (timeMs: number) => ({ ceiling: String(slotAt(timeMs)) })
 const ago = (ms: number) => ceilingAt(Date.now() - ms)
 const in2040 = Date.UTC(2040, 0, 1)
 
-/** A claim of one step, which is number 3. */
+/** A claim whose latest step is number 3. */
 function add(name: string, ...says: object[]): string {
   const path = join(folder, name)
   mkdirSync(path, { mode: 0o700 })
-  const common = { format: 1, key: `real ${sonyflakeKey}`, description: sonyflake, token: 'theirs', use: 'counts' }
+  const common = { format: 1, key: `real ${sonyflakeKey}`, description: sonyflake, owner: 'theirs', use: 'counts' }
   const whose = { pidNamespace: ownNamespace, startTime: 0, bootId: '' }
-  writeFileSync(join(path, '3'), JSON.stringify(Object.assign({ ...common, ...whose }, ...says)), { mode: 0o600 })
+  const write = (step: string, ...more: object[]) =>
+    writeFileSync(join(path, step), JSON.stringify(Object.assign({ ...common, ...whose }, ...more)), { mode: 0o600 })
+  write('2.a1', { token: 'a2', ceiling: '0' }, gone)
+  write('3.a2', { token: 'a3' }, ...says)
   return path
 }
 
 function addDamaged(name: string): string {
   const path = add(name, gone, ceilingAt(0))
-  writeFileSync(join(path, '4'), 'nonsense')
+  writeFileSync(join(path, '4.a3'), 'nonsense')
   return path
 }
 
@@ -85,6 +88,8 @@ describe('graupel state', () => {
     add('d.claim', unknown, ceilingAt(in2040 - 3 * dayMs))
     add('e.claim', running(), released, { ceiling: String(slotAt(in2040 - 4 * dayMs) + 6n) })
     add('f.claim', running(), released, { ceiling: '0' })
+    add('h.claim', gone, { use: 'page' }, ceilingAt(in2040 - 5 * dayMs))
+    writeFileSync(join(add('i.claim', running(), ceilingAt(in2040 - 6 * dayMs)), '9999999999999999999999'), '')
     addDamaged('g.claim')
     mkdirSync(join(folder, 'empty.claim'))
     const [head, ...rows] = lines(['state'])
@@ -99,6 +104,8 @@ describe('graupel state', () => {
       [...ids, `${at(2)}, in …`, path('c.page')],
       [...ids, `before ${at(3)}, in …, another container`, path('d.claim')],
       [...ids, `${at(4)}, in …`, path('e.claim')],
+      [...ids, 'in its page', path('h.claim')],
+      [...ids, `before ${at(6)}, in …, process ${other.pid}`, path('i.claim')],
       [...ids, 'none', path('f.claim')],
       ['?', 'ERR_STATE_CORRUPT', path('g.claim')],
     ])
@@ -142,6 +149,7 @@ describe('graupel state', () => {
   it.each<[string, () => object, RegExp]>([
     ['of a process that is gone', () => gone, /^ {2}held by +no process: 4194305 is gone$/m],
     ['of another container', () => unknown, /^ {2}held by +12, of another container, /m],
+    ['that leaves the ids to a page', () => ({ ...gone, use: 'page' }), /^ {2}held by +no process: the page beside it /m],
     ['without an id', () => ({ ...gone, ceiling: '0' }), /^ {2}last id +none yet$/m],
     ['of an injected clock', () => ({ ...gone, key: `injected ${sonyflakeKey}` }), /^ {2}clock +injected, /m],
   ])('shows one %s', (_, says, expected) => {
@@ -177,7 +185,8 @@ describe('graupel state --clean', () => {
   it('removes claims that lie a day back and that no process holds, and says why it keeps the others', () => {
     const old = ago(dayMs + 60_000)
     add('old-gone.claim', gone, old)
-    add('old-handed.claim', gone, old, { use: 'hands over' })
+    add('old-page.claim', running(), old, { use: 'page' })
+    add('recent-page.claim', gone, ago(dayMs - 60_000), { use: 'page' })
     add('old-released.claim', running(), released, old)
     add('none.claim', gone, released, { ceiling: '0' })
     add('old-running.claim', running(), old)
@@ -204,7 +213,8 @@ describe('graupel state --clean', () => {
       'future.claim': [false, 'ahead of the clock'],
       'none.claim': [true, 'no id'],
       'old-gone.claim': [true, 'more than a day old'],
-      'old-handed.claim': [true, 'more than a day old'],
+      'old-page.claim': [true, 'more than a day old'],
+      'recent-page.claim': [false, 'not a day old'],
       'old-released.claim': [true, 'more than a day old'],
       'old-running.claim': [false, `held by ${other.pid}`],
       'old-unknown.claim': [false, 'held in another container'],
@@ -216,7 +226,7 @@ describe('graupel state --clean', () => {
     })
     const kept = fates.filter(([name, isRemoved]) => !isRemoved && /claim$/.test(name)).map(([name]) => name)
     expect(readdirSync(folder).sort()).toEqual(kept.sort())
-    expect(readdirSync(join(folder, 'recent-gone.claim')).sort()).toEqual(['.4.fresh.new', '3'])
+    expect(readdirSync(join(folder, 'recent-gone.claim')).sort()).toEqual(['.4.fresh.new', '2.a1', '3.a2'])
   })
 
   it('says so in lines for people', () => {

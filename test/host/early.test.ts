@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createGenerator, defineLayout } from 'graupel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong } from '../support/ids.ts'
-import { describeWith, libfaketime } from '../support/needs.ts'
+import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
-import { cleanUp, failure, Obedient, type Plan, stateFolder } from '../support/processes.ts'
+import { cleanUp, failure, Obedient, type Plan, testClock } from '../support/processes.ts'
 
 // A new page, and a new claim, begin with the next tick. createGenerator waits for it, for maxWaitMs at most.
 
@@ -39,21 +37,12 @@ describe.each(engines)('on the %s engine', (engine) => {
 
 describeWith(['linux', 'faketime'], 'a clock that stands still', () => {
   it.each(engines)('gives a second process no id on the %s engine if the first one\'s memory was deleted', async (engine) => {
-    const { folder } = stateFolder()
-    const offset = join(folder, 'offset')
-    writeFileSync(offset, '+0')
-    const env = {
-      LD_PRELOAD: libfaketime() ?? '',
-      FAKETIME_TIMESTAMP_FILE: offset,
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      TZ: 'UTC',
-    }
+    const { env, set } = testClock()
     const own: Plan = { node: 1, namespace: freshNamespace(), engine, maxWaitMs: 20 }
     const [first, second] = [new Obedient({ env }), new Obedient({ env })]
     await first.open(own)
     const made = [await first.take(100)]
-    writeFileSync(offset, new Date(Date.now() + 1000).toISOString().slice(0, 19).replace('T', ' '))
+    set(new Date(Date.now() + 1000).toISOString().slice(0, 19).replace('T', ' '))
     made.push(await first.take(100))
     deletePages(own.namespace ?? '')
     for (let i = 0; i < 2; i++) {
@@ -63,7 +52,7 @@ describeWith(['linux', 'faketime'], 'a clock that stands still', () => {
     }
     made.push(await first.take(100).catch(() => []))
     await first.kill()
-    writeFileSync(offset, '+2')
+    set('+2')
     const third = new Obedient({ env })
     await third.open(own)
     made.push(await third.take(100))

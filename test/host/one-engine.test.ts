@@ -1,10 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong } from '../support/ids.ts'
-import { describeWith, inUserNamespace, libfaketime, type Tool } from '../support/needs.ts'
-import { cleanUp, type Failure, Obedient, type Plan, type Surroundings, stateFolder } from '../support/processes.ts'
+import { describeWith, inUserNamespace, type Tool } from '../support/needs.ts'
+import { cleanUp, type Failure, Obedient, type Plan, type Surroundings, testClock } from '../support/processes.ts'
 
 // Two generators of one node: every pair of engines, in every place that the second can have beside the first, with a clock
 // that runs, and with one that goes back between their ids. Either their ids differ, or the second is refused.
@@ -17,18 +15,18 @@ type Pair = `${Engine} ${Engine}`
 interface Place {
   readonly name: string
   readonly needs: readonly Tool[]
-  /** Starts the process of the second generator; without it, that is in the process of the first. */
-  readonly start?: (surroundings: Surroundings, first: Obedient) => Promise<Obedient>
+  /** The process of the second generator, unless it is `within` that of the first. */
+  readonly start?: Surroundings
   readonly within?: 'inSameThread' | 'inOtherThread'
+  /** The first process is killed before the second generator is opened. */
+  readonly isKilled?: true
   /** The pairs whose second generator is refused; all others make ids. */
   readonly refused: readonly Pair[]
 }
 
-const inside =
-  (...words: string[]) =>
-  async (surroundings: Surroundings) =>
-    new Obedient({ ...surroundings, within: (command) => [...words, ...command] })
-const unshared = (...flags: string[]) => inside('unshare', ...flags, '--fork', '--kill-child')
+const unshared = (...flags: string[]): Surroundings => ({
+  within: (command) => ['unshare', ...flags, '--fork', '--kill-child', ...command],
+})
 
 /** Of two engines in one process or in two that run, one is refused; and the js engine knows only one process. */
 const otherEngine: readonly Pair[] = ['native js', 'js native']
@@ -37,14 +35,11 @@ const otherProcess: readonly Pair[] = [...otherEngine, 'js js']
 const places: readonly Place[] = [
   { name: 'the same thread', needs: [], within: 'inSameThread', refused: otherEngine },
   { name: 'another thread', needs: [], within: 'inOtherThread', refused: otherEngine },
-  { name: 'another process', needs: [], start: inside(), refused: otherProcess },
+  { name: 'another process', needs: [], refused: otherProcess },
   {
     name: 'another process, after the first was killed',
     needs: [],
-    start: async (surroundings, first) => {
-      await first.kill()
-      return new Obedient(surroundings)
-    },
+    isKilled: true,
     // The page that a killed process had open has to be forgotten by an operator.
     refused: ['native js'],
   },
@@ -65,7 +60,7 @@ const places: readonly Place[] = [
   {
     name: 'another user namespace',
     needs: ['userns'],
-    start: async (surroundings) => new Obedient({ ...surroundings, within: inUserNamespace }),
+    start: { within: inUserNamespace },
     refused: otherProcess,
   },
 ]
@@ -73,30 +68,25 @@ const places: readonly Place[] = [
 const engines: readonly Engine[] = ['native', 'js']
 const clocks = ['runs', 'goes back'] as const
 
-for (const { name, needs, start, within, refused } of places) {
+for (const { name, needs, start, within, isKilled, refused } of places) {
   describeWith(['native', 'linux', 'faketime', ...needs], `with the second generator in ${name}`, () => {
     const cases = engines.flatMap((one) => engines.flatMap((two) => clocks.map((clock) => [one, two, clock] as const)))
 
     it.each(cases)('%s, then %s, while the clock %s', async (one, two, clock) => {
-      const { folder } = stateFolder()
-      const offset = join(folder, 'offset')
-      writeFileSync(offset, '+0')
-      const env = {
-        LD_PRELOAD: libfaketime() ?? '',
-        FAKETIME_TIMESTAMP_FILE: offset,
-        FAKETIME_NO_CACHE: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      }
+      const { env, set } = testClock()
       const own: Plan = { node: 1, namespace: freshNamespace(), maxAheadMs: 10_000 }
       const first = new Obedient({ env })
+      const second = within === undefined ? new Obedient({ env, ...start }) : first.second(within)
+      // Both run: the ceiling of a claim is half a second ahead of the clock.
+      await Promise.all([first.shell('true'), second instanceof Obedient && second.shell('true')])
       await first.open({ ...own, engine: one })
       const made = [await first.take(3000)]
-      if (clock === 'goes back') writeFileSync(offset, '-2')
-      const second = within === undefined ? await start?.({ env }, first) : first.second(within)
+      if (isKilled) await first.kill()
+      if (clock === 'goes back') set('-2')
       let error: Failure | undefined
       try {
-        await second?.open({ ...own, engine: two })
-        made.push((await second?.take(3000)) ?? [])
+        await second.open({ ...own, engine: two })
+        made.push(await second.take(3000))
       } catch (thrown) {
         error = thrown as Failure
       }

@@ -1,10 +1,18 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
-import { describeWith, libfaketime } from '../support/needs.ts'
+import { describeWith } from '../support/needs.ts'
 import { deletePages, pagesOf } from '../support/pages.ts'
-import { cleanUp, failure, Obedient, opened, ownMemory, type Plan, sleep, stateFolder } from '../support/processes.ts'
+import {
+  cleanUp,
+  failure,
+  Obedient,
+  opened,
+  ownMemory,
+  type Plan,
+  sleep,
+  stateFolder,
+  testClock,
+} from '../support/processes.ts'
 
 // Processes that give up root's rights, for good or for a moment, and can no longer look where their state is.
 
@@ -63,19 +71,16 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
   })
 
   it('remembers the ids of a thread that has ended, whose page it can no longer find, though its clock goes back', async () => {
-    const { folder } = stateFolder()
-    const offset = join(folder, 'offset')
-    writeFileSync(offset, '+0')
-    const { env, within } = ownMemory()
-    const faked = { LD_PRELOAD: libfaketime() ?? '', FAKETIME_TIMESTAMP_FILE: offset, FAKETIME_NO_CACHE: '1' }
-    const process = new Obedient({ env: { ...env, ...faked, FAKETIME_DONT_FAKE_MONOTONIC: '1' }, ...(within && { within }) })
+    const clock = testClock()
+    const memory = ownMemory()
+    const process = new Obedient({ ...memory, env: { ...memory.env, ...clock.env } })
     const own: Plan = { node: 1, namespace: freshNamespace(), maxAheadMs: 10_000 }
     const worker = process.second('inOtherThread')
     await worker.open(own)
     const ids = await worker.take(30_000)
     await process.endThread()
     await process.actAs(stranger)
-    writeFileSync(offset, '-1')
+    clock.set('-1')
     await process.open(own)
     expect((await process.stats()).state).toBe('host')
     ids.push(...(await process.take(30_000)))

@@ -190,6 +190,7 @@ void AProcessRemembersTheWordOfAPageThatItHasClosed(Scratch& scratch) {
     RaiseTo(home.state->high_tick, 500);
     word = home.state->word;
     Scratch::Remove(home.page->path());
+    RememberWord(home);
   }
   Home home;
   CHECK(OpenHome(options, &home).IsNone());

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Stats } from 'graupel'
 import { afterAll } from 'vitest'
-import { folder, inMountsOf, shim, withMounts } from './needs.ts'
+import { folder, inMountsOf, libfaketime, shim, withMounts } from './needs.ts'
 import { deletePages } from './pages.ts'
 
 /** The options that programs/order.js makes a generator of. */
@@ -91,6 +91,8 @@ export function start(program: string, order: object, { env, within }: Surroundi
       child.on('error', reject)
       child.on('close', (code, signal) => {
         living.delete(child)
+        // libfaketime leaves these if its process is killed.
+        for (const name of ['faketime_shm_', 'sem.faketime_sem_']) rmSync(`/dev/shm/${name}${child.pid}`, { force: true })
         resolve({ code, signal, errors })
       })
     },
@@ -213,6 +215,22 @@ export function stateFolder() {
 function environment(): Record<string, string | undefined> {
   const { NODE_APP_INSTANCE, GRAUPEL_ENGINE, GRAUPEL_NODE, NODE_OPTIONS, ...rest } = process.env
   return rest
+}
+
+/** A clock of processes that a test sets: `+0` is the true time, `-2` two seconds less, and a date stands still (faketime(1)). */
+export function testClock() {
+  const { folder: own } = stateFolder()
+  const file = join(own, 'clock')
+  const set = (text: string) => writeFileSync(file, text)
+  set('+0')
+  const env = {
+    LD_PRELOAD: libfaketime() ?? '',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    TZ: 'UTC',
+  }
+  return { env, set }
 }
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

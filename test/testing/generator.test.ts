@@ -128,10 +128,8 @@ describe('a test generator', () => {
   })
 
   it('shares nothing with a generator of createGenerator', () => {
-    for (const engine of engines) {
-      const real = createGenerator({ engine, node: 0, clock: () => startMs, namespace: 'graupel/testing 1' })
-      expect(real.next()).toBe(firstId)
-    }
+    const real = createGenerator({ node: 0, clock: () => startMs, namespace: 'graupel/testing 1' })
+    expect(real.next()).toBe(firstId)
     expect(testGenerator().next()).toBe(firstId)
   })
 })

@@ -61,7 +61,7 @@ function forgotten(found: Listed, nowMs: number): string {
   if (isBroken(found)) return 'its last id, which is not known, as it is damaged or of another version'
   const timeMs = lastTimeMs(found)
   if (timeMs !== undefined) {
-    const isCeiling = isClaim(found) && found.holder !== undefined
+    const isCeiling = isClaim(found) && found.latest.says.use !== 'released'
     const time = new Date(timeMs).toISOString()
     return `ids ${isCeiling ? 'before' : 'up to'} ${time}, ${howFar(timeMs, nowMs)} the clock`
   }
