@@ -65,7 +65,7 @@ function add(name: string, ...says: object[]): string {
 }
 
 function addDamaged(name: string): string {
-  const path = add(name, gone, ceilingAt(0))
+  const path = add(name, gone, { ceiling: '0' })
   writeFileSync(join(path, '4.a3'), 'nonsense')
   return path
 }
@@ -294,7 +294,7 @@ describe('graupel state --clean PATH', () => {
 
   it('refuses one of another container, and one that is damaged', () => {
     refused(add('a.claim', unknown, ago(0)), 'ERR_STATE_UNSAFE', /process 12 of another container, .*; stop all/)
-    refused(addDamaged('b.claim'), 'ERR_STATE_CORRUPT', /b\.claim\/4 is damaged, .* delete \S+b\.claim once /)
+    refused(addDamaged('b.claim'), 'ERR_STATE_CORRUPT', /b\.claim\/4\.a3 is damaged, .* delete the claim's folder once /)
   })
 })
 
