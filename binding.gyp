@@ -30,7 +30,16 @@
         "native/platform/windows/shared_file_win.cc",
         "native/platform/windows/system_win.cc"
       ],
-      "defines": ["NAPI_VERSION=8"],
+      # node-addon-api is in node_modules of a clone, and in native/ of the package, which has no dependency for it.
+      "include_dirs": ["node_modules/node-addon-api", "native/node-addon-api"],
+      # A worker may be terminated inside any call of Node-API. node-addon-api then throws, and its default is to end the
+      # process if that fails. With the second define it does nothing, and the worker ends. The first define is what the
+      # second one is for: without C++ exceptions, a call that fails throws at once and returns an empty value.
+      "defines": [
+        "NAPI_VERSION=8",
+        "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",
+        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
+      ],
       "cflags!": ["-O2"],
       "cflags": ["-O3", "-falign-loops=32", "-Wall", "-Wextra", "-fvisibility=hidden"],
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20", "-O2"],
