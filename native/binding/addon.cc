@@ -215,19 +215,16 @@ Napi::Value CountsInJs(const Napi::CallbackInfo& info, Environment&) {
     return {};
   }
   const std::string key = info[0].As<Napi::String>().Utf8Value();
-  if (info.Env().IsExceptionPending()) return {};
   return Napi::Boolean::New(info.Env(), CountsIn(ProcessState(key), Engine::kJs));
 }
 
 // An empty object if something is thrown, or the thread ends.
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   auto buffer = Napi::ArrayBuffer::New(env, sizeof(Mailbox));
-  void* const memory = buffer.IsEmpty() ? nullptr : buffer.Data();
-  if (memory == nullptr) return {};
   auto forever = Napi::Persistent(buffer);
   if (forever.IsEmpty()) return {};
   forever.SuppressDestruct();
-  auto* const environment = new Environment(static_cast<Mailbox*>(memory));
+  auto* const environment = new Environment(static_cast<Mailbox*>(buffer.Data()));
   const auto drop = [](napi_env, void* data, void*) {
     static_cast<Environment*>(data)->Release();
   };

@@ -5,9 +5,8 @@
 namespace graupel {
 
 void Throw(Napi::Env env, const char* code, const std::string& message) {
-  // ThrowAsJavaScriptException() ends the process if an exception is pending, or if the
-  // error is empty because it could not be made.
-  if (env.IsExceptionPending()) return;
+  // ThrowAsJavaScriptException() ends the process if the error could not be made and is
+  // empty, or if another exception is pending. Set() fails in the second case.
   const Napi::TypeError error = Napi::TypeError::New(env, message);
   if (error.IsEmpty() || !error.Set("code", code)) return;
   error.ThrowAsJavaScriptException();

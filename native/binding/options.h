@@ -20,7 +20,7 @@ class Options {
   Options(const Napi::CallbackInfo& info, const char* code);
 
   // False if something is thrown, or the thread ends.
-  bool ok() const { return is_ok_ && !env_.IsExceptionPending(); }
+  bool ok() const { return is_ok_; }
 
   // A whole number that a double holds exactly.
   int64_t Whole(const char* name, int64_t min = -kMaxWhole, int64_t max = kMaxWhole);
