@@ -35,8 +35,8 @@
       # A worker may be terminated inside a call of Node-API. The call then fails, and node-addon-api throws an error.
       # DISABLE_CPP_EXCEPTIONS: it throws in JavaScript. node-gyp compiles without C++ exceptions.
       # SWALLOW_UNTHROWABLE_EXCEPTIONS: Node refuses to throw in a thread that ends, and node-addon-api accepts that. Without
-      # this define it ends the process: 40 of 40 processes aborted in which workers were terminated 24 times while they
-      # opened generators and got errors. With the define none of 40 did.
+      # this define it ends the process. 40 processes terminated 24 workers each, which opened generators and got errors:
+      # all 40 processes aborted. With the define none of 40 did.
       "defines": [
         "NAPI_VERSION=8",
         "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",

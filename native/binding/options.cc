@@ -20,7 +20,7 @@ Options::Options(const Napi::CallbackInfo& info, const char* code)
 Napi::Value Options::Get(const char* name, napi_valuetype type) {
   napi_value value = nullptr;
   // Plain, because Object::Get() ends the process if the timeout of node:vm is over in
-  // a getter: it can then make no error, and no define prevents that.
+  // a getter. It can then make no error, and neither define prevents that.
   is_ok_ = is_ok_ && napi_get_named_property(env_, object_, name, &value) == napi_ok;
   if (is_ok_ && Napi::Value(env_, value).Type() != type) Refuse(name);
   return {env_, value};
