@@ -42,7 +42,9 @@ async function compile({ libc }: Target): Promise<number | null> {
   mkdirSync(join(root, 'build'), { recursive: true })
   const staging = mkdtempSync(join(root, 'build/binaries-'))
   try {
-    for (const name of ['binding.gyp', 'native']) cpSync(join(root, name), join(staging, name), { recursive: true })
+    for (const name of ['binding.gyp', 'native', 'node_modules/node-addon-api']) {
+      cpSync(join(root, name), join(staging, name), { recursive: true })
+    }
     const prebuildify = createRequire(import.meta.url).resolve('prebuildify/bin.js')
     const names = ['--name=graupel', ...(libc ? [`--tag-libc=${libc}`] : [])]
     const args = [

@@ -8,7 +8,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { headersOfThisNode } from './node-headers.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const sources = ['binding.gyp', 'native']
+// The last one only in a clone: the package has those headers in native/.
+const sources = ['binding.gyp', 'native', 'node_modules/node-addon-api'].filter((name) =>
+  fs.existsSync(join(root, name)),
+)
 const binary = join(root, 'build/Release/graupel.node')
 const logFile = join(root, 'build/install.log')
 // The package looks for the binary elsewhere, so that one that is not complete is never loaded.

@@ -1,5 +1,7 @@
 #include "calls.h"
 
+#include "options.h"
+
 namespace graupel {
 namespace {
 
@@ -190,11 +192,10 @@ std::optional<Elements> ElementsOf(napi_env env, const napi_value* argv) {
       napi_get_value_uint32(env, argv[2], &to) != napi_ok ||
       (type != napi_biguint64_array && type != napi_bigint64_array) || from > to ||
       to > length) {
-    napi_throw_type_error(
-        env, "ERR_ARRAY_INVALID",
-        "the array has no room for what is to be filled, for example because its "
-        "buffer was transferred meanwhile; pass an array of 64-bit integers that is "
-        "left alone until the call returns");
+    Throw(env, "ERR_ARRAY_INVALID",
+          "the array has no room for what is to be filled, for example because its "
+          "buffer was transferred meanwhile; pass an array of 64-bit integers that is "
+          "left alone until the call returns");
     return std::nullopt;
   }
   return Elements{static_cast<uint64_t*>(elements) + from, to - from};

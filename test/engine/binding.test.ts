@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { runInNewContext } from 'node:vm'
 import { createGenerator, engineInfo } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import type { Binding } from '../../src/engine/native/core.js'
@@ -101,6 +102,21 @@ describe.runIf(engines.includes('native'))('the addon', () => {
       },
     })
     expect(caught(() => binding.open(forged))).toBe(own)
+  })
+
+  it('can be interrupted by the timeout of node:vm while a property is read', () => {
+    const forged = (name: string) =>
+      Object.defineProperty(options(), name, {
+        get() {
+          for (;;);
+        },
+      })
+    for (const name of ['epochMs', 'seed', 'claimFloor']) {
+      const context = { open: binding.open, forged: forged(name) }
+      const error = caught(() => runInNewContext('open(forged)', context, { timeout: 20 }))
+      expect(error).toMatchObject({ code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' })
+    }
+    expect(binding.open(options())).toBeDefined()
   })
 
   it.each([

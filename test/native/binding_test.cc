@@ -2,6 +2,7 @@
 // can be called again. The sanitizer tells whether something is leaked or freed twice.
 
 #include <initializer_list>
+#include <utility>
 
 #include "check.h"
 #include "fake_node_api.h"
@@ -17,23 +18,11 @@ constexpr int kWord32OfHandle = 3;
 constexpr int kNumberOfLimit = 3;
 constexpr uint32_t kOk = 0;
 
-napi_value__ Number(double number) {
-  napi_value__ value;
-  value.number = number;
-  return value;
-}
+napi_value__ Number(double number) { return {.type = napi_number, .number = number}; }
 
-napi_value__ BigInt(uint64_t number) {
-  napi_value__ value;
-  value.bigint = number;
-  return value;
-}
+napi_value__ BigInt(uint64_t number) { return {.type = napi_bigint, .bigint = number}; }
 
-napi_value__ Text(const char* text) {
-  napi_value__ value;
-  value.text = text;
-  return value;
-}
+napi_value__ Text(const char* text) { return {.type = napi_string, .text = text}; }
 
 // A thread that calls everything that JavaScript can call, once and in a row.
 class Life {
@@ -42,14 +31,17 @@ class Life {
 
   // How many calls of Node-API it took.
   int Live() {
-    napi_value__ exports;
-    exports.is_object = true;
+    napi_value__ exports{.type = napi_object};
     if (napi_register_module_v1(&env_, &exports) == nullptr) {
       CHECK(IsFailing());
       return env_.calls;
     }
     const auto call = [&](const char* name, std::vector<napi_value> arguments = {}) {
-      return env_.Call(exports.properties.at(name), std::move(arguments));
+      const napi_value result =
+          env_.Call(exports.properties.at(name), std::move(arguments));
+      // The mailbox has a reference for ever.
+      CHECK(env_.references == 1 && env_.scopes == 0);
+      return result;
     };
     std::vector<uint64_t>& mailbox = exports.properties.at("mailbox")->elements;
     auto* const words = reinterpret_cast<uint32_t*>(mailbox.data());
@@ -72,7 +64,7 @@ class Life {
     napi_value__ to = Number(8);
     numbers[kNumberOfLimit] = -1;
     const napi_value filled = call("fill", {&array, &from, &to});
-    CHECK(filled == nullptr ? IsFailing() : filled->number == 6, env_.calls);
+    CHECK(filled == nullptr ? IsFailing() : filled->number == (is_open ? 6 : 0));
     CHECK(array.elements[0] == 0 && array.elements[1] == 0);
     napi_value__ first = BigInt(0xffff'ffff);
     napi_value__ step = Number(3);
@@ -85,7 +77,6 @@ class Life {
     // More than there is room for.
     to.number = 9;
     for (const char* name : {"fill", "writeNumbers"}) {
-      env_.thrown.clear();
       CHECK(call(name, {&array, &from, &to, &first, &step}) == nullptr);
       CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     }
@@ -104,6 +95,7 @@ class Life {
     const napi_value kept = call("keepEngine", {&key, &engine});
     CHECK(kept == nullptr ? IsFailing() : kept->number == 2);
     AskWhereNothingIs(words, call);
+    PassWhatIsForged(call);
     call("close");
     call("closeFiles");
     return env_.calls;
@@ -133,6 +125,45 @@ class Life {
     Await(call);
   }
 
+  // Each is refused by its code.
+  template <typename Calls>
+  void PassWhatIsForged(Calls call) {
+    const auto refuses = [&](const char* name, std::vector<napi_value> arguments,
+                             const char* code) {
+      CHECK(call(name, std::move(arguments)) == nullptr);
+      CHECK(IsFailing() || env_.thrown == code, env_.calls);
+    };
+    const auto refuses_option = [&](const char* name, napi_value__ value,
+                                    const char* code) {
+      napi_value& option = options_.properties.at(name);
+      const napi_value whole = std::exchange(option, &value);
+      refuses("open", {&options_}, code);
+      option = whole;
+    };
+    napi_value__ text = Text("no number");
+    napi_value__ minus = Number(-1);
+    napi_value__ slot = BigInt(1);
+    refuses("open", {}, "ERR_LAYOUT_INVALID");
+    refuses_option("tickMs", minus, "ERR_LAYOUT_INVALID");
+    refuses_option("timestampShift", Number(11), "ERR_LAYOUT_INVALID");
+    refuses_option("seed", text, "ERR_OPTION_INVALID");
+    refuses_option("stateFolder", minus, "ERR_OPTION_INVALID");
+    refuses_option("history", text, "ERR_OPTION_INVALID");
+    napi_value__ own = Text("ERR_OWN");
+    napi_value__ getter{.type = napi_object, .properties = {{"code", &own}}};
+    getter.is_throwing_getter = true;
+    refuses_option("key", getter, "ERR_OWN");
+    for (const char* name : {"raiseFloor", "raiseCeiling"}) {
+      refuses(name, {&text, &minus}, "ERR_OPTION_INVALID");
+      refuses(name, {}, "ERR_OPTION_INVALID");
+    }
+    refuses("raiseFloor", {&slot, &minus}, "ERR_OPTION_INVALID");
+    refuses("awaitCeiling", {&minus, &minus}, "ERR_OPTION_INVALID");
+    refuses("awaitCeiling", {&text}, "ERR_OPTION_INVALID");
+    refuses("keepEngine", {&slot, &minus}, "ERR_OPTION_INVALID");
+    refuses("keepEngine", {&text, &text}, "ERR_OPTION_INVALID");
+  }
+
   template <typename Calls>
   void Await(Calls call) {
     napi_value__ attempt = Number(0);
@@ -142,7 +173,7 @@ class Life {
   }
 
   void MakeOptions() {
-    options_.is_object = true;
+    options_.type = napi_object;
     const auto set = [&](const char* name, napi_value__ value) {
       options_.properties[name] = &values_.emplace_back(std::move(value));
     };
@@ -155,11 +186,11 @@ class Life {
     set("timestampShift", Number(22));
     set("key", Text("real key"));
     set("description", Text("{}"));
-    for (const char* name :
-         {"place", "bound", "history", "sequenceStart", "seed", "clock", "windowTicks",
-          "lockMs"}) {
+    for (const char* name : {"place", "bound", "sequenceStart", "seed", "clock",
+                             "windowTicks", "lockMs"}) {
       set(name, Number(0));
     }
+    set("history", {.type = napi_boolean});
     set("path", Text(""));
     set("fileKey", Text(""));
     set("stateFolder", Text(""));

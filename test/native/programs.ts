@@ -105,7 +105,11 @@ export function proveBinding(configuration: Configuration, proves: Prove, behavi
     // Where Node is, or where npm has been told that it is.
     const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
     leaveOut(context, node === undefined ? 'the headers of this Node are not beside it' : undefined)
-    const flags = ['-isystem', join(node ?? '', 'include/node'), '-DNAPI_VERSION=8']
+    const headers = [join(node ?? '', 'include/node'), join(native, '../node_modules/node-addon-api')]
+    const defines = [
+      ...['NAPI_VERSION=8', 'NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
+    ]
+    const flags = [...headers.flatMap((folder) => ['-isystem', folder]), ...defines.map((define) => `-D${define}`)]
     await run(await build('binding_test', configuration, [...flags, ...sources, ...(await coreObjects(configuration))]))
   })
 }

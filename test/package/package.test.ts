@@ -43,6 +43,7 @@ describe('the tarball', () => {
       'native/host',
       'native/platform',
       'native/binding',
+      'native/node-addon-api',
       'binding.gyp',
       'LICENSE',
     ])
