@@ -28,7 +28,10 @@ export function claimPath(key: string): string {
 }
 
 /** Attempts a change of this user's claim of a key until it succeeds. */
-export function withClaim<T>({ key }: Claimant, change: (place: string, latest: Latest | undefined) => T | undefined): T {
+export function withClaim<T>(
+  { key }: Claimant,
+  change: (place: string, latest: Latest | undefined) => T | undefined,
+): T {
   const { path, user } = placeOf(key)
   checkUser(path, user)
   return changeClaim(path, change, () => ownFolder(folderOf(path)))
@@ -99,7 +102,9 @@ export function unreachable({ description }: Claimant, counter: string): Graupel
 }
 
 export function holderText(holder: Pick<ProcessIdentity, 'pid' | 'pidNamespace'>): string {
-  return isThisProcess(holder) ? 'another thread of this process, which shares no memory with this one' : `process ${holder.pid}`
+  return isThisProcess(holder)
+    ? 'another thread of this process, which shares no memory with this one'
+    : `process ${holder.pid}`
 }
 
 function placeOf(key: string): Place {

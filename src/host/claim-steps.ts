@@ -155,8 +155,7 @@ function latestAmong(place: string, names: readonly string[] | undefined): Lates
   const steps = (names ?? []).flatMap((name) => parseName(name) ?? []).sort((a, b) => b.number - a.number)
   for (const { name, number, previous } of steps) {
     const isCounted =
-      number === 1 ||
-      steps.some((other) => other.number === number - 1 && read(place, other.name).token === previous)
+      number === 1 || steps.some((other) => other.number === number - 1 && read(place, other.name).token === previous)
     if (!isCounted) continue
     const older = steps.filter((other) => other.number < number).map((other) => other.name)
     return { number, name, says: read(place, name), older: older.reverse() }

@@ -1,7 +1,16 @@
 import type { Claimant, ClaimClock, Claimed, PageStep } from '../engine/claims.js'
 import { attempt, hasCode } from './attempt.js'
 import { changeClaim, checkFree, claimPath, isHolder, withClaim } from './claim-access.js'
-import { damagedClaim, type Latest, latestStep, makeStep, nameAfter, removeChain, removeOlder, type Use } from './claim-steps.js'
+import {
+  damagedClaim,
+  type Latest,
+  latestStep,
+  makeStep,
+  nameAfter,
+  removeChain,
+  removeOlder,
+  type Use,
+} from './claim-steps.js'
 import { pageBeside } from './name.js'
 import { freePage } from './page-beside.js'
 

@@ -149,7 +149,11 @@ describe('graupel state', () => {
   it.each<[string, () => object, RegExp]>([
     ['of a process that is gone', () => gone, /^ {2}held by +no process: 4194305 is gone$/m],
     ['of another container', () => unknown, /^ {2}held by +12, of another container, /m],
-    ['that leaves the ids to a page', () => ({ ...gone, use: 'page' }), /^ {2}held by +no process: the page beside it /m],
+    [
+      'that leaves the ids to a page',
+      () => ({ ...gone, use: 'page' }),
+      /^ {2}held by +no process: the page beside it /m,
+    ],
     ['without an id', () => ({ ...gone, ceiling: '0' }), /^ {2}last id +none yet$/m],
     ['of an injected clock', () => ({ ...gone, key: `injected ${sonyflakeKey}` }), /^ {2}clock +injected, /m],
   ])('shows one %s', (_, says, expected) => {
@@ -294,7 +298,11 @@ describe('graupel state --clean PATH', () => {
 
   it('refuses one of another container, and one that is damaged', () => {
     refused(add('a.claim', unknown, ago(0)), 'ERR_STATE_UNSAFE', /process 12 of another container, .*; stop all/)
-    refused(addDamaged('b.claim'), 'ERR_STATE_CORRUPT', /b\.claim\/4\.a3 is damaged, .* delete the claim's folder once /)
+    refused(
+      addDamaged('b.claim'),
+      'ERR_STATE_CORRUPT',
+      /b\.claim\/4\.a3 is damaged, .* delete the claim's folder once /,
+    )
   })
 })
 

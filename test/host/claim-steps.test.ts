@@ -52,7 +52,17 @@ function writeStep({ key, place }: Own, name: string, more: object = {}): void {
   mkdirSync(place, { recursive: true, mode: 0o700 })
   const running = { pid: other.pid, pidNamespace: ownNamespace(), startTime: 0, bootId: '' }
   const token = `a${name.split('.')[0]}`
-  const says = { format: 1, key, description, owner: 'theirs', token, ceiling: '2000', use: 'counts', ...running, ...more }
+  const says = {
+    format: 1,
+    key,
+    description,
+    owner: 'theirs',
+    token,
+    ceiling: '2000',
+    use: 'counts',
+    ...running,
+    ...more,
+  }
   writeFileSync(join(place, name), JSON.stringify(says), { mode: 0o600 })
 }
 
@@ -75,7 +85,7 @@ const remove = ({ place }: Own) => rmSync(place, { recursive: true })
 const isThere = ({ place }: Own) => existsSync(place)
 
 /** Does something in front of the next link(), or of the rename() that makes the first step. */
-function before(call: 'linkSync' | 'renameSync', act: () => void): void {
+function inFrontOf(call: 'linkSync' | 'renameSync', act: () => void): void {
   const real = fs[call]
   vi.spyOn(fs, call).mockImplementationOnce((from, to) => {
     act()
@@ -176,7 +186,7 @@ describe('a claim', () => {
 
   it('is left to the page by a process that finds a native one in the page after its step', () => {
     const own = claimant()
-    before('renameSync', () => writePage(own, 7000n, 0n, other.pid))
+    inFrontOf('renameSync', () => writePage(own, 7000n, 0n, other.pid))
     expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(latestOf(own)).toMatchObject({ number: 2, says: { use: 'page', ceiling: '0' } })
   })
@@ -253,7 +263,7 @@ describe('a step', () => {
 describe('of two processes at once', () => {
   it('the one that makes the first step later looks again, and is refused', () => {
     const own = claimant()
-    before('renameSync', () => writeStep(own, '1.b'))
+    inFrontOf('renameSync', () => writeStep(own, '1.b'))
     expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
   })
@@ -261,7 +271,7 @@ describe('of two processes at once', () => {
   it('the one that links later looks again, and is refused', () => {
     const own = claimant()
     writeChain(own, gone)
-    before('linkSync', () => writeStep(own, '6.a5'))
+    inFrontOf('linkSync', () => writeStep(own, '6.a5'))
     expect(caught(() => takeClaim(own, clock)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(numbersOf(own)).toEqual([4, 5, 6])
   })
@@ -269,7 +279,7 @@ describe('of two processes at once', () => {
   it('one that slept until its number was long past is refused, and its step does not count', () => {
     const own = claimant()
     writeChain(own, gone)
-    before('linkSync', () => {
+    inFrontOf('linkSync', () => {
       writeStep(own, '7.a6')
       writeStep(own, '8.a7')
       for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
@@ -281,7 +291,7 @@ describe('of two processes at once', () => {
   it('one that slept until the claim had come to the same number again is refused, and its step does not count', () => {
     const own = claimant()
     writeChain(own, gone)
-    before('linkSync', () => {
+    inFrontOf('linkSync', () => {
       remove(own)
       writeStep(own, '4.b3', { ...gone, token: 'b4' })
       writeStep(own, '5.b4', { token: 'b5' })
@@ -293,7 +303,7 @@ describe('of two processes at once', () => {
   it('one that slept, and was killed after its link, leaves a step that nobody believes', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '3000' })
-    before('linkSync', () => {
+    inFrontOf('linkSync', () => {
       for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
       writeStep(own, '1.b', { ...gone, ceiling: '7000' })
     })
@@ -309,7 +319,7 @@ describe('of two processes at once', () => {
   it('one whose claim went away makes it again', () => {
     const own = claimant()
     writeChain(own, gone)
-    before('linkSync', () => remove(own))
+    inFrontOf('linkSync', () => remove(own))
     expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: 1001n })
   })
 })
@@ -356,7 +366,7 @@ describe('a claim that is forgotten', () => {
   it('stays if another process takes it up at this moment', () => {
     const own = claimant()
     writeChain(own, gone)
-    before('linkSync', () => writeStep(own, '6.a5'))
+    inFrontOf('linkSync', () => writeStep(own, '6.a5'))
     expect(forget(own)).toBe(false)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
@@ -364,7 +374,7 @@ describe('a claim that is forgotten', () => {
   it('is no floor to a process that had read it, and slept', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
-    before('linkSync', () => forget(own))
+    inFrontOf('linkSync', () => forget(own))
     expect(takeClaim(own, clock)).toMatchObject({ step: 1, floor: 1001n })
     expect(numbersOf(own)).toEqual([1])
   })
@@ -372,7 +382,7 @@ describe('a claim that is forgotten', () => {
   it('begins with the next tick for a process that takes it before it is removed', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
-    before('renameSync', () => expect(takeClaim(own, clock)).toMatchObject({ step: 7, floor: 1001n }))
+    inFrontOf('renameSync', () => expect(takeClaim(own, clock)).toMatchObject({ step: 7, floor: 1001n }))
     expect(forget(own)).toBe(true)
     expect(isClaimHeld(own, 7)).toBe(false)
   })

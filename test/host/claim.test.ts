@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { pagesFolder } from '../../dist/host/folder.js'
+import { program as cli } from '../support/cli.ts'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
 import { describeWith, libfaketime } from '../support/needs.ts'
@@ -22,7 +23,6 @@ import {
   start,
   stateFolder,
 } from '../support/processes.ts'
-import { program as cli } from '../support/cli.ts'
 import { recordsOf } from '../support/records.ts'
 import { stopProcess } from '../support/stop-process.ts'
 import { proveClaims } from './claim-rounds.ts'
@@ -101,7 +101,7 @@ describe('a node that the js engine counts', () => {
     expect(duplicatesAmong(records)).toBe(0)
   })
 
-  it('leaves nothing in its folder but its latest step and that one\'s predecessor', async () => {
+  it("leaves nothing in its folder but its latest step and that one's predecessor", async () => {
     const own = plan()
     const first = await opened(own, js)
     await first.issue(1500, 1)

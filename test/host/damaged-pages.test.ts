@@ -52,7 +52,7 @@ const wrongBytes: readonly [string, string, Bytes][] = [
   ['has a tick that its layout cannot have', 'ERR_STATE_CORRUPT', { at: u64(pageAt.highTick, endSlot >> 12n) }],
 ]
 
-const wrongFiles: readonly [string, (path: string, other: string) => void][] = [
+const wrongFiles: [string, (path: string, other: string) => unknown][] = [
   ['is a symbolic link', (path, other) => symlinkSync(other, path)],
   ['is a symbolic link that leads nowhere', (path) => symlinkSync(`${path}.none`, path)],
   ['has a second name', (path, other) => linkSync(other, path)],
@@ -60,10 +60,10 @@ const wrongFiles: readonly [string, (path: string, other: string) => void][] = [
   ['is a pipe', (path) => execFileSync('mkfifo', ['-m', '600', path])],
   ['lets others read', (path, other) => put(path, other, 0o640)],
   ['lets others write', (path, other) => put(path, other, 0o602)],
-  ...(process.geteuid?.() === 0
-    ? [['belongs to another user', (path: string, other: string) => chownSync(put(path, other, 0o600), 65_534, 65_534)] as const]
-    : []),
 ]
+if (process.geteuid?.() === 0) {
+  wrongFiles.push(['belongs to another user', (path, other) => chownSync(put(path, other, 0o600), 65_534, 65_534)])
+}
 
 /** A copy of a page with a mode. */
 function put(path: string, other: string, mode: number): string {

@@ -36,26 +36,29 @@ describe.each(engines)('on the %s engine', (engine) => {
 })
 
 describeWith(['linux', 'faketime'], 'a clock that stands still', () => {
-  it.each(engines)('gives a second process no id on the %s engine if the first one\'s memory was deleted', async (engine) => {
-    const { env, set } = testClock()
-    const own: Plan = { node: 1, namespace: freshNamespace(), engine, maxWaitMs: 20 }
-    const [first, second] = [new Obedient({ env }), new Obedient({ env })]
-    await first.open(own)
-    const made = [await first.take(100)]
-    set(new Date(Date.now() + 1000).toISOString().slice(0, 19).replace('T', ' '))
-    made.push(await first.take(100))
-    deletePages(own.namespace ?? '')
-    for (let i = 0; i < 2; i++) {
-      const error = await failure(second.open(own))
-      expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', retryAfterMs: expect.any(Number) })
-      expect(error.message).toContain('never if the clock stands still')
-    }
-    made.push(await first.take(100).catch(() => []))
-    await first.kill()
-    set('+2')
-    const third = new Obedient({ env })
-    await third.open(own)
-    made.push(await third.take(100))
-    expect(duplicatesAmong(made.map((ids) => BigUint64Array.from(ids)))).toBe(0)
-  })
+  it.each(engines)(
+    "gives a second process no id on the %s engine if the first one's memory was deleted",
+    async (engine) => {
+      const { env, set } = testClock()
+      const own: Plan = { node: 1, namespace: freshNamespace(), engine, maxWaitMs: 20 }
+      const [first, second] = [new Obedient({ env }), new Obedient({ env })]
+      await first.open(own)
+      const made = [await first.take(100)]
+      set(new Date(Date.now() + 1000).toISOString().slice(0, 19).replace('T', ' '))
+      made.push(await first.take(100))
+      deletePages(own.namespace ?? '')
+      for (let i = 0; i < 2; i++) {
+        const error = await failure(second.open(own))
+        expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', retryAfterMs: expect.any(Number) })
+        expect(error.message).toContain('never if the clock stands still')
+      }
+      made.push(await first.take(100).catch(() => []))
+      await first.kill()
+      set('+2')
+      const third = new Obedient({ env })
+      await third.open(own)
+      made.push(await third.take(100))
+      expect(duplicatesAmong(made.map((ids) => BigUint64Array.from(ids)))).toBe(0)
+    },
+  )
 })

@@ -10,7 +10,6 @@ import {
   cleanUp,
   defaultFolder,
   failure,
-  memoryOf,
   Obedient,
   opened,
   ownMemory,

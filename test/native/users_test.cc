@@ -150,7 +150,8 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   Scratch::Remove(claim);
   CHECK(mkdir(claim.c_str(), 0700) == 0);
   check_claimed();
-  // The step that leaves the key to the page is missing, is the latest, has a successor.
+  // The step that leaves the key to the page is missing, is the latest, has a
+  // successor.
   options.rules.step = {"6.a5", "7.a6", 5'000'000};
   check_claimed();
   PutFile(claim + "/6.a5", "{}");

@@ -92,7 +92,8 @@ export function start(program: string, order: object, { env, within }: Surroundi
       child.on('close', (code, signal) => {
         living.delete(child)
         // libfaketime leaves these if its process is killed.
-        for (const name of ['faketime_shm_', 'sem.faketime_sem_']) rmSync(`/dev/shm/${name}${child.pid}`, { force: true })
+        for (const name of ['faketime_shm_', 'sem.faketime_sem_'])
+          rmSync(`/dev/shm/${name}${child.pid}`, { force: true })
         resolve({ code, signal, errors })
       })
     },

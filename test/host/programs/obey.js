@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { generatorOf } from './order.js'
 
-/** @typedef {{ call: keyof typeof orders, argument: any }} Order */
+/** @typedef {{ call: string, argument: any }} Order */
 
 /** @type {import('graupel').IdGenerator | undefined} */
 let ids
@@ -14,6 +14,7 @@ let second
 let worker
 const still = new Int32Array(new SharedArrayBuffer(4))
 
+/** @type {Record<string, (argument: any) => any>} */
 const orders = {
   /** @param {import('./order.js').Plan} plan */
   open(plan) {
@@ -53,11 +54,11 @@ const orders = {
   /** @param {string} script - Runs in the same mount namespace. */
   shell: (script) => execFileSync('sh', ['-ec', script], { encoding: 'utf8' }),
   /** @param {Order} order - For a second generator of this thread. */
-  inSameThread({ call, argument }) {
+  inSameThread(order) {
     const first = ids
     ids = second
     try {
-      return orders[call](/** @type {never} */ (argument))
+      return perform(order)
     } finally {
       second = ids
       ids = first
@@ -90,9 +91,16 @@ function plain(error) {
 }
 
 /** @param {Order} order */
-async function obey({ call, argument }) {
+function perform({ call, argument }) {
+  const act = orders[call]
+  if (act === undefined) throw new Error(`there is no order '${call}'`)
+  return act(argument)
+}
+
+/** @param {Order} order */
+async function obey(order) {
   try {
-    return { result: await orders[call](/** @type {never} */ (argument)) }
+    return { result: await perform(order) }
   } catch (error) {
     return { error: plain(error) }
   }
