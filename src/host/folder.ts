@@ -118,10 +118,10 @@ export function checkFolder(path: string): void {
 }
 
 /** How other users could change a file or folder; `undefined` if they cannot, or where modes do not say it (Windows). */
-export function rightsOfOthers({ uid, mode }: { uid: number; mode: number }): string | undefined {
+export function rightsOfOthers({ uid, mode }: { uid: number | bigint; mode: number | bigint }): string | undefined {
   const own = process.geteuid?.()
   if (own === undefined) return undefined
-  if (uid !== own) return `owned by user ${uid} and not by ${own}`
-  if ((mode & 0o077) === 0) return undefined
-  return `open to other users by its mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`
+  if (Number(uid) !== own) return `owned by user ${uid} and not by ${own}`
+  const bits = Number(mode) & 0o7777
+  return (bits & 0o077) === 0 ? undefined : `open to other users by its mode ${bits.toString(8).padStart(4, '0')}`
 }

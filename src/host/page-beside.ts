@@ -3,7 +3,7 @@ import { idsText } from '../engine/key.js'
 import { GraupelError } from '../errors.js'
 import { holderText, unreachable } from './claim-access.js'
 import { damaged, hasSoundCounter, maxBytes, type PageUser, parseState, usersIn } from './format.js'
-import { readOwnFile } from './own-file.js'
+import { readOwnPage } from './own-file.js'
 import { fateOf, thisProcess } from './process.js'
 
 /**
@@ -16,7 +16,7 @@ import { fateOf, thisProcess } from './process.js'
  * `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE` as the native engine
  */
 export function freePage(claimant: Claimant, clock: ClaimClock, path: string): bigint | undefined {
-  const bytes = readOwnFile(path, 'the page', maxBytes)
+  const bytes = readOwnPage(path, maxBytes)
   if (bytes === undefined) return undefined
   const page = parseState(path, bytes)
   if (page.kind !== 'page') throw damaged(path, 'it is a state file and not a page')

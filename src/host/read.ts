@@ -1,20 +1,16 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { type BigIntStats, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { maxBytes, parseState, type Stored } from './format.js'
 import { type Ids, idsOf } from './identity.js'
+import { type Contents, readContents } from './own-file.js'
 
 /** A page or a state file that was read. */
 export interface State {
   readonly path: string
   readonly stored: Stored
   readonly ids: Ids
-  readonly stats: BigIntStats
-}
-
-export interface Contents {
-  readonly bytes: Buffer
   readonly stats: BigIntStats
 }
 
@@ -63,32 +59,13 @@ export function failed(path: string, done: 'read' | 'removed', cause: unknown, r
 }
 
 function contentsOf(path: string): Contents {
-  let file: number
   try {
-    // Without waiting for a writer of a pipe. Windows has neither the flag nor pipes in folders.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-  } catch (error) {
-    throw unreadable(path, error)
-  }
-  try {
-    const stats = fstatSync(file, { bigint: true })
-    if (!stats.isFile()) {
+    return readContents(path, maxBytes, (stats) => {
+      if (stats.isFile()) return
       const what = stats.isDirectory() ? 'a folder' : 'not a plain file'
       throw new GraupelError('ERR_STATE_UNSAFE', `${path} is ${what}; give the path of a page or a state file`)
-    }
-    const bytes = Buffer.alloc(maxBytes)
-    return { bytes: bytes.subarray(0, readAll(file, bytes)), stats }
+    })
   } catch (error) {
     throw error instanceof GraupelError ? error : unreadable(path, error)
-  } finally {
-    closeSync(file)
   }
-}
-
-function readAll(file: number, bytes: Buffer): number {
-  let length = 0
-  for (let count = -1; count !== 0 && length < bytes.length; length += count) {
-    count = readSync(file, bytes, length, bytes.length - length, length)
-  }
-  return length
 }
