@@ -9,8 +9,8 @@ export const kindOf = getter<string | undefined>(Symbol.toStringTag)
 export const lengthGetter = getter<number>('length')
 /** The memory that a typed array is over. To be called with the array as `this`. */
 export const bufferGetter = getter<ArrayBufferLike>('buffer')
-/** The first byte of a typed array in its memory. To be called with the array as `this`. */
-export const byteOffsetGetter = getter<number>('byteOffset')
+/** The first byte of a typed array in its memory. To be called with the array as `this`. Pure: the client's bundle leaves it out. */
+export const byteOffsetGetter = /* @__PURE__ */ getter<number>('byteOffset')
 /** Copies elements to a place. To be called with the array as `this`. */
 export const setElements: (this: unknown, elements: BigUint64Array, at: number) => void = prototype.set
 
