@@ -48,8 +48,8 @@ describe('the calls of a generator of segments', () => {
     using numbers = await generatorOf({ step: 10_000 })
     let first = 1n
     for (const { how, array, elements } of disguised(length)) {
-      for (const fill of [numbers.fill, numbers.fillAsync]) {
-        expect(await fill.call(numbers, array), how).toBe(array)
+      for (const fill of [() => numbers.fill(array), () => numbers.fillAsync(array)]) {
+        expect(await fill(), how).toBe(array)
         expect([...elements], how).toEqual([0n, ...from(first, length), 0n])
         first += BigInt(length)
       }

@@ -9,7 +9,9 @@ const elsewhere = {
 }
 
 /** Arrays that say of themselves that they are elsewhere, or of another length: each with its real elements. */
-export function disguised(length: number): { how: string; array: BigUint64Array<ArrayBuffer>; elements: BigUint64Array }[] {
+export function disguised(
+  length: number,
+): { how: string; array: BigUint64Array<ArrayBuffer>; elements: BigUint64Array }[] {
   return said.flatMap((name) =>
     ['its class', 'itself'].map((where) => {
       class Subclass extends BigUint64Array<ArrayBuffer> {}
