@@ -21,7 +21,8 @@ const engine = engines.includes('native') ? undefined : 'js'
 /** Not taken from the environment of the tests. */
 const neutral = { GRAUPEL_NODE: undefined, GRAUPEL_ENGINE: engine, NODE_APP_INSTANCE: undefined, TZ: 'UTC' }
 
-function environment(variables: Variables): NodeJS.ProcessEnv {
+/** The environment in which the tests run `graupel`. */
+export function environment(variables: Variables = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...neutral, ...variables }
 }
 

@@ -27,7 +27,7 @@ const found = new Map<string, string | undefined>()
 
 /** Each finds its tool or says what is missing. */
 const tools = {
-  native: () => (engines.includes('native') ? undefined : 'the native engine'),
+  native: () => (engines.includes('native') ? undefined : 'native engine'),
   linux: () => (isLinux ? undefined : 'Linux'),
   root: () => (isRoot ? undefined : 'root'),
   mounts: () =>
