@@ -134,8 +134,9 @@ describe('docs/errors.md', () => {
       if (!file.endsWith('.ts') || file === 'errors.ts') continue
       for (const [code] of read(`src/${file}`).matchAll(/(?<=')ERR_[A-Z_]+(?=')/g)) thrown.add(code)
     }
-    // Node's own, by which the reason is told.
-    for (const code of ['ERR_DLOPEN_DISABLED', 'ERR_UNKNOWN_BUILTIN_MODULE']) thrown.delete(code)
+    // Node's own, which tell the reason.
+    const ofNode = ['ERR_ACCESS_DENIED', 'ERR_DLOPEN_DISABLED', 'ERR_UNKNOWN_BUILTIN_MODULE']
+    for (const code of ofNode) thrown.delete(code)
     for (const code of thrown) expect(Object.keys(graupel.errorCodes)).toContain(code)
     for (const code of Object.keys(graupel.errorCodes)) expect([...thrown]).toContain(code)
   })
