@@ -60,7 +60,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   const clock = clockOf(options.clock)
   // A lease is of one process.
   const state = lease === undefined ? options.state : 'process'
-  const { place, bound = 'none', path = '', isThread = false } = stateOf(state)
+  const { place, bound, path, isThread } = stateOf(state)
   const { engine: wanted = 'auto' } = options
   const isLeasedInJs = lease?.handle.engine === 'js'
   const engine = chooseEngine(isLeasedInJs && wanted === 'auto' ? 'js' : wanted, state)

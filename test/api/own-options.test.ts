@@ -23,7 +23,7 @@ import { openStore } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
 import { testGenerator } from 'graupel/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Caught, caught } from '../support/engines.js'
+import { type Caught, caught, freshNamespace } from '../support/engines.js'
 
 /** A function that takes options. */
 interface Entry {
@@ -188,6 +188,13 @@ describe.each(entries)('the options of $name', (entry) => {
         if (error.code !== undefined) expect(error.code).toBe(entry.code ?? 'ERR_OPTION_INVALID')
       }
     }
+  })
+})
+
+describe('a generator', () => {
+  it.each(['path', 'bound', 'isThread'])('takes no %s of its state from Object.prototype', (name) => {
+    const call = () => createGenerator({ node: 7, state: 'process', namespace: freshNamespace() })
+    expect(polluted(name, Symbol(name), call).state).toBe('process')
   })
 })
 
