@@ -12,8 +12,8 @@ import { type ErrorCode, typeError } from './errors.js'
 export function ownProperties<T extends object>(given: T, names: readonly string[], code: ErrorCode, what: string): T {
   const own = Object.assign(Object.create(null), given)
   for (let holder: object | null = given; holder !== null && !isRoot(holder); holder = Object.getPrototypeOf(holder)) {
-    for (const name of names) {
-      if (name in own || !Object.hasOwn(holder, name)) continue
+    for (const name of Object.getOwnPropertyNames(holder)) {
+      if (name in own || !names.includes(name)) continue
       throw typeError(
         code,
         `${what} '${name}' is inherited or not enumerable, and would not be read; pass an object that has it itself`,

@@ -84,12 +84,15 @@ interface StateChoice {
 }
 
 const inMemory = { bound: 'none', path: '', isThread: false } as const
+const inProcess: StateChoice = { ...inMemory, place: 'process' }
+const inThread: StateChoice = { ...inProcess, isThread: true }
+const onHost: StateChoice = { ...inMemory, place: 'host' }
 
 /** What the option says of the place of the state, and of a bound. The default depends on the engine, and is left to the caller. */
 export function stateOf(state: unknown): StateChoice {
-  if (state === undefined || state === 'process') return { ...inMemory, place: 'process' }
-  if (state === 'thread') return { ...inMemory, place: 'process', isThread: true }
-  if (state === 'host') return { ...inMemory, place: 'host' }
+  if (state === undefined || state === 'process') return inProcess
+  if (state === 'thread') return inThread
+  if (state === 'host') return onHost
   if (Object.prototype.toString.call(state) === '[object URL]') {
     throw typeError('ERR_OPTION_INVALID', 'state is a URL; pass the path, which fileURLToPath() of node:url gives')
   }
