@@ -13,6 +13,13 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 120_000,
     // Removing a folder with a hundred packages takes longer than the default of ten seconds on a busy disk.
     hookTimeout: 120_000,
-    globalSetup: ['test/support/state-folder.ts', 'test/support/left-out.ts', 'test/package/shared-folder.ts'],
+    // test/support/bare.ts says it once.
+    execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
+    globalSetup: [
+      'test/support/bare.ts',
+      'test/support/state-folder.ts',
+      'test/support/left-out.ts',
+      'test/package/shared-folder.ts',
+    ],
   },
 }))

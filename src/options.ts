@@ -1,19 +1,17 @@
 import { rangeError, show, typeError } from './errors.js'
+import { ownProperties } from './own-properties.js'
 import { didYouMean } from './suggestion.js'
 
 // The checks that options of several functions have in common.
 
 /**
- * Refuses what is no object, and names that are no options.
+ * Copies the options that a caller has given. Refuses what is no object, names that are no options, and options that the object
+ * inherits. Read options of the copy alone: it has no prototype.
  *
  * @param example - How options look, for the message: `{ store }`.
  * @throws TypeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`
  */
-export function checkOptionNames(
-  options: unknown,
-  names: readonly string[],
-  example: string,
-): asserts options is object {
+export function readOptions<T>(options: T, names: readonly string[], example: string): T & object {
   if (typeof options !== 'object' || options === null) {
     throw typeError('ERR_OPTION_INVALID', `the options are ${show(options)}; pass an object such as ${example}`)
   }
@@ -25,6 +23,7 @@ export function checkOptionNames(
       )
     }
   }
+  return ownProperties(options, names, 'ERR_OPTION_INVALID', 'the option')
 }
 
 /** @throws TypeError `ERR_OPTION_INVALID` */

@@ -2,7 +2,7 @@ import { endpointsOf } from '../endpoints.js'
 import { rangeError, show, showNoText, typeError } from '../errors.js'
 import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
 import { checkName } from '../numbers/name.js'
-import { checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
+import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../options.js'
 import type { Answer } from './answer.js'
 
 /** The token that a service asks for, or a function that gives one for each request. */
@@ -114,7 +114,7 @@ const maxMaxCount = 1_048_576
 
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): Choice {
-  checkOptionNames(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
+  options = readOptions(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
   const { token, segment, signal, refillAt = 0.5, fetch = (url, init) => globalThis.fetch(url, init) } = options
   checkSignal(signal)
   if (token !== undefined && typeof token !== 'function') checkToken(token)

@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
+import { bufferGetter, byteOffsetGetter, isBytes, lengthGetter } from '../typed-array.js'
 
 /** A `Uint8Array<ArrayBuffer>`, in a form that TypeScript before 5.7 can read in the declarations: there it has no parameter. */
 export type Bytes = ReturnType<typeof Uint8Array.of>
@@ -12,14 +13,12 @@ export function writeBytes(id: bigint): Bytes {
 
 /** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is a Uint8Array (a Buffer is one) of 8 bytes. */
 export function readBytes(bytes: unknown): bigint {
-  if (!(bytes instanceof Uint8Array)) {
+  if (!isBytes(bytes)) {
     throw typeError('ERR_ID_INVALID', `the bytes are ${show(bytes)} (${typeof bytes}); pass a Uint8Array of 8 bytes`)
   }
-  if (bytes.length !== 8) {
-    throw rangeError(
-      'ERR_ID_INVALID',
-      `there are ${bytes.length} bytes; an id has exactly 8, the most significant first`,
-    )
+  const length = lengthGetter.call(bytes)
+  if (length !== 8) {
+    throw rangeError('ERR_ID_INVALID', `there are ${length} bytes; an id has exactly 8, the most significant first`)
   }
-  return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0)
+  return new DataView(bufferGetter.call(bytes), byteOffsetGetter.call(bytes), 8).getBigUint64(0)
 }

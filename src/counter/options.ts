@@ -1,6 +1,6 @@
 import { rangeError, show, typeError } from '../errors.js'
 import { checkName, keyOf } from '../numbers/name.js'
-import { checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
+import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../options.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkStore } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
@@ -64,7 +64,7 @@ export interface CounterChoice {
 
 /** @throws TypeError, RangeError by the codes that {@link createCounter} lists. */
 export function checkCounterOptions(options: CounterOptions): CounterChoice {
-  checkOptionNames(options, optionNames, "{ store, name: 'invoices' }")
+  options = readOptions(options, optionNames, "{ store, name: 'invoices' }")
   const { store, name, pattern, signal } = options
   checkStore(store)
   checkName(name)

@@ -1,7 +1,7 @@
 import type { IdArray } from '../engine/engine.js'
 import { rangeError, show, typeError } from '../errors.js'
 import type { Layout } from '../layout/index.js'
-import { kindOf, lengthGetter, setElements } from '../typed-array.js'
+import { bufferGetter, kindOf, lengthGetter, setElements } from '../typed-array.js'
 
 const maxElements = 2 ** 32 - 1
 
@@ -43,7 +43,7 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
       `the array is ${kind === undefined ? show(array) : `a ${kind}`}; pass a BigUint64Array or a BigInt64Array`,
     )
   }
-  const { buffer } = array as IdArray
+  const buffer = bufferGetter.call(array)
   const length = lengthOf(array as IdArray)
   if (isShared(buffer)) {
     throw typeError(

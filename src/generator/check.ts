@@ -75,11 +75,24 @@ export function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => num
   }
 }
 
+interface StateChoice {
+  readonly place: Place
+  readonly bound: Bound
+  /** The state file; empty for other states. */
+  readonly path: string
+  readonly isThread: boolean
+}
+
+const inMemory = { bound: 'none', path: '', isThread: false } as const
+const inProcess: StateChoice = { ...inMemory, place: 'process' }
+const inThread: StateChoice = { ...inProcess, isThread: true }
+const onHost: StateChoice = { ...inMemory, place: 'host' }
+
 /** What the option says of the place of the state, and of a bound. The default depends on the engine, and is left to the caller. */
-export function stateOf(state: unknown): { place: Place; bound?: Bound; path?: string; isThread?: boolean } {
-  if (state === undefined || state === 'process') return { place: 'process' }
-  if (state === 'thread') return { place: 'process', isThread: true }
-  if (state === 'host') return { place: 'host' }
+export function stateOf(state: unknown): StateChoice {
+  if (state === undefined || state === 'process') return inProcess
+  if (state === 'thread') return inThread
+  if (state === 'host') return onHost
   if (Object.prototype.toString.call(state) === '[object URL]') {
     throw typeError('ERR_OPTION_INVALID', 'state is a URL; pass the path, which fileURLToPath() of node:url gives')
   }
@@ -102,5 +115,5 @@ export function stateOf(state: unknown): { place: Place; bound?: Bound; path?: s
       `state is ${show(state)}, a URL; pass the path, which fileURLToPath() of node:url gives`,
     )
   }
-  return { place: 'host', bound: 'file', path: state }
+  return { place: 'host', bound: 'file', path: state, isThread: false }
 }

@@ -1,5 +1,6 @@
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../errors.js'
+import { ownProperties } from '../own-properties.js'
 
 /** The variable that says which node a process is. @internal */
 export const nodeVariable = 'GRAUPEL_NODE'
@@ -66,7 +67,12 @@ function readSources(sources: unknown): string | undefined {
       throw typeError('ERR_OPTION_UNKNOWN', `there is no source ${show(key)}; the only one is statefulSet`)
     }
   }
-  const { statefulSet } = sources as { statefulSet?: unknown }
+  const { statefulSet } = ownProperties(
+    sources as { statefulSet?: unknown },
+    ['statefulSet'],
+    'ERR_OPTION_INVALID',
+    'the source',
+  )
   // RFC 1123, as Kubernetes wants it of what pods are named after.
   if (
     statefulSet !== undefined &&

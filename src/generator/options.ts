@@ -5,7 +5,8 @@ import type { LeaseHandle } from '../lease/handle.js'
 import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/policy.js'
 
 /**
- * The options of {@link createGenerator}. Every one is checked, and a name that does not exist is refused.
+ * The options of {@link createGenerator}. Every one is checked, and a name that does not exist is refused. They are the own
+ * enumerable properties of the object: an option that it inherits is refused, and `Object.prototype` is not read.
  *
  * @example
  * createGenerator({ node: 7, onRollback: 'wait', maxWaitMs: 10 })

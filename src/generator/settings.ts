@@ -13,7 +13,7 @@ import {
   layouts,
 } from '../layout/index.js'
 import { type LeaseSettings, readLeaseOption } from '../lease/handle.js'
-import { checkOptionNames } from '../options.js'
+import { readOptions } from '../options.js'
 import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
 import { clockOf, milliseconds, namespaceOf, oneOf, stateOf, windowOf } from './check.js'
 import { nodeVariable } from './node-from-environment.js'
@@ -45,7 +45,7 @@ export interface Settings<F extends readonly Field[]> extends Policy {
 
 /** Checks options. @throws TypeError, RangeError, GraupelError by the codes that {@link createGenerator} lists. @internal */
 export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>): Settings<F> {
-  checkOptionNames(options, optionNames, '{ node: 7 }')
+  options = readOptions(options, optionNames, '{ node: 7 }')
   const lease = options.lease === undefined ? undefined : readLeaseOption<F>(options.lease)
   if (lease !== undefined) checkBesideLease(options)
   const layout = lease?.layout ?? layoutOf(options)
@@ -60,7 +60,7 @@ export function settle<F extends readonly Field[]>(options: GeneratorOptions<F>)
   const clock = clockOf(options.clock)
   // A lease is of one process.
   const state = lease === undefined ? options.state : 'process'
-  const { place, bound = 'none', path = '', isThread = false } = stateOf(state)
+  const { place, bound, path, isThread } = stateOf(state)
   const { engine: wanted = 'auto' } = options
   const isLeasedInJs = lease?.handle.engine === 'js'
   const engine = chooseEngine(isLeasedInJs && wanted === 'auto' ? 'js' : wanted, state)

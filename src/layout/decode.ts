@@ -1,5 +1,6 @@
 import { rangeError, show, typeError } from '../errors.js'
 import { halves, high, low, two32 } from '../halves.js'
+import { ownProperties } from '../own-properties.js'
 import { genuineLayout } from './define.js'
 import { loadId } from './id.js'
 import type { Layout, Placement } from './layout.js'
@@ -133,7 +134,13 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
       throw typeError('ERR_OPTION_UNKNOWN', `an id has no part ${show(key)}; it has ${partNames.join(', ')}`)
     }
   }
-  const { timestampMs, node, sequence = 0, timestamp, fields } = parts
+  const {
+    timestampMs,
+    node,
+    sequence = 0,
+    timestamp,
+    fields,
+  } = ownProperties(parts, partNames, 'ERR_ID_INVALID', 'the part')
   if (typeof timestampMs !== 'number' || Number.isNaN(timestampMs)) {
     throw rangeError(
       'ERR_ID_INVALID',

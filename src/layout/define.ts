@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
+import { ownProperties } from '../own-properties.js'
 import { isLayout, Layout, type LayoutSpec } from './layout.js'
 import type { Field } from './types.js'
 
@@ -42,7 +43,8 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
       throw typeError('ERR_OPTION_UNKNOWN', `a layout has no property ${show(key)}; it has ${specKeys.join(', ')}`)
     }
   }
-  const { name, epochMs, tickMs, unsigned = false, decodeOnly = false } = spec
+  const own = ownProperties(spec, specKeys, 'ERR_LAYOUT_INVALID', 'the property')
+  const { name, epochMs, tickMs, unsigned = false, decodeOnly = false } = own
   if (typeof name !== 'string' || name === '') {
     throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; give it a name that is not empty`)
   }
@@ -53,7 +55,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   }
   if (typeof unsigned !== 'boolean') throw refuse(`unsigned is ${show(unsigned)}; pass true or false`)
   if (typeof decodeOnly !== 'boolean') throw refuse(`decodeOnly is ${show(decodeOnly)}; pass true or false`)
-  const fields = fieldsOf(spec.fields, refuse)
+  const fields = fieldsOf(own.fields, refuse)
 
   const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
   const maxBits = unsigned ? 64 : 63

@@ -34,7 +34,7 @@ export function combineNode(layout: Layout, node: unknown): number {
   }
   let combined = 0
   for (const { name, bits } of layout.nodeFields) {
-    const part = given[name]
+    const part = Object.hasOwn(given, name) ? given[name] : undefined
     if (typeof part !== 'number') {
       const what = part === undefined ? 'is missing' : `is ${show(part)} (${typeof part})`
       throw typeError(

@@ -54,7 +54,9 @@ export interface LeaseSettings<F extends readonly Field[]> {
  */
 export function readLeaseOption<F extends readonly Field[]>(lease: unknown): LeaseSettings<F> {
   const of = Object(lease) as { handle?: unknown }
-  const handle = Object(of.handle ?? lease) as LeaseHandle<F>
+  // A handle has a format of its own, and a lease has a handle.
+  const isHandle = Object.hasOwn(of, 'format')
+  const handle = Object(isHandle ? of : of.handle) as LeaseHandle<F>
   if (handle.format !== handleFormat) {
     throw typeError(
       'ERR_OPTION_INVALID',
@@ -65,7 +67,7 @@ export function readLeaseOption<F extends readonly Field[]>(lease: unknown): Lea
   const kind = Object.prototype.toString.call(memory).slice(8, -1)
   const isMemory = (kind === 'SharedArrayBuffer' || kind === 'ArrayBuffer') && memory.byteLength >= sharedBytes
   // An ArrayBuffer is a copy, unless it is the lease's own, on platforms without shared memory.
-  if (!isMemory || (kind === 'ArrayBuffer' && of.handle === undefined && typeof SharedArrayBuffer === 'function')) {
+  if (!isMemory || (kind === 'ArrayBuffer' && isHandle && typeof SharedArrayBuffer === 'function')) {
     throw typeError(
       'ERR_OPTION_INVALID',
       'the handle of the lease comes from another process, or went through JSON, and its memory did not come along; pass it to threads of the same process alone, and acquire a lease in each process',

@@ -1,5 +1,6 @@
 import { rangeError, show, typeError } from '../errors.js'
 import { combineNode, type Layout } from '../layout/index.js'
+import { ownProperties } from '../own-properties.js'
 
 /** Which nodes of a group a process may have. */
 export interface NodeChoice {
@@ -71,7 +72,8 @@ function partsOf(layout: Layout, fixed: unknown): Map<string, number> {
   if (fixed === undefined) return new Map()
   const zeros = Object.fromEntries(layout.nodeFields.map(({ name }) => [name, 0]))
   if (typeof fixed === 'object' && fixed !== null && !Array.isArray(fixed)) {
-    const given = Object.entries(fixed).filter(([, value]) => value !== undefined)
+    const own = ownProperties(fixed, Object.keys(zeros), 'ERR_NODE_INVALID', 'the field')
+    const given = Object.entries(own).filter(([, value]) => value !== undefined)
     combineNode(layout, { ...zeros, ...Object.fromEntries(given) })
     return new Map(given as [string, number][])
   }

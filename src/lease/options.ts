@@ -4,7 +4,7 @@ import { namespaceOf } from '../generator/check.js'
 import { checkLifetime } from '../generator/lifetime.js'
 import { layoutOf } from '../generator/settings.js'
 import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
-import { checkOptionNames, checkSignal, millisecondsFrom } from '../options.js'
+import { checkSignal, millisecondsFrom, readOptions } from '../options.js'
 import { checkStore } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
 import { chooseNodes, type NodeChoice } from './nodes.js'
@@ -88,7 +88,7 @@ export interface LeaseChoice<F extends readonly Field[]> {
 
 /** @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
 export function checkLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): LeaseChoice<F> {
-  checkOptionNames(options, optionNames, '{ store }')
+  options = readOptions(options, optionNames, '{ store }')
   const { store, signal } = options
   checkStore(store)
   const layout = layoutOf(options)

@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../errors.js'
-import { kindOf } from '../typed-array.js'
+import { isBytes, lengthGetter } from '../typed-array.js'
 
 /** The lengths of AES keys, in bytes. */
 const keyLengths: readonly number[] = [16, 24, 32]
@@ -55,7 +55,7 @@ function keyFrom(what: string, given: unknown): Uint8Array {
     throw typeError('ERR_KEY_INVALID', `${what} is ${type}, and not a Uint8Array; ${remedy}`)
   }
   // One whose memory was transferred is empty, and cannot be copied.
-  const key = given.length === 0 ? new Uint8Array() : new Uint8Array(given)
+  const key = lengthGetter.call(given) === 0 ? new Uint8Array() : new Uint8Array(given)
   if (!keyLengths.includes(key.length)) {
     const text =
       key.length === 48 || key.length === 64 ? "; if these are digits of hex, pass Buffer.from(text, 'hex')" : ''
@@ -66,11 +66,6 @@ function keyFrom(what: string, given: unknown): Uint8Array {
     throw rangeError('ERR_KEY_INVALID', `${what} is the same byte ${key.length} times; ${advice}`)
   }
   return key
-}
-
-/** Of any realm: test runners have a Uint8Array of their own in each test file. */
-function isBytes(value: unknown): value is Uint8Array {
-  return kindOf.call(value) === 'Uint8Array'
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {

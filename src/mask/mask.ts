@@ -1,7 +1,7 @@
 import type { TextEncoding } from '../codec/index.js'
 import { rangeError, show, typeError } from '../errors.js'
 import { toId } from '../layout/index.js'
-import { checkOptionNames } from '../options.js'
+import { readOptions } from '../options.js'
 import { checkEncoding, digitWriter } from './digits.js'
 import { checkKeys } from './keys.js'
 import { digitsOf, type Permutation, permutationOf } from './permutation.js'
@@ -166,8 +166,8 @@ function checkMaskOptions(given: unknown) {
   if (typeof given !== 'object' || given === null || isBytes) {
     return { keys: checkKeys({ '': given }), bits: 64, encoding: 'base62' } as const
   }
-  checkOptionNames(given, optionNames, '{ keys: { a: key } }')
-  const { keys, bits = 64, encoding = 'base62' } = given as MaskOptions
+  const options = readOptions(given as MaskOptions, optionNames, '{ keys: { a: key } }')
+  const { keys, bits = 64, encoding = 'base62' } = options
   if (!Object.hasOwn(digitsOf, bits) || typeof bits !== 'number') {
     throw rangeError('ERR_OPTION_INVALID', `bits is ${show(bits)}; pass 64, 63 or 53`)
   }

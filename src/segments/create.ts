@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, show } from '../errors.js'
 import { publish } from '../events.js'
-import { checkOptionNames } from '../options.js'
+import { readOptions } from '../options.js'
 import { StoreCalls } from '../stores/calls.js'
 import { callWithin, type Timing } from '../stores/deadline.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
@@ -37,7 +37,7 @@ import { hasChannels, RemoteSupply, ServingThread } from './thread-channel.js'
 export async function createSegmentGenerator(
   options: SegmentOptions | SegmentHandleOptions,
 ): Promise<SegmentGenerator> {
-  if ('handle' in Object(options)) return follow(options as SegmentHandleOptions)
+  if (Object.hasOwn(Object(options), 'handle')) return follow(options as SegmentHandleOptions)
   const choice = checkSegmentOptions(options as SegmentOptions)
   choice.signal?.throwIfAborted()
   return begin(choice)
@@ -91,8 +91,7 @@ async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
 
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`; GraupelError `ERR_STATE_UNREACHABLE` */
 function follow(options: SegmentHandleOptions): SegmentGenerator {
-  checkOptionNames(options, ['handle'], '{ handle }')
-  const { handle } = options
+  const { handle } = readOptions(options, ['handle'], '{ handle }')
   checkHandle(handle)
   if (!hasChannels()) throw unshareable()
   const { name, store, max, stride } = handle

@@ -1,6 +1,6 @@
 import { rangeError, show, typeError } from '../errors.js'
 import { checkName } from '../numbers/name.js'
-import { bigintFrom, checkOptionNames, checkSignal, millisecondsFrom, wholeFrom } from '../options.js'
+import { bigintFrom, checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../options.js'
 import { checkStore } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import type { Store } from '../stores/store.js'
@@ -108,7 +108,7 @@ export function isLeafAlloc(store: unknown): store is LeafAllocStore {
 
 /** @throws TypeError, RangeError by the codes that {@link createSegmentGenerator} lists. */
 export function checkSegmentOptions(options: SegmentOptions): SegmentChoice {
-  checkOptionNames(options, optionNames, '{ store, name }')
+  options = readOptions(options, optionNames, '{ store, name }')
   const { store, name, signal } = options
   if (!isLeafAlloc(store)) checkStore(store)
   checkName(name)

@@ -3,6 +3,7 @@ import { isJsForced } from '../engine/choose.js'
 import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/write-ids.js'
 import type { Binding } from '../engine/native/core.js'
+import { bufferGetter, byteOffsetGetter } from '../typed-array.js'
 import type { Run } from './run.js'
 
 /** From so many numbers on, to cross into the addon is cheaper than to write them here: a fifth of the time for some thousands. */
@@ -17,7 +18,8 @@ export function writeNumbersOf(run: Run, array: IdArray, from: number, count: nu
     if (writeNumbers === undefined) writeNumbers = loadWriter()
     if (writeNumbers?.(array, from, from + count, run.next, run.stride)) return
   }
-  writeRow(new Int32Array(array.buffer, array.byteOffset + from * 8, count * 2), run.low, run.high, run.stride)
+  const halves = new Int32Array(bufferGetter.call(array), byteOffsetGetter.call(array) + from * 8, count * 2)
+  writeRow(halves, run.low, run.high, run.stride)
 }
 
 function loadWriter(): Binding['writeNumbers'] | null {

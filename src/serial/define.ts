@@ -1,5 +1,5 @@
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
-import { checkOptionNames } from '../options.js'
+import { readOptions } from '../options.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkComplete } from './complete.js'
 import { Lifetime } from './lifetime.js'
@@ -36,7 +36,7 @@ const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfi
  * serial.parse('0012022062900074010503780000') // 1541815603606036480n
  */
 export function defineSerial<F extends readonly Field[]>(options: SerialOptions<F>): Serial<F> {
-  checkOptionNames(options, optionNames, '{ pattern, layout }')
+  options = readOptions(options, optionNames, '{ pattern, layout }')
   const { pattern, timeZone = 'UTC' } = options
   const layout = genuineLayout(options.layout)
   const offsetMinutes = offsetOf(timeZone)

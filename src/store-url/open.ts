@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCodes, GraupelError, rangeError, show, typeError } from '../errors.js'
 import { groupsFolder } from '../lease/group.js'
-import { checkOptionNames, checkSignal } from '../options.js'
+import { checkSignal, readOptions } from '../options.js'
 import { StoreCalls } from '../stores/calls.js'
 import type { Timing } from '../stores/deadline.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
@@ -110,7 +110,7 @@ export const timing: Timing = {
  * await close()
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<OpenedStore> {
-  checkOptionNames(options, optionNames, '{ create: false }')
+  options = readOptions(options, optionNames, '{ create: false }')
   checkSignal(options.signal)
   if (typeof url !== 'string') {
     throw typeError(

@@ -1,7 +1,7 @@
 import { rangeError, show } from '../errors.js'
 import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
 import { timeOf } from './http-date.js'
-import { checkStoreOptions, refuseForgetting } from './options.js'
+import { readStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { entryOf, fromBase64, storedFor } from './stored.js'
 
@@ -48,7 +48,7 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
  * entry.value // 'one'
  */
 export function consulStore(options: ConsulStoreOptions): Store {
-  checkStoreOptions(options, 'prefix', ['url', 'token', 'datacenter', 'namespace', 'fetch'])
+  options = readStoreOptions(options, 'prefix', ['url', 'token', 'datacenter', 'namespace', 'fetch'])
   const { token, datacenter, namespace, prefix = 'graupel', durable } = options
   refuseForgetting('Consul', durable)
   for (const [name, value] of Object.entries({ token, datacenter, namespace })) checkText(name, value)

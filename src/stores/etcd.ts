@@ -1,7 +1,7 @@
 import { typeError } from '../errors.js'
 import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
 import { timeOf } from './http-date.js'
-import { checkStoreOptions, refuseForgetting } from './options.js'
+import { readStoreOptions, refuseForgetting } from './options.js'
 import { endOf } from './sql.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { entryOf, fromBase64, storedFor, toBase64 } from './stored.js'
@@ -49,7 +49,7 @@ const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL end
  * entry.value // 'one'
  */
 export function etcdStore(options: EtcdStoreOptions): Store {
-  checkStoreOptions(options, 'prefix', ['url', 'user', 'password', 'fetch'])
+  options = readStoreOptions(options, 'prefix', ['url', 'user', 'password', 'fetch'])
   const { user, password, prefix = 'graupel', durable } = options
   refuseForgetting('etcd', durable)
   checkText('user', user)

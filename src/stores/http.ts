@@ -21,7 +21,7 @@ export interface HttpOptions {
   /** Where the service is, such as `http://127.0.0.1:2379`; or several endpoints of one cluster. */
   readonly url: string | readonly string[]
   /** Does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
 }
 
 export interface HttpRequest {

@@ -3,7 +3,7 @@ import type { Fetch } from './http.js'
 import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
 import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'
 import { podAccess } from './kubernetes/pod.js'
-import { checkStoreOptions, refuseForgetting } from './options.js'
+import { readStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 
@@ -53,7 +53,7 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  * entry.value // 'one'
  */
 export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
-  checkStoreOptions(options, 'prefix', ['namespace', 'url', 'headers', 'fetch'])
+  options = readStoreOptions(options, 'prefix', ['namespace', 'url', 'headers', 'fetch'])
   const { prefix = 'graupel' } = options
   const { access, namespace } = accessOf(options)
   const api = new LeaseApi(access, namespace)
@@ -158,7 +158,7 @@ function accessOf(options: KubernetesStoreOptions): { access: Access; namespace:
   }
   const access = {
     url,
-    ...(fetch !== undefined && { fetch }),
+    fetch,
     headers: async () => (typeof headers === 'function' ? headers() : (headers ?? {})),
   }
   return { access, namespace }

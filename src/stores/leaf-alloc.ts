@@ -1,5 +1,5 @@
 import { GraupelError, rangeError, show, typeError } from '../errors.js'
-import { checkOptionNames, wholeFrom } from '../options.js'
+import { readOptions, wholeFrom } from '../options.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkName } from './options.js'
@@ -56,7 +56,7 @@ const notComparable = 1267
  * await pool.end()
  */
 export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}): LeafAllocStore {
-  checkOptionNames(options, ['table'], "{ table: 'leaf_alloc' }")
+  options = readOptions(options, ['table'], "{ table: 'leaf_alloc' }")
   const { table = 'leaf_alloc' } = options
   checkName('table', table)
   const what = `the table '${table}' of Leaf`

@@ -1,7 +1,7 @@
 import { GraupelError, rangeError } from '../errors.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
-import { checkStoreOptions } from './options.js'
+import { readStoreOptions } from './options.js'
 import { endOf, entryOf, type SqlStore } from './sql.js'
 import type { StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
@@ -43,7 +43,7 @@ const duplicateKey = 1062
  * await pool.end()
  */
 export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
-  checkStoreOptions(options, 'table')
+  options = readStoreOptions(options, 'table')
   const { table = 'graupel_store', durable = false } = options
   const { ask } = clientOf(client)
   // Backticks, because double quotes are for texts unless sql_mode has ANSI_QUOTES.

@@ -1,23 +1,24 @@
 import { rangeError, show, showNoText, typeError } from '../errors.js'
-import { checkOptionNames } from '../options.js'
+import { readOptions } from '../options.js'
 
 /**
- * Refuses what is no option of a store, and names that cannot be names of a table or keys.
+ * Copies the options of a store. Refuses what is no option of it, and names that cannot be names of a table or keys.
  *
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`
  */
-export function checkStoreOptions(
-  options: object,
+export function readStoreOptions<T extends object>(
+  options: T,
   name: 'table' | 'prefix' | undefined,
   others: readonly string[] = [],
-): void {
-  checkOptionNames(options, ['durable', ...(name === undefined ? [] : [name]), ...others], '{ durable: true }')
-  // Also where an object inherits them, because they are read from there, too.
-  const { durable, [name ?? '']: text } = options as Record<string, unknown>
+): T {
+  const names = ['durable', ...(name === undefined ? [] : [name]), ...others]
+  const own = readOptions(options, names, '{ durable: true }')
+  const { durable, [name ?? '']: text } = own as Record<string, unknown>
   if (durable !== undefined && typeof durable !== 'boolean') {
     throw typeError('ERR_OPTION_INVALID', `durable is ${show(durable)}; pass true or false`)
   }
   if (name !== undefined && text !== undefined) checkName(name, text)
+  return own
 }
 
 /** Refuses what cannot be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */

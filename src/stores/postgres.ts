@@ -1,5 +1,5 @@
 import { GraupelError } from '../errors.js'
-import { checkStoreOptions, clientError } from './options.js'
+import { clientError, readStoreOptions } from './options.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
 import { newVersion } from './version.js'
@@ -52,7 +52,7 @@ const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_
  * await pool.end()
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): SqlStore {
-  checkStoreOptions(options, 'table')
+  options = readStoreOptions(options, 'table')
   const { table = 'graupel_store', durable = false } = options
   const query = queryOf(client)
   const records = quoted(table)

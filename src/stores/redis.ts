@@ -1,5 +1,5 @@
 import { GraupelError, show } from '../errors.js'
-import { checkStoreOptions, clientError } from './options.js'
+import { clientError, readStoreOptions } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 
@@ -68,7 +68,7 @@ const versionLength = 36
  * client.disconnect()
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  checkStoreOptions(options, 'prefix')
+  options = readStoreOptions(options, 'prefix')
   const { prefix = 'graupel', durable = false } = options
   const send = senderOf(client)
   const run = (script: keyof typeof scripts, name: string, words: string[], signal: AbortSignal | undefined) => {

@@ -1,5 +1,5 @@
 import { GraupelError } from '../errors.js'
-import { checkStoreOptions, clientError } from './options.js'
+import { clientError, readStoreOptions } from './options.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
 import { newVersion } from './version.js'
@@ -53,7 +53,7 @@ const busyTimeoutMs = 5000
  * database.close()
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqlStore {
-  checkStoreOptions(options, 'table')
+  options = readStoreOptions(options, 'table')
   const { table = 'graupel_store', durable } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw clientError('SQLite', database, 'an open database of better-sqlite3, libsql or node:sqlite')

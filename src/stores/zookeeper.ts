@@ -1,5 +1,5 @@
 import { GraupelError, show, typeError } from '../errors.js'
-import { checkStoreOptions, clientError, refuseForgetting } from './options.js'
+import { clientError, readStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'
 import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
@@ -62,7 +62,7 @@ export function zookeeperStore(
   createClient: () => ZooKeeperClient,
   options: ZooKeeperStoreOptions = {},
 ): ZooKeeperStore {
-  checkStoreOptions(options, 'prefix', ['acl'])
+  options = readStoreOptions(options, 'prefix', ['acl'])
   const { prefix = 'graupel', acl, durable } = options
   refuseForgetting('ZooKeeper', durable)
   checkAcl(acl)

@@ -11,7 +11,7 @@ import type { GeneratorOptions } from '../generator/options.js'
 import { layoutOf, type Settings, settle } from '../generator/settings.js'
 import { coreSpec } from '../generator/spec.js'
 import type { Field, layouts, NodeOf } from '../layout/index.js'
-import { checkOptionNames } from '../options.js'
+import { readOptions } from '../options.js'
 
 /**
  * The options of {@link testGenerator}. They mean what they mean to `createGenerator`.
@@ -64,7 +64,7 @@ const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] sati
 export function testGenerator<const F extends readonly Field[] = typeof layouts.twitter.fields>(
   options: TestGeneratorOptions<F> = {},
 ): TestGenerator<F> {
-  checkOptionNames(options, optionNames, '{ node: 7 }')
+  options = readOptions(options, optionNames, '{ node: 7 }')
   const layout = layoutOf(options)
   const startMs = Math.max(Date.UTC(2026, 0, 1), layout.epochMs)
   const { node = 0, clock = () => startMs } = options

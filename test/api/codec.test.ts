@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { type Encoding, encodeId, encodings, parseId } from 'graupel'
 import { describe, expect, it } from 'vitest'
@@ -54,6 +55,14 @@ describe('encodings', () => {
   it('reads a Buffer and a view into the middle of one', () => {
     const buffer = Buffer.from('ff0000000000000007ff', 'hex')
     expect(parseId(buffer.subarray(1, 9), 'bytes')).toBe(7n)
+  })
+
+  it('reads the bytes of an array that says it is elsewhere, and of another realm', () => {
+    const own = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 7)
+    const other = { buffer: new ArrayBuffer(8), byteOffset: 1, length: 1 }
+    for (const [name, value] of Object.entries(other)) Object.defineProperty(own, name, { value })
+    expect(parseId(own, 'bytes')).toBe(7n)
+    expect(parseId(runInNewContext('Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 7)'), 'bytes')).toBe(7n)
   })
 
   it.each<[Encoding, unknown]>([

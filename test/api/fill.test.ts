@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { createGenerator, defineLayout, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
+import { disguised } from '../support/disguised.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { simulatedOn, tiny } from '../support/simulated.js'
@@ -105,6 +106,23 @@ describe.each(engines)('fill on the %s engine', (engine) => {
     const { ids } = simulated()
     ids.fill(new Longer(4) as never)
     expect(ids.stats().issued).toBe(4)
+  })
+
+  it.each([4, 300])('fills the real elements of an array that disguises them: %d', async (length) => {
+    const { ids } = simulated({ onOverflow: 'advance', maxAheadMs: 1e6 })
+    for (const { how, array, elements } of disguised(length)) {
+      for (const filled of [ids.fill(array), await ids.fillAsync(array.fill(0n))]) expect(filled, how).toBe(array)
+      const whole = [...elements]
+      expect(isAscending(whole.slice(1, -1)), how).toBe(true)
+      expect([whole[0], whole.indexOf(0n, 1), whole.length], how).toEqual([0n, length + 1, length + 2])
+    }
+    expect(ids.stats().issued).toBe(16 * length)
+  })
+
+  it('refuses shared memory, whatever the array says of its buffer', () => {
+    const array = new BigUint64Array(new SharedArrayBuffer(80))
+    Object.defineProperty(array, 'buffer', { value: new ArrayBuffer(80) })
+    expect(caught(() => simulated().ids.fill(array as never)).code).toBe('ERR_ARRAY_INVALID')
   })
 
   it('refuses shared memory of another realm', () => {

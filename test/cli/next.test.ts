@@ -13,7 +13,7 @@ import { failureLine } from '../../dist/cli/failure.js'
 import { next } from '../../dist/cli/next.js'
 import { Output } from '../../dist/cli/output.js'
 import { Progress } from '../../dist/cli/progress.js'
-import { graupel, lines, program, removePages, start } from '../support/cli.js'
+import { environment, graupel, lines, program, removePages, start } from '../support/cli.js'
 import { engines, freshNamespace } from '../support/engines.js'
 
 const isWindows = process.platform === 'win32'
@@ -78,7 +78,8 @@ describe('graupel next', () => {
   })
 
   it('writes bytes without line ends', () => {
-    const { stdout } = spawnSync(process.execPath, [program, 'next', '-n', '3', '--node', '7', '--format', 'bytes'])
+    const words = ['next', '-n', '3', '--node', '7', '--format', 'bytes']
+    const { stdout } = spawnSync(process.execPath, [program, ...words], { env: environment() })
     const ids = [0, 8, 16].map((at) => parseId(stdout.subarray(at, at + 8), 'bytes'))
     expect(stdout.length).toBe(24)
     expect(ids.map((id) => decode(id, layouts.twitter).node)).toEqual([7, 7, 7])
@@ -221,6 +222,7 @@ describe('streaming', () => {
 
   it.skipIf(!existsSync('/dev/full'))('says in one line that the disk is full', () => {
     const { status, stderr } = spawnSync(process.execPath, [program, 'next', '-n', '100000', '--node', '7'], {
+      env: environment(),
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
       encoding: 'utf8',
     })

@@ -1,18 +1,18 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineInfo } from 'graupel'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { oldestGlibc, ownTarget, targets } from '../../scripts/targets.ts'
+import { describeWith } from '../support/needs.ts'
 import { node, repository, temporaryFolder } from './consumer.ts'
 
 const folder = temporaryFolder()
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const { file: built } = engineInfo()
-if (built === undefined) throw new Error(`no binary: ${engineInfo().reason}`)
+const built = engineInfo().file as string
 
 // Keeps a release from lacking the binary of a target.
-describe('scripts/check-binaries.ts', () => {
+describeWith(['native'], 'scripts/check-binaries.ts', () => {
   const check = (place: string) => runScript('scripts/check-binaries.ts', [place])
 
   test('names every target that is missing', () => {

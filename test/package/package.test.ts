@@ -2,7 +2,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, st
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createMask } from 'graupel/mask'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWith } from '../support/needs.ts'
 import { copyProject, node, npm, packageFolder, repository, run, temporaryFolder } from './consumer.ts'
 import { bareTarball, filesInTarball, installWithBinary } from './tarball.ts'
 
@@ -32,7 +33,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the tarball', () => {
+describeWith(['native'], 'the tarball', () => {
   test('holds what is needed to run and to build, and nothing else', () => {
     const folders = new Set(filesInTarball(tarball).map((file) => file.split('/').slice(1, 3).join('/')))
     for (const needed of [
@@ -88,7 +89,7 @@ describe('the tarball', () => {
   })
 })
 
-describe('an installed package', () => {
+describeWith(['native'], 'an installed package', () => {
   test('can be imported', () => {
     expect(run(project, engineOf)).toEqual({ result: { kind: 'native', file: binary }, warnings: [] })
     expect(run(project, thousandIds)).toEqual({ result: 1000, warnings: [] })
@@ -117,7 +118,7 @@ describe('an installed package', () => {
   })
 })
 
-describe('each entry', () => {
+describeWith(['native'], 'each entry', () => {
   // The mask needs a package that is not installed here.
   test.each(entries.filter((entry) => entry !== 'graupel/mask'))(
     '%s gives the same to import and to require',
@@ -151,7 +152,7 @@ describe('each entry', () => {
       const usesClock = /stores(\/(consul|etcd|kubernetes|memory|url))?$/.test(entry)
       expect(text.includes('#platform')).toBe(usesClock)
       // That one has all stores in it.
-      expect(text.length).toBeLessThan((entry.endsWith('/url') ? 128 : 24) * 1024)
+      expect(text.length).toBeLessThan((entry.endsWith('/url') ? 128 : 25) * 1024)
     }
   })
 
@@ -164,7 +165,7 @@ describe('each entry', () => {
   })
 })
 
-describe('graupel/testing', () => {
+describeWith(['native'], 'graupel/testing', () => {
   test('makes the same ids in both forms, and loads no binary', () => {
     const body = `process.dlopen = () => { throw new Error('a binary was loaded') }
       const { createRequire } = await import('node:module')
@@ -176,7 +177,7 @@ describe('graupel/testing', () => {
   })
 })
 
-describe('graupel/mask', () => {
+describeWith(['native'], 'graupel/mask', () => {
   const imported = "import 'graupel/mask'"
   const required = "require('graupel/mask')"
 
@@ -204,7 +205,7 @@ describe('graupel/mask', () => {
   })
 })
 
-describe('GRAUPEL_ENGINE', () => {
+describeWith(['native'], 'GRAUPEL_ENGINE', () => {
   test("'js' is a choice, and no reason to warn", () => {
     const { result, warnings } = run(project, engineOf, { GRAUPEL_ENGINE: 'js' })
     expect(result).toEqual({ kind: 'js', reason: "GRAUPEL_ENGINE is 'js'" })
@@ -225,7 +226,7 @@ describe('GRAUPEL_ENGINE', () => {
   })
 })
 
-describe('for browsers', () => {
+describeWith(['native'], 'for browsers', () => {
   test('nothing of Node is imported', () => {
     const { imports } = JSON.parse(readFileSync(join(packageFolder(project), 'package.json'), 'utf8'))
     const importing = /(?:^(?:import|export)\b[^'"=(/]*?|\bimport\(\s*)['"]([^'"]+)['"]/gm

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { createSegmentGenerator, type SegmentOptions } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
+import { disguised } from '../support/disguised.js'
 import { caught } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 
@@ -41,6 +42,18 @@ describe('the calls of a generator of segments', () => {
     expect([...new BigUint64Array(buffer)]).toEqual([0n, 0n, 1n, 2n, 3n, 4n, 0n, 0n])
     expect(numbers.fill(new BigUint64Array(0))).toHaveLength(0)
     expect(numbers.take(0)).toEqual([])
+  })
+
+  it.each([4, 300])('fill the real elements of an array that disguises them: %i', async (length) => {
+    using numbers = await generatorOf({ step: 10_000 })
+    let first = 1n
+    for (const { how, array, elements } of disguised(length)) {
+      for (const fill of [() => numbers.fill(array), () => numbers.fillAsync(array)]) {
+        expect(await fill(), how).toBe(array)
+        expect([...elements], how).toEqual([0n, ...from(first, length), 0n])
+        first += BigInt(length)
+      }
+    }
   })
 
   it.each([1, 2, 3, 7, 16])('go on across the ends of segments of %i', async (step) => {

@@ -50,7 +50,7 @@ describe.each(makers)('%s', (name, make, client) => {
     expect(() => make(client, options as object)).toThrow(expect.objectContaining({ code }))
   })
 
-  it.each([{ durable: 'yes' }, { [nameOption]: 'a`b' }])('refuses an object that inherits %j', (given) => {
+  it.each([{ durable: true }, { [nameOption]: 'ids' }])('refuses an object that inherits %j', (given) => {
     const refused = expect(() => make(client, Object.create(given)))
     refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
   })

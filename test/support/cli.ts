@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { engines } from './engines.ts'
 
 /** The command line as it is shipped. */
 export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -14,10 +15,14 @@ export interface Run {
 
 type Variables = Record<string, string>
 
-/** Not taken from the environment of the tests. */
-const neutral = { GRAUPEL_NODE: undefined, GRAUPEL_ENGINE: undefined, NODE_APP_INSTANCE: undefined, TZ: 'UTC' }
+/** Set where there is no native engine, so that the command does not warn that it runs on the other one. */
+const engine = engines.includes('native') ? undefined : 'js'
 
-function environment(variables: Variables): NodeJS.ProcessEnv {
+/** Not taken from the environment of the tests. */
+const neutral = { GRAUPEL_NODE: undefined, GRAUPEL_ENGINE: engine, NODE_APP_INSTANCE: undefined, TZ: 'UTC' }
+
+/** The environment in which the tests run `graupel`. */
+export function environment(variables: Variables = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...neutral, ...variables }
 }
 

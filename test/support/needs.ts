@@ -9,9 +9,11 @@ import { etcd } from '../stores/kinds/etcd.ts'
 import { mysql } from '../stores/kinds/mysql.ts'
 import { postgres } from '../stores/kinds/postgres.ts'
 import { redis } from '../stores/kinds/redis.ts'
+import { needsAll } from './bare.ts'
 import { engines } from './engines.ts'
 
-// The tools that tests need. A missing tool fails the test in CI on Linux; elsewhere the test is skipped, and says why.
+// The tools that tests need. A missing tool fails the test in CI on Linux, unless GRAUPEL_TEST_BARE is set; elsewhere the test
+// is skipped, and says why.
 
 /** A folder of this test file's own, on a disk. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-host-'))
@@ -25,7 +27,7 @@ const found = new Map<string, string | undefined>()
 
 /** Each finds its tool or says what is missing. */
 const tools = {
-  native: () => (engines.includes('native') ? undefined : 'the native engine'),
+  native: () => (engines.includes('native') ? undefined : 'native engine'),
   linux: () => (isLinux ? undefined : 'Linux'),
   root: () => (isRoot ? undefined : 'root'),
   mounts: () =>
@@ -65,7 +67,7 @@ export function describeWith(
     .map((tool) => (typeof tool === 'string' ? tools[tool]() : tool()))
     .filter((reason) => reason !== undefined)
     .join(', ')
-  if (missing !== '' && isLinux && process.env['CI']) throw new Error(`CI needs for '${name}': ${missing}`)
+  if (missing !== '' && isLinux && needsAll) throw new Error(`CI needs for '${name}': ${missing}`)
   if (missing === '') describe(name, options, body)
   else describe.skip(`${name}: left out, as there is no ${missing}`, body)
 }

@@ -1,4 +1,5 @@
 import { high, low } from '../../halves.js'
+import { lengthGetter } from '../../typed-array.js'
 import {
   CeilingOutcome,
   type CeilingWaited,
@@ -137,7 +138,7 @@ export class JsCore implements Core {
     if (this.#isClosed) return 0
     const nowTick = this.#tickAt(this.#clock())
     // The clock is the user's, and may have detached the array: nothing is filled, and the caller checks it again.
-    if (typeof this.#reserver.spec.clock === 'function' && array.buffer.byteLength === 0) return 0
+    if (typeof this.#reserver.spec.clock === 'function' && lengthGetter.call(array) === 0) return 0
     return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
   }
 

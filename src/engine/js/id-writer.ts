@@ -1,4 +1,5 @@
 import { high, low, two32 } from '../../halves.js'
+import { bufferGetter, byteOffsetGetter } from '../../typed-array.js'
 import type { CoreSpec, IdArray } from '../engine.js'
 import type { SlotRange } from './slots.js'
 import { type BaseId, writeNarrow, writeWide } from './write-ids.js'
@@ -35,24 +36,23 @@ export class IdWriter {
       halves[low] = base.baseLow + (sequence << this.#sequenceShift)
       halves[high] = base.baseHigh
     } else {
-      writeWide(halves, 0, 1, base, sequence, this.#sequenceShift)
+      writeWide(halves, 1, base, sequence, this.#sequenceShift)
     }
   }
 
   /** Writes the ids of a range from `array[from]` on. */
   writeRange(array: IdArray, from: number, { tick, sequence, count }: SlotRange): void {
-    const signed = new Int32Array(array.buffer, array.byteOffset + from * 8, count * 2)
-    const unsigned = new Uint32Array(array.buffer, array.byteOffset + from * 8, count * 2)
+    const buffer = bufferGetter.call(array)
     const base: BaseId = { baseLow: 0, baseHigh: 0 }
-    let at = 0
+    let atByte = byteOffsetGetter.call(array) + from * 8
     let left = count
     let first = sequence
     for (let current = tick; left > 0; current++) {
       const now = Math.min(left, this.#capacity - first)
       this.setBase(base, current)
-      if (this.#isNarrow) writeNarrow(signed.subarray(at * 2, (at + now) * 2), base, first, this.#sequenceShift)
-      else writeWide(unsigned, at, now, base, first, this.#sequenceShift)
-      at += now
+      if (this.#isNarrow) writeNarrow(new Int32Array(buffer, atByte, now * 2), base, first, this.#sequenceShift)
+      else writeWide(new Uint32Array(buffer, atByte, now * 2), now, base, first, this.#sequenceShift)
+      atByte += now * 8
       left -= now
       first = 0
     }

@@ -61,18 +61,11 @@ function writeSteps(halves: Int32Array, even: number, evenStep: number, odd: num
 }
 
 /** Writes the same ids where the sequence reaches into the upper half, or lies there. */
-export function writeWide(
-  halves: Uint32Array,
-  from: number,
-  count: number,
-  base: BaseId,
-  first: number,
-  shift: number,
-): void {
+export function writeWide(halves: Uint32Array, count: number, base: BaseId, first: number, shift: number): void {
   for (let i = 0; i < count; i++) {
     // Exact: a product with a power of two only changes the exponent. Fields share no bit, so adding is or.
     const placed = (first + i) * 2 ** shift
-    halves[(from + i) * 2 + low] = base.baseLow + (placed % two32)
-    halves[(from + i) * 2 + high] = base.baseHigh + Math.floor(placed / two32)
+    halves[i * 2 + low] = base.baseLow + (placed % two32)
+    halves[i * 2 + high] = base.baseHigh + Math.floor(placed / two32)
   }
 }

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decode, layouts } from 'graupel'
 import { afterAll } from 'vitest'
+import { engines } from '../../support/engines.ts'
 import { until } from '../../support/until.ts'
 
 const ownProgram = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
@@ -14,6 +15,9 @@ const ownProgram = fileURLToPath(new URL('../../../server/dist/main.js', import.
 /** A folder of this test file's own. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Set where there is no native engine, so that the service does not warn that it runs on the other one. */
+const engine = engines.includes('native') ? {} : { GRAUPEL_ENGINE: 'js' }
 
 const running = new Set<ChildProcess>()
 afterAll(async () => {
@@ -54,7 +58,7 @@ export function run(flags: readonly string[], env: Variables = {}, launch: Launc
   const { program = ownProgram, node = process.execPath, by = (command) => [...command] } = launch
   const [first, ...rest] = by([node, program, ...flags])
   const child = spawn(first as string, rest, {
-    env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
+    env: { ...process.env, ...engine, HOME: folder, XDG_STATE_HOME: join(folder, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
@@ -110,15 +114,35 @@ export async function servedBy(url: string): Promise<number> {
 
 /** The process ids of the children of a process. */
 export function workersOf(pid: number): number[] {
+  const rows = process.platform === 'linux' ? processesOfLinux() : processesByPs()
+  return rows.filter(([child, parent]) => parent === pid && isAlive(child)).map(([child]) => child)
+}
+
+type ProcessRow = readonly [pid: number, parent: number]
+
+/** A minimal Linux has no `ps`. */
+function processesOfLinux(): ProcessRow[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name): ProcessRow[] => {
+      try {
+        // The name of the program stands in parentheses, and may have any character; then come its state and its parent.
+        const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+        const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        return [[Number(name), Number(parent)]]
+      } catch {
+        // It has ended since the folder was read.
+        return []
+      }
+    })
+}
+
+function processesByPs(): ProcessRow[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-  const rows = table
+  return table
     .trim()
     .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number))
-  return rows
-    .filter(([, parent]) => parent === pid)
-    .map(([child]) => child as number)
-    .filter((child) => isAlive(child))
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
 }
 
 /** Waits until a process that is not this one's child has ended. */

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { permissionFor } from '../../src/host/permission.ts'
+
+const denied = (permission: string, resource?: string) =>
+  Object.assign(new Error('Access to this API has been restricted'), {
+    code: 'ERR_ACCESS_DENIED',
+    permission,
+    resource,
+  })
+
+describe('the flag for what the permission model has refused', () => {
+  it.each<[unknown, string | undefined, string | undefined]>([
+    [denied('FileSystemRead', '/dev/shm'), undefined, '--allow-fs-read=/dev/shm'],
+    [denied('FileSystemWrite', '/dev/shm/graupel-0'), undefined, '--allow-fs-write=/dev/shm/graupel-0'],
+    [denied('FileSystemWrite', '/dev/shm/graupel-0/a'), '/dev/shm/graupel-0', '--allow-fs-write=/dev/shm/graupel-0/*'],
+    [denied('FileSystemRead', '\\\\?\\C:\\ids\\a'), undefined, '--allow-fs-read=C:\\ids\\a'],
+    [denied('FileSystemRead', ''), undefined, '--allow-fs-read'],
+    [denied('FileSystemRead'), undefined, '--allow-fs-read'],
+    [denied('ChildProcess', '/usr/bin/getconf'), '/dev/shm', '--allow-child-process'],
+    [denied('Inspector'), undefined, undefined],
+    [denied('toString'), undefined, undefined],
+    [Object.assign(denied('FileSystemRead', '/dev/shm'), { code: 'EACCES' }), undefined, undefined],
+    [new Error('another'), '/dev/shm', undefined],
+  ])('of %o is %s %s', (error, folder, flag) => {
+    expect(permissionFor(error, folder)).toBe(flag)
+  })
+})
+
+describe('Node with its permission model', () => {
+  const root = mkdtempSync(join(realpathSync(tmpdir()), 'graupel-permission-'))
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+  const folder = join(root, 'new')
+
+  /** Makes the folder and a file in it; what Node says of the refused call, as JSON. */
+  function write(flags: readonly string[]): { code?: string } {
+    const program = `
+      const { mkdirSync, writeFileSync } = require('node:fs')
+      try {
+        mkdirSync(${JSON.stringify(folder)})
+        writeFileSync(${JSON.stringify(join(folder, 'file'))}, '')
+        console.log('{}')
+      } catch ({ code, permission, resource }) {
+        console.log(JSON.stringify({ code, permission, resource }))
+      }`
+    const model = Number(process.versions.node.split('.')[0]) < 24 ? '--experimental-permission' : '--permission'
+    const { stdout } = spawnSync(process.execPath, [model, '--allow-fs-read=*', ...flags, '-e', program], {
+      encoding: 'utf8',
+    })
+    return JSON.parse(stdout)
+  }
+
+  it('allows a folder that is not there yet, and what comes into it, by the flag', () => {
+    const error = write([])
+    expect(error).toMatchObject({ code: 'ERR_ACCESS_DENIED' })
+    expect(permissionFor(error)).toBe(`--allow-fs-write=${folder}`)
+    expect(write([permissionFor(error, folder) as string])).toEqual({})
+  })
+})
