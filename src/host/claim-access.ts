@@ -5,6 +5,7 @@ import { hasCode } from './attempt.js'
 import { type Latest, latestStep, type Step } from './claim-steps.js'
 import { checkFolder, ownFolder, pagesFolder } from './folder.js'
 import { claimIn } from './name.js'
+import { permissionFor } from './permission.js'
 import { fateOf, isThisProcess, type ProcessIdentity } from './process.js'
 
 // Which process may make the next step of a claim. Whether another process runs decides only whether this one is refused:
@@ -61,9 +62,14 @@ export function changeClaim<T>(
     }
   } catch (cause) {
     if (cause instanceof GraupelError) throw cause
+    const flag = permissionFor(cause, folderOf(place))
+    const remedy =
+      flag === undefined
+        ? 'make its folder writable, set GRAUPEL_STATE_FOLDER to one that is,'
+        : `start Node with ${flag},`
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the claim ${place}, which keeps other processes of this host away from a node of the js engine, cannot be used: ${(cause as Error).message}; make its folder writable, set GRAUPEL_STATE_FOLDER to one that is, or pass state: 'process' if no other process uses this node`,
+      `the claim ${place}, which keeps other processes of this host away from a node of the js engine, cannot be used: ${(cause as Error).message}; ${remedy} or pass state: 'process' if no other process uses this node`,
       { cause },
     )
   }

@@ -1,6 +1,7 @@
 import { unsafeFolder } from '../engine/fault.js'
 import { GraupelError, rangeError, show } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
+import { permissionFor } from './permission.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
@@ -62,7 +63,17 @@ function posixFolder(): string {
   if (process.platform === 'darwin') return darwinFolder()
   if (process.platform !== 'linux') return '/tmp'
   const { statSync } = process.getBuiltinModule('node:fs')
-  return statSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() ? '/dev/shm' : '/tmp'
+  try {
+    return statSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() ? '/dev/shm' : '/tmp'
+  } catch (cause) {
+    const flag = permissionFor(cause, '/dev/shm')
+    if (flag === undefined) throw cause
+    throw new GraupelError(
+      'ERR_STATE_UNAVAILABLE',
+      `the folder /dev/shm cannot be read: Node's permission model refuses it; start Node with ${flag}, set ${variable} to a folder that it may use, or pass state: 'process' if no other process uses this node`,
+      { cause },
+    )
+  }
 }
 
 /** By confstr(3), which Node does not have. TMPDIR usually says the same, and may say anything. */

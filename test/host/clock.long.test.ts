@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { decode, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
-import { describeWith, libfaketime } from '../support/needs.ts'
+import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
-import { type Issued, opened, type Plan, stateFolder } from '../support/processes.ts'
+import { type Failure, type Issued, Obedient, opened, type Plan, stateFolder, testClock } from '../support/processes.ts'
 
 // A restart after the clock was set back, the real one: libfaketime stands between the process and the C library, and
 // the clock stands still, so nothing here depends on how fast anything runs.
@@ -27,12 +27,20 @@ const ends = [
   ['file', 'is killed, and the memory is lost'],
 ] as const
 
-/** A process whose clock stands at a time. */
-function at(ms: number, plan: Plan) {
+/** A process whose clock stands at a time. A new page begins with the next tick, so the clock stands a tick earlier until then. */
+async function at(ms: number, plan: Plan): Promise<Obedient> {
+  const { env, set } = testClock()
   // In the middle of a millisecond, because libfaketime reckons in floating point.
-  const time = `${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`
-  const env = { TZ: 'UTC', LD_PRELOAD: libfaketime() ?? '', FAKETIME: time, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-  return opened(plan, { env })
+  const stand = (ms: number) => set(`${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`)
+  stand(ms - 1)
+  const process = new Obedient({ env })
+  const early = await process.open({ maxWaitMs: 50, ...plan }).catch((error: Failure) => error)
+  stand(ms)
+  if (early instanceof Error) {
+    expect(early).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', retryAfterMs: expect.any(Number) })
+    await process.open(plan)
+  }
+  return process
 }
 
 const timesOf = ({ ids }: Issued) => [...ids].map((id) => decode(id, layouts.twitter).timestampMs)

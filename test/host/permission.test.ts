@@ -34,6 +34,7 @@ describe('Node with its permission model', () => {
   const root = mkdtempSync(join(realpathSync(tmpdir()), 'graupel-permission-'))
   afterAll(() => rmSync(root, { recursive: true, force: true }))
   const folder = join(root, 'new')
+  const model = Number(process.versions.node.split('.')[0]) < 24 ? '--experimental-permission' : '--permission'
 
   /** Makes the folder and a file in it; what Node says of the refused call, as JSON. */
   function write(flags: readonly string[]): { code?: string } {
@@ -46,7 +47,6 @@ describe('Node with its permission model', () => {
       } catch ({ code, permission, resource }) {
         console.log(JSON.stringify({ code, permission, resource }))
       }`
-    const model = Number(process.versions.node.split('.')[0]) < 24 ? '--experimental-permission' : '--permission'
     const { stdout } = spawnSync(process.execPath, [model, '--allow-fs-read=*', ...flags, '-e', program], {
       encoding: 'utf8',
     })
@@ -58,5 +58,26 @@ describe('Node with its permission model', () => {
     expect(error).toMatchObject({ code: 'ERR_ACCESS_DENIED' })
     expect(permissionFor(error)).toBe(`--allow-fs-write=${folder}`)
     expect(write([permissionFor(error, folder) as string])).toEqual({})
+  })
+
+  it('makes ids on the js engine, once it has the flags that the errors name', () => {
+    const program = `import(${JSON.stringify(import.meta.resolve('graupel'))}).then(({ createGenerator }) => {
+      try {
+        createGenerator({ node: 1, engine: 'js' }).next()
+        console.log('{}')
+      } catch ({ code, message }) {
+        console.log(JSON.stringify({ code, message }))
+      }
+    })`
+    const flags = [model, '--allow-fs-read=*']
+    for (let i = 0; i < 4; i++) {
+      const env = { ...process.env, GRAUPEL_STATE_FOLDER: root, NODE_OPTIONS: '' }
+      const { stdout } = spawnSync(process.execPath, [...flags, '-e', program], { encoding: 'utf8', env })
+      const { code, message = '' } = JSON.parse(stdout)
+      if (code === undefined) break
+      expect(code).toBe('ERR_STATE_UNAVAILABLE')
+      flags.push(/start Node with (--allow-fs-\S+),/.exec(message)?.[1] ?? 'no flag')
+    }
+    expect(flags.slice(2)).toEqual([expect.stringMatching(/^--allow-fs-write=\S+\/\*$/)])
   })
 })

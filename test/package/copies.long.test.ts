@@ -21,8 +21,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const pairs = [
   ['native', 'native'],
   ['js', 'js'],
-  ['native', 'js'],
-  ['js', 'native'],
 ] as const
 
 /** By the form of the copy, which its file's name shows. */
@@ -103,6 +101,20 @@ describe.each([
       return judge(await work(['${one}', '${other}']))`)
     expect(outcome.error).toBeUndefined()
     expect(outcome.result).toEqual({ distinct: 200_000, ascending: true })
+  })
+
+  test.each([
+    ['native', 'js'],
+    ['js', 'native'],
+  ])('one copy counts on the %s engine, and the other is refused the %s one, in all threads', (one, other) => {
+    const outcome = runWithCopies(`${threads}
+      const [a, b] = await Promise.all(copies.map(load))
+      a.createGenerator({ node: 7, engine: '${one}' }).close()
+      const refusals = [await work(['${other}']).catch(({ code }) => code)]
+      try { b.createGenerator({ node: 7, engine: '${other}' }) } catch ({ code }) { refusals.push(code) }
+      return refusals`)
+    expect(outcome.error).toBeUndefined()
+    expect(outcome.result).toEqual(['ERR_STATE_UNREACHABLE', 'ERR_STATE_UNREACHABLE'])
   })
 
   test('natively, the main thread need not have imported a copy', () => {
