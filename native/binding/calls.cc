@@ -50,8 +50,10 @@ Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
     status = attempt();
   }
   if (status != Status::kMoved) return status;
-  environment.set_fault(Fault::Of(Fault::Kind::kLost, handle.group->home.page->path(),
-                                  "again and again"));
+  Fault fault = Fault::Of(Fault::Kind::kLost, handle.group->home.page->path(),
+                          "replaced again and again");
+  fault.subject = Fault::Subject::kPage;
+  environment.set_fault(std::move(fault));
   return Status::kUnavailable;
 }
 

@@ -229,7 +229,8 @@ Fault OpenHome(const HomeOptions& options, Home* home) {
     if (options.rules.now_ns == nullptr) return {};
     return AwaitTick(*home->page, options);
   }
-  return Fault::Of(Fault::Kind::kBusy, home->page->path());
+  return AsPageFault(
+      Fault::Of(Fault::Kind::kLost, home->page->path(), "replaced again and again"));
 }
 
 Fault FollowHome(const Identity& identity, const Layout& layout, Home* home) {

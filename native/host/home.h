@@ -19,7 +19,7 @@ namespace graupel {
 struct PageRules {
   std::string parent;        // Has the folder of pages; empty: the usual place.
   ClockNs now_ns = nullptr;  // The clock of the generators.
-  PageStep step;             // Of the claim beside the page.
+  PageStep step;             // The claim's step that leaves the key to the page.
 };
 
 // Where a generator's word lives, and what bounds it. Copies share both.
@@ -57,8 +57,8 @@ struct HomeOptions {
   PageRules rules;
 };
 
-// Opens the home of a key, whose process has one word for it: kProcess gives the page
-// where the word has moved to a page, and kHost moves the process's word to the page.
+// Opens the home of a key, whose process has one word for it: kProcess opens the page
+// if the word has moved to a page, and kHost moves the process's word to the page.
 // Sleeps until the next tick if the page has no slot before: a new page begins with it.
 // kEarly if that takes longer than lock_ms.
 Fault OpenHome(const HomeOptions& options, Home* home);

@@ -19,7 +19,7 @@ constexpr int kMaxAttempts = 16;
 constexpr int kMaxBeginMs = 1000;
 
 constexpr char kPageEnd[] = ".page";
-// The file or folder with which an engine that maps no pages claims a key.
+// The folder with which an engine that maps no pages claims a key.
 constexpr char kClaimEnd[] = ".claim";
 
 // The name of a page and its claim, without what follows the dot.
@@ -181,10 +181,13 @@ Fault Page::CheckClaim(const PageStep& step) {
 Fault Page::HistoryMemory(History** history) const {
   SharedFile file;
   Fault fault = file.Open(path_);
-  if (fault.kind == Fault::Kind::kMissing) fault.kind = Fault::Kind::kLost;
+  if (fault.kind == Fault::Kind::kMissing) {
+    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
+  }
   if (fault.IsNone()) fault = file.Allocate(kHistoryAt, kBytes - kHistoryAt);
   // What was allocated is the memory of this page only if the path still leads to it.
-  if (fault.IsNone() && !IsCurrent()) fault = Fault::Of(Fault::Kind::kLost, path_);
+  if (fault.IsNone() && !IsCurrent())
+    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
   *history = reinterpret_cast<History*>(static_cast<char*>(address_) + kHistoryAt);
   return fault;
 }

@@ -43,7 +43,7 @@ class Page : public Replaceable {
   State& state() const {
     return *reinterpret_cast<State*>(static_cast<char*>(address_) + kStateAt);
   }
-  // kClaimed if there is a claim, unless `step` is its latest step.
+  // kClaimed if there is a claim whose latest step is not `step`.
   Fault CheckClaim(const PageStep& step);
   // The step that CheckClaim() has found.
   const PageStep& step() const { return step_; }
@@ -51,7 +51,7 @@ class Page : public Replaceable {
   // the one at its path. kLost if it is not that one.
   Fault Begin(const Layout& layout, ClockNs now_ns);
 
-  // Says that no slot is handed out any more, at the end of the process.
+  // Frees this process's entry, at the end of the process.
   void Leave() { Users::Leave(std::exchange(user_, nullptr)); }
 
   const Identity& identity() const { return identity_; }

@@ -19,8 +19,8 @@ class Users {
   // In the last entry, and never removed: more processes came than there is room for.
   static constexpr uint64_t kMore = UINT32_MAX;
 
-  // Enters this process, and again for each page that a copy of the module maps. Null
-  // if there is no room.
+  // Enters this process. Each copy of the module has an entry of its own. Null if there
+  // is no room.
   User* Enter();
   // Frees the entry that Enter() returned.
   static void Leave(User* user);

@@ -91,10 +91,7 @@ export function isJsForced(): boolean {
  * @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error.
  * @internal
  */
-export function requireNative(
-  because = 'this node is counted natively',
-  instead = "allow engine: 'auto'",
-): NativeEngine {
+export function requireNative(because = 'the native engine is needed', instead = "allow engine: 'auto'"): NativeEngine {
   if (native !== undefined) return native
   const loaded = platform.loadNative()
   if (!loaded.ok) {

@@ -20,7 +20,7 @@ export interface Claimed {
   readonly ceiling: bigint
 }
 
-/** The step of a claim from which on a page counts the key. */
+/** A step that leaves the key to the page. */
 export interface PageStep {
   /** The name of the step's file, and the name that its successor would have. */
   readonly name: string
@@ -35,7 +35,7 @@ export interface ClaimClock {
   nowSlot(): bigint
   /** The first slot after `tick` and after the tick that the clock shows. */
   slotAfter(tick: number): bigint
-  /** The ceiling of a step that follows a step with the ceiling `floor`. @param isOwn - As in {@link Claimed}. */
+  /** The ceiling of the next step. @param floor - The ceiling of the latest step. @param isOwn - As in {@link Claimed}. */
   ceilingFrom(floor: bigint, isOwn: boolean): bigint
   /** The first slot that the layout does not have. */
   readonly endSlot: bigint
@@ -50,8 +50,13 @@ export interface ClaimClock {
  */
 export interface Claims {
   pathOf(key: string): string
-  /** Takes a key, or raises the ceiling of a claim that the claimant holds. */
-  take(claimant: Claimant, clock: ClaimClock): Claimed
+  /**
+   * Takes a key, or raises the ceiling of a claim that the claimant holds.
+   *
+   * @param held - What all threads of the claimant share: the number of the step by which they count, 0 if they hold no claim.
+   * The caller sets it once the floor of a new claim is raised.
+   */
+  take(claimant: Claimant, clock: ClaimClock, held: { step: number }): Claimed
   /** Whether a step of the claimant is still there. Asked once in a tick, so that a deletion of the claim is noticed. */
   isHeld(claimant: Claimant, step: number): boolean
   /**

@@ -149,7 +149,7 @@ export interface CoreSpec {
   path: string
   /** How far ahead a ceiling is set. */
   windowTicks: number
-  /** How long opening a state file may wait for the locks of others, in milliseconds. */
+  /** How long opening may wait for the locks of a state file, and for the first tick of a new state, in milliseconds. */
   lockMs: number
   /** The parent of the folder of pages; empty for the default. */
   stateFolder: string
@@ -171,12 +171,12 @@ export interface CoreSpec {
   clock: 'wall' | 'steady' | (() => number)
 }
 
-/** The error of an opening that would have to wait for a tick for longer than it may. @param what - Begins with that tick. */
+/** The error of an opening that would have to wait for a tick for longer than it may. @param what - The page or claim that begins with that tick. */
 export function tooEarly(what: string, waitMs: number): GraupelError {
   const retryAfterMs = Math.ceil(waitMs)
   return new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `${what} has no slot before the next tick, which begins in ${retryAfterMs} ms, or never if the clock stands still, and createGenerator waits for maxWaitMs at most (a second by default); try again then, or raise maxWaitMs`,
+    `${what} has no slot before the next tick, in ${retryAfterMs} ms (never, if the clock stands still), and createGenerator waits for maxWaitMs at most (a second by default); try again after retryAfterMs, or raise maxWaitMs`,
     { retryAfterMs },
   )
 }

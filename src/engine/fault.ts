@@ -41,7 +41,7 @@ export interface Identity {
   readonly description: string
 }
 
-/** The error of a page beside a claim that does not leave the node to the page. */
+/** The claim beside a page does not leave the node to that page. */
 export class ClaimedError extends GraupelError {
   readonly path: string
 
@@ -49,7 +49,7 @@ export class ClaimedError extends GraupelError {
   constructor(path: string) {
     super(
       'ERR_STATE_UNREACHABLE',
-      `the js engine of another process counts this node, as ${path} says; use one engine for a node, or give each process a node of its own`,
+      `processes of the js engine claim this node in ${path}; use one engine for a node, or give each process a node of its own`,
     )
     this.path = path
   }
@@ -96,7 +96,7 @@ export function faultError(
     case kinds.mismatch:
       return make(
         'ERR_STATE_MISMATCH',
-        `${what} is for ${idsIn(detail)}${opened === undefined ? '' : `, and this generator makes ids of ${idsText(opened.key, opened.description)}`}; use a path for each`,
+        `${what} is for ${idsIn(detail)}${opened === undefined ? '' : `, and this generator makes ids of ${idsText(opened.key, opened.description)}`}; ${isFile ? 'use a path for each' : 'use another namespace, or delete the page'}`,
       )
     case kinds.inUse:
       return make(

@@ -6,8 +6,8 @@ import { idsText } from './key.js'
 import { sharedStates } from './states.js'
 
 // A key has one engine for the life of a process: that of its first generator. The addon keeps it for all threads that load
-// the addon, and the table of the js engine for all threads that reach the table. No two threads reach neither in common:
-// a thread without the table is refused the js engine, and a thread without the addon is refused the native one.
+// the addon, and the table of the js engine for all threads that reach the table. A thread without the table is refused the
+// js engine, and a thread without the addon is refused the native engine, so any two generators share one of the two.
 
 /** By number, as the addon and the table keep them; 0 is none. */
 const engines: readonly (EngineKind | undefined)[] = [undefined, 'native', 'js']
@@ -35,7 +35,7 @@ export function keepEngine(spec: CoreSpec, kind: EngineKind): void {
   if (kept !== kind) throw refusal(spec, kept as EngineKind, kind)
 }
 
-/** Whether a js generator asks the addon: not if the environment says to do without the addon. */
+/** Whether a js generator asks the addon. It does not if GRAUPEL_ENGINE is 'js'. */
 function isAddonAsked(): boolean {
   return !isJsForced() && platform.loadNative().ok
 }

@@ -8,7 +8,7 @@ import { SlotClock } from './js/slot-clock.js'
 import { keepEngine, refuseOther } from './kept-engine.js'
 import { statesFor } from './states.js'
 
-/** Other processes have made a step of the claim each time that an attempt fails. */
+/** Attempts to open a key. An attempt fails only if another process has made a step of the claim. */
 const maxAttempts = 100
 
 let closesFilesAtExit = false
@@ -48,7 +48,7 @@ function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   return core
 }
 
-/** Opens a key natively. If there is a claim of the key, that has to leave the key to the page first. */
+/** Opens a key natively. A claim of the key leaves the key to the page first. */
 function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   let step: PageStep | undefined
   for (let attempts = 1; ; attempts++) {

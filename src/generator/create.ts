@@ -19,8 +19,8 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * The first generator of a node decides which engine counts the node for the life of the process: a generator with the other
  * engine is refused.
  *
- * It may block: until the next tick begins, if it has made the memory of the state; and until a state file is unlocked; each for
- * `maxWaitMs`, or 1000 ms if that is not given.
+ * It may block: until the next tick, if the state begins with that tick; and until a state file is unlocked; each for `maxWaitMs`,
+ * or 1000 ms if that is not given.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,

@@ -55,9 +55,10 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
    * `retryAfterMs`. This bounds each wait and not the call: `fill` and `take` wait once for each tick they need.
    *
    * `nextAsync` and `fillAsync` wait until a full tick has passed, however long that is, and after a step back for
-   * `maxWaitMs`, or one tick if that is longer. `createGenerator` waits for the locks of a state file for `maxWaitMs` in all.
+   * `maxWaitMs`, or one tick if that is longer. `createGenerator` waits for the locks of a state file for `maxWaitMs` in all,
+   * and as long for the first tick of a new page or claim.
    *
-   * @default 50; for the locks 1000
+   * @default 50; for `createGenerator` 1000
    */
   maxWaitMs?: number
   /**

@@ -21,7 +21,8 @@ export function coreSpec(settings: Settings<readonly Field[]>, seed: number, now
     path: bound === 'file' ? platform.absolutePath(path) : '',
     windowTicks: Math.ceil(windowMs / tickMs),
     lockMs,
-    stateFolder: place === 'process' ? '' : platform.stateFolder(),
+    // Also for a state in the process, whose word may have moved to a page.
+    stateFolder: platform.stateFolder(),
     epochMs,
     tickMs,
     maxTick,

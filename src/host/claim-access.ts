@@ -6,7 +6,7 @@ import { type Latest, latestStep, type Step } from './claim-steps.js'
 import { checkFolder, ownFolder, pagesFolder } from './folder.js'
 import { claimIn } from './name.js'
 import { permissionFor } from './permission.js'
-import { fateOf, isThisProcess, type ProcessIdentity } from './process.js'
+import { fateOf, isThisProcess } from './process.js'
 
 // Which process may make the next step of a claim. Whether another process runs decides only whether this one is refused:
 // docs/state-file.md, section "Claims", has the argument.
@@ -20,7 +20,7 @@ interface Place {
   readonly user: number | undefined
 }
 
-/** The first place of each claim: the process may have become another user's since. */
+/** The path of each claim when it was first used. The process may act for another user later. */
 const places = new Map<string, Place>()
 
 /** {@link Claims.pathOf} */
@@ -85,7 +85,7 @@ export function isHolder({ owner }: Claimant, says: Step): boolean {
 }
 
 /**
- * Refuses a claimant if the process of a step may run. That is for users to know; ids would differ without it.
+ * Refuses a claimant if the process of a step may run. The refusal only informs the user: ids differ without it.
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE`
  */
@@ -95,22 +95,14 @@ export function checkFree(claimant: Claimant, clock: ClaimClock, place: string, 
   if (fate === 'gone') return
   // It cannot be seen from this container whether the process runs. It makes no id before it has seen the next step.
   if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return
-  const elsewhere = fate === 'unknown' ? ` in another container (delete ${place} if that one is gone for good)` : ''
-  throw unreachable(claimant, `the js engine in ${holderText(says)}${elsewhere}`)
-}
-
-/** The error for a node that another process counts. @param counter - The engine and the process. */
-export function unreachable({ description }: Claimant, counter: string): GraupelError {
-  return new GraupelError(
-    'ERR_STATE_UNREACHABLE',
-    `this node of layout '${layoutNameIn(description)}' is counted by ${counter}, and processes share a node only if all use the native engine; use it in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
-  )
-}
-
-export function holderText(holder: Pick<ProcessIdentity, 'pid' | 'pidNamespace'>): string {
-  return isThisProcess(holder)
+  const who = isThisProcess(says)
     ? 'another thread of this process, which shares no memory with this one'
-    : `process ${holder.pid}`
+    : `process ${says.pid}`
+  const elsewhere = fate === 'unknown' ? ` in another container (delete ${place} if that one is gone for good)` : ''
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `this node of layout '${layoutNameIn(claimant.description)}' is counted by the js engine in ${who}${elsewhere}, and processes share a node only if all use the native engine; use it in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
+  )
 }
 
 function placeOf(key: string): Place {

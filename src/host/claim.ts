@@ -13,26 +13,37 @@ import {
 } from './claim-steps.js'
 import { pageBeside } from './name.js'
 import { freePage } from './page-beside.js'
+import { sleep } from './sleep.js'
 
 // What the engines do with the claim of a key; claim-steps.ts has what a step is, claim-access.ts which process may make one.
 
-export { claimPath }
+/** Milliseconds for which a thread of this process may be between its step and the floor that it raises then. */
+const maxBetweenMs = 50
 
 /** {@link Claims.take} */
-export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed {
+export function takeClaim(claimant: Claimant, clock: ClaimClock, held: { step: number }): Claimed {
+  let waitedMs = 0
   return withClaim(claimant, (place, latest) => {
-    const isOwn = latest !== undefined && isHolder(claimant, latest.says)
+    const isMine = latest !== undefined && isHolder(claimant, latest.says)
+    const isOwn = isMine && latest.number === held.step
+    if (isMine && !isOwn && waitedMs < maxBetweenMs) {
+      // Another thread has made the step, and raises the floor in this moment, unless the thread was terminated.
+      sleep(1)
+      waitedMs++
+      return undefined
+    }
     const before = ceilingOf(place, latest, claimant, clock)
     const floorBeside = () => {
       const page = freePage(claimant, clock, pageBeside(place))
       if (page !== undefined) return page
-      // Nobody knows the latest id of a claim or a page that was deleted in this tick. Its process stops with the tick.
+      // A claim or page may have been deleted in this tick. Its process makes ids until the tick ends.
       return latest === undefined || latest.says.use === 'page' ? clock.slotAfter(0) : 0n
     }
     if (!isOwn) {
-      if (latest !== undefined) checkFree(claimant, clock, place, latest.says)
-      // Before the claim is made, which a native process that starts now would find.
+      if (latest !== undefined && !isMine) checkFree(claimant, clock, place, latest.says)
+      // Checks first, so that a refused attempt leaves no step that a native process would find.
       floorBeside()
+      held.step = 0
     }
     const ceiling = clock.ceilingFrom(before, isOwn)
     const step = makeAndTidy(claimant, place, latest, ceiling, 'counts')
@@ -42,7 +53,8 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock): Claimed {
       // The claim first and then the page. Native processes do it the other way round, so one of two sees the other.
       return { step: step.number, isOwn, floor: highest(before, floorBeside()), ceiling }
     } catch (error) {
-      makeStep(claimant, place, step, before, 'page')
+      // If this fails, the step stays, and its ceiling is the next floor.
+      attempt(() => makeStep(claimant, place, step, before, 'page'))
       throw error
     }
   })
@@ -65,7 +77,7 @@ export function isClaimHeld(claimant: Claimant, step: number): boolean {
     }
     return statSync(`${place}/${known.name}`, { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A process that has lost the right to look has not lost the claim.
+    // A process that cannot look, because it has lost the right or a step is damaged, has not lost the claim.
     return true
   }
 }

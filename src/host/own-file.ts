@@ -2,6 +2,8 @@ import type { BigIntStats } from 'node:fs'
 import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { rightsOfOthers } from './folder.js'
+import { fileNameIn } from './name.js'
+import { permissionFor } from './permission.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
@@ -61,9 +63,11 @@ export function readOwnPage(path: string, maxBytes: number): Buffer | undefined 
     if (hasCode(cause, 'ENOENT')) return undefined
     if (hasCode(cause, 'ELOOP')) throw unsafe('a symbolic link')
     if (hasCode(cause, 'ENXIO')) throw unsafe('not a plain file')
+    const flag = permissionFor(cause, path.slice(0, -fileNameIn(path).length - 1))
+    const remedy = flag === undefined ? 'give its owner the right to read it,' : `start Node with ${flag},`
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the page ${path} cannot be read: ${(cause as Error).message}; give its owner the right to read it, or pass state: 'process' if no other process uses this node`,
+      `the page ${path} cannot be read: ${(cause as Error).message}; ${remedy} or pass state: 'process' if no other process uses this node`,
       { cause },
     )
   }

@@ -1,16 +1,14 @@
 import type { Claimant, ClaimClock } from '../engine/claims.js'
-import { idsText } from '../engine/key.js'
+import { idsText, layoutNameIn } from '../engine/key.js'
 import { GraupelError } from '../errors.js'
-import { holderText, unreachable } from './claim-access.js'
-import { damaged, hasSoundCounter, maxBytes, type PageUser, parseState, usersIn } from './format.js'
+import { damaged, hasSoundCounter, magic, maxBytes, type PageUser, parseState, usersIn } from './format.js'
 import { readOwnPage } from './own-file.js'
-import { fateOf, thisProcess } from './process.js'
+import { thisProcess } from './process.js'
 
 /**
- * The first slot that a page beside a claim leaves to the js engine; `undefined` if there is no page, or none was begun.
+ * The first slot that a page beside a claim leaves to the js engine; `undefined` if there is no page, or the page has not begun.
  *
- * A process continues above the page's word only if the page's table of processes is empty. Whether a process of the table
- * was killed only decides what the error says.
+ * A process continues above the page's word only if the page's table of processes is empty, whether they run or not.
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE` if the table is not empty; `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`,
  * `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE` as the native engine
@@ -18,6 +16,7 @@ import { fateOf, thisProcess } from './process.js'
 export function freePage(claimant: Claimant, clock: ClaimClock, path: string): bigint | undefined {
   const bytes = readOwnPage(path, maxBytes)
   if (bytes === undefined) return undefined
+  if (!bytes.toString('latin1').startsWith(magic)) throw damaged(path, 'it does not begin as a page')
   const page = parseState(path, bytes)
   if (page.kind !== 'page') throw damaged(path, 'it is a state file and not a page')
   if (page.key !== claimant.key) {
@@ -38,13 +37,15 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
   return next > beginning ? next : beginning
 }
 
-function inUse(claimant: Claimant, path: string, users: readonly PageUser[]): GraupelError {
-  const { bootId } = thisProcess()
-  const alive = users.find((user) => fateOf({ ...user, startTime: 0, bootId }) !== 'gone')
-  if (alive !== undefined) return unreachable(claimant, `the native engine in ${holderText(alive)}`)
-  const [user] = users
+function inUse({ description }: Claimant, path: string, [user]: readonly PageUser[]): GraupelError {
+  const who = user === undefined ? 'More processes than the page can name' : nameOf(user)
   return new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `${user === undefined ? 'more processes than its table can name' : `process ${user.pid}, which was killed,`} had the page ${path} of this node open, so the js engine does not know that nobody counts in it; use the native engine, or stop all processes of the node and forget the page by 'graupel state ${path} --clean'`,
+    `${who} had the native engine count this node of layout '${layoutNameIn(description)}' in the page ${path}, and runs or was ended by a signal; use the native engine, give each process a node of its own, pass state: 'process' if their ids never meet, or, if no process of the node runs, forget the page by 'graupel state ${path} --clean'`,
   )
+}
+
+function nameOf({ pid, pidNamespace }: PageUser): string {
+  const { pidNamespace: own } = thisProcess()
+  return `process ${pid}${pidNamespace === own ? '' : ' of another pid namespace'}`
 }

@@ -1,5 +1,6 @@
 import { makeStateMemory } from '../engine/js/state-table.js'
-import { claimPath, giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
+import { giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
+import { claimPath } from '../host/claim-access.js'
 import { chosenFolder } from '../host/folder.js'
 import { randomBits } from '../host/random.js'
 import { sleep } from '../host/sleep.js'

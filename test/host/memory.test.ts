@@ -113,6 +113,22 @@ describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
     expect(readdirSync(`${folder}/chosen/${ownName}`)).toHaveLength(1)
   })
 
+  it('is that of the first generator, also for one with state process whose word is in a page', async () => {
+    const own = plan()
+    const [one, two] = [new Obedient(), new Obedient()]
+    const ids: bigint[] = []
+    for (const state of ['host', 'process', 'host']) {
+      await one.open({ ...own, state })
+      ids.push(...(await one.take(1000)))
+      await one.close()
+    }
+    await two.open(own)
+    await one.open(own)
+    ids.push(...(await one.take(1000)), ...(await two.take(1000)), ...(await one.take(1000)))
+    expect(new Set(ids).size).toBe(6000)
+    expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
+  })
+
   it.each([
     ['is not absolute', 'state', /is 'state', .* set it to an absolute path/, 'ERR_OPTION_INVALID'],
     ['is not there', '/none/such', /^the folder \/none\/such\/graupel-.* mkdir failed/, 'ERR_STATE_UNAVAILABLE'],

@@ -51,6 +51,14 @@ const places: readonly Place[] = [
     refused: otherProcess,
   },
   {
+    // It cannot be seen from there that the process of the claim is gone, and the ceiling has not passed.
+    name: 'another pid namespace, after the first was killed',
+    needs: ['mounts', 'root'],
+    start: unshared('--pid'),
+    isKilled: true,
+    refused: otherProcess,
+  },
+  {
     // Start times differ there, so the js engine takes a process that runs for one that has ended, and continues at its ceiling.
     name: 'another time namespace',
     needs: ['mounts', 'root'],

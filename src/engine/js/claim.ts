@@ -60,7 +60,7 @@ export class JsClaim {
   take(): void {
     const state = this.#state
     const before = state.word()
-    const { step, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock)
+    const { step, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state.claim)
     if (isGivenBack(before)) state.takeUp(before, floor)
     else if (!isOwn) state.raiseFloor(floor)
     // Ids below the floor may have its time, so a clock that shows less is behind.

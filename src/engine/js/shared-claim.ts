@@ -1,7 +1,7 @@
 import { fields32, fields64, type StateTable } from './state-table.js'
 import { givenBackSign, isGivenBack } from './word.js'
 
-/** A ceiling below which there is nothing. Zero is none. */
+/** The lowest ceiling that lets no slot be issued; 0 means that there is no ceiling. */
 const lowestCeiling = 1n
 
 /** What all threads share about the claim by which their process holds a key. */
@@ -62,7 +62,7 @@ export class SharedClaim {
     }
   }
 
-  /** Goes on from a slot. Does nothing unless the word is still `sign`, which it was when it was given back. */
+  /** Goes on from a slot. Does nothing if the word is no longer `sign`. */
   takeUp(sign: bigint, slot: bigint): void {
     Atomics.compareExchange(this.#table.words64, this.#wordAt, sign, slot)
   }

@@ -7,7 +7,7 @@ import { Slots } from './slots.js'
  * at the ceiling, so this is well below the default of `maxAheadMs`.
  */
 const windowMs = 500
-/** How far above the ceiling of another process, where that is further ahead already. */
+/** Distance above another process's ceiling, if that ceiling is already ahead of the clock. */
 const leadMs = 50
 
 /** A clock in slots of a layout. */

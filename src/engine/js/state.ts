@@ -6,8 +6,8 @@ import { fields32, fields64, type StateTable } from './state-table.js'
 import { isGivenBack } from './word.js'
 
 /**
- * What a reservation ended with. With `ceiling`, the next slot lies above the claim's ceiling, or the key was given back;
- * with `bound`, it lies above the bound of the caller.
+ * The result of a reservation. `claim ceiling`: the next slot is at the claim's ceiling or above, or the key was given back.
+ * `ceiling`: it is at the external ceiling or above.
  */
 export type Reserved = 'reserved' | 'ahead' | 'claim ceiling' | 'ceiling'
 

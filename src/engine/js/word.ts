@@ -1,7 +1,7 @@
 /**
- * Stand in the place of a state word after the process has given the key back; it has to claim the key again before it goes
- * on. Each time it is the next of these values, so that a thread that comes late takes up only the one it has seen. No layout
- * has so high a slot: of 64 bits of timestamp and sequence, the sequence has 11 at least.
+ * Values of a state word whose key was given back. The process has to claim the key again before it reserves. Each release uses
+ * the next value, so a slow thread takes up only the value that it has read. No layout has so high a slot: of 64 bits of
+ * timestamp and sequence, the sequence has 11 at least.
  */
 const givenBack = { from: 2n ** 64n - 1024n, count: 1024 } as const
 
