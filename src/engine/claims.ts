@@ -20,6 +20,14 @@ export interface Claimed {
   readonly ceiling: bigint
 }
 
+/** What all threads of a claimant share. */
+export interface Held {
+  /** Number of the step by which they count; 0 if they hold no claim. Set once the floor of a new claim is raised. */
+  step: number
+  /** The first slot that was not issued; 0 if that is not known. */
+  readonly word: bigint
+}
+
 /** A step that leaves the key to the page. */
 export interface PageStep {
   /** The name of the step's file, and the name that its successor would have. */
@@ -35,7 +43,7 @@ export interface ClaimClock {
   nowSlot(): bigint
   /** The first slot after `tick` and after the tick that the clock shows. */
   slotAfter(tick: number): bigint
-  /** The ceiling of the next step. @param floor - The ceiling of the latest step. @param isOwn - As in {@link Claimed}. */
+  /** The ceiling of a step whose process issues slots from `floor` on. @param isOwn - As in {@link Claimed}. */
   ceilingFrom(floor: bigint, isOwn: boolean): bigint
   /** The first slot that the layout does not have. */
   readonly endSlot: bigint
@@ -53,10 +61,9 @@ export interface Claims {
   /**
    * Takes a key, or raises the ceiling of a claim that the claimant holds.
    *
-   * @param held - What all threads of the claimant share: the number of the step by which they count, 0 if they hold no claim.
-   * The caller sets it once the floor of a new claim is raised.
+   * @param held - What all threads of the claimant share.
    */
-  take(claimant: Claimant, clock: ClaimClock, held: { step: number }): Claimed
+  take(claimant: Claimant, clock: ClaimClock, held: Held): Claimed
   /** Whether a step of the claimant is still there. Asked once in a tick, so that a deletion of the claim is noticed. */
   isHeld(claimant: Claimant, step: number): boolean
   /**

@@ -3,6 +3,7 @@ import { GraupelError } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
 import { ownFolder } from './folder.js'
 import { fileNameIn } from './name.js'
+import { readContents } from './own-file.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
 import { randomBits } from './random.js'
 
@@ -12,12 +13,15 @@ import { randomBits } from './random.js'
 // a process that slept while others went on. The first step comes into being together with its folder, by rename(2).
 // docs/state-file.md has the argument.
 
-const format = 1
+const stepFormat = 1
 /** Longer numbers are not exact in JavaScript. */
 const namePattern = /^([1-9]\d{0,14})\.([0-9a-f]{1,16})$/
 /** A listing is read again if another process has removed a step since. */
 const maxListings = 100
 const maxSlot = 2n ** 64n - 1n
+/** Longer than any step. */
+const maxBytes = 64 * 1024
+const tokenPattern = /^[0-9a-f]{1,16}$/
 
 /**
  * The meaning of a step. `counts`: its process issues slots below the ceiling. `released`: its process has issued all slots
@@ -84,7 +88,7 @@ export function makeStep(
 ): Latest | undefined {
   const { linkSync, statSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
   const token = randomBits().toString(16)
-  const says: Step = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
+  const says: Step = { format: stepFormat, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
   if (latest === undefined) return makeFirst(place, says, text)
   const name = nameAfter(latest)
@@ -169,16 +173,28 @@ function parseName(name: string): Named | undefined {
   return digits === undefined ? undefined : { number: Number(digits), previous: previous as string, name }
 }
 
+/** @throws what the system says, such as `ENOENT` for a step that was removed since it was listed */
 function read(place: string, name: string): Step {
-  const text = process.getBuiltinModule('node:fs').readFileSync(`${place}/${name}`, 'utf8')
+  const path = `${place}/${name}`
+  const { bytes } = readContents(path, maxBytes, (stats) => {
+    if (!stats.isFile()) throw damagedClaim(path, 'is not a plain file')
+  })
+  const text = bytes.toString()
   const says = attempt(() => JSON.parse(text) as Step)
-  if (says?.format !== format || !uses.includes(says.use) || !Number.isInteger(says.pid)) {
-    throw damagedClaim(`${place}/${name}`, 'is damaged, or of another version')
-  }
-  if (!/^\d{1,20}$/.test(says.ceiling) || BigInt(says.ceiling) > maxSlot) {
-    throw damagedClaim(`${place}/${name}`, `has the ceiling ${says.ceiling}, which is no number of 64 bits`)
-  }
-  return says
+  if (says?.format !== stepFormat || !isStep(says)) throw damagedClaim(path, 'is damaged, or of another version')
+  if (/^\d{1,20}$/.test(says.ceiling) && BigInt(says.ceiling) <= maxSlot) return says
+  throw damagedClaim(path, `has the ceiling ${says.ceiling}, which is no number of 64 bits`)
+}
+
+function isStep({ key, description, owner, bootId, ceiling, token, use, pid, pidNamespace, startTime }: Step): boolean {
+  return (
+    [key, description, owner, token, bootId, ceiling].every((text) => typeof text === 'string') &&
+    tokenPattern.test(token) &&
+    uses.includes(use) &&
+    Number.isInteger(pid) &&
+    pid > 0 &&
+    [pidNamespace, startTime].every((number) => Number.isInteger(number))
+  )
 }
 
 /** The error for a claim, or a step of one, that cannot be what graupel wrote. */

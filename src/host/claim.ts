@@ -1,4 +1,4 @@
-import type { Claimant, ClaimClock, Claimed, PageStep } from '../engine/claims.js'
+import type { Claimant, ClaimClock, Claimed, Held, PageStep } from '../engine/claims.js'
 import { attempt, hasCode } from './attempt.js'
 import { changeClaim, checkFree, claimPath, isHolder, withClaim } from './claim-access.js'
 import {
@@ -21,7 +21,7 @@ import { sleep } from './sleep.js'
 const maxBetweenMs = 50
 
 /** {@link Claims.take} */
-export function takeClaim(claimant: Claimant, clock: ClaimClock, held: { step: number }): Claimed {
+export function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
   let waitedMs = 0
   return withClaim(claimant, (place, latest) => {
     const isMine = latest !== undefined && isHolder(claimant, latest.says)
@@ -37,7 +37,7 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock, held: { step: n
       const page = freePage(claimant, clock, pageBeside(place))
       if (page !== undefined) return page
       // A claim or page may have been deleted in this tick. Its process makes ids until the tick ends.
-      return latest === undefined || latest.says.use === 'page' ? clock.slotAfter(0) : 0n
+      return latest?.says.use === 'released' ? 0n : clock.slotAfter(0)
     }
     if (!isOwn) {
       if (latest !== undefined && !isMine) checkFree(claimant, clock, place, latest.says)
@@ -45,7 +45,8 @@ export function takeClaim(claimant: Claimant, clock: ClaimClock, held: { step: n
       floorBeside()
       held.step = 0
     }
-    const ceiling = clock.ceilingFrom(before, isOwn)
+    // From the word, because several threads raise the ceiling when they meet it.
+    const ceiling = isOwn ? highest(before, clock.ceilingFrom(held.word, isOwn)) : clock.ceilingFrom(before, isOwn)
     const step = makeAndTidy(claimant, place, latest, ceiling, 'counts')
     if (step === undefined) return undefined
     if (isOwn) return { step: step.number, isOwn, floor: before, ceiling }
@@ -97,7 +98,11 @@ export function releaseClaim(claimant: Claimant, held: number, word: bigint): vo
 /** {@link Claims.giveToPage} */
 export function giveToPage(path: string, claimant: Claimant, clock: ClaimClock): PageStep | undefined {
   const given = changeClaim(path, (place, latest) => {
-    if (latest === undefined) return { step: undefined }
+    if (latest === undefined) {
+      // A folder without a step keeps the page from being used.
+      attempt(() => process.getBuiltinModule('node:fs').rmdirSync(place))
+      return { step: undefined }
+    }
     if (latest.says.use === 'page') return { step: latest }
     checkFree(claimant, clock, place, latest.says)
     const step = makeAndTidy(claimant, place, latest, ceilingOf(place, latest, claimant, clock), 'page')

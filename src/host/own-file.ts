@@ -2,8 +2,6 @@ import type { BigIntStats } from 'node:fs'
 import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { rightsOfOthers } from './folder.js'
-import { fileNameIn } from './name.js'
-import { permissionFor } from './permission.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
@@ -38,16 +36,16 @@ export function readContents(path: string, maxBytes: number, check: (stats: BigI
 }
 
 /**
- * Reads a page that has to be a plain file of this user's alone, as `SharedFile::Open` of native/host/shared_file.h has it.
+ * Reads a file that has to be a plain file of this user's alone, as `SharedFile::Open` of native/host/shared_file.h has it.
  *
- * @returns `undefined` if there is no file.
- * @throws GraupelError `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE`
+ * @param what - Names the file in messages.
+ * @throws GraupelError `ERR_STATE_UNSAFE`; what the system says, such as `ENOENT`
  */
-export function readOwnPage(path: string, maxBytes: number): Buffer | undefined {
+export function readOwnFile(path: string, what: string, maxBytes: number): Buffer {
   const unsafe = (detail: string) =>
     new GraupelError(
       'ERR_STATE_UNSAFE',
-      `the page ${path} is ${detail}; it has to be a plain file of this user's alone (mode 0600, no links): remove it, or find out who put it there`,
+      `${what} ${path} is ${detail}; it has to be a plain file of this user's alone (mode 0600, no links): remove it, or find out who put it there`,
     )
   const check = (stats: BigIntStats) => {
     if (stats.isDirectory()) throw unsafe('a folder')
@@ -59,16 +57,8 @@ export function readOwnPage(path: string, maxBytes: number): Buffer | undefined 
   try {
     return readContents(path, maxBytes, check, process.getBuiltinModule('node:fs').constants.O_NOFOLLOW ?? 0).bytes
   } catch (cause) {
-    if (cause instanceof GraupelError) throw cause
-    if (hasCode(cause, 'ENOENT')) return undefined
     if (hasCode(cause, 'ELOOP')) throw unsafe('a symbolic link')
     if (hasCode(cause, 'ENXIO')) throw unsafe('not a plain file')
-    const flag = permissionFor(cause, path.slice(0, -fileNameIn(path).length - 1))
-    const remedy = flag === undefined ? 'give its owner the right to read it,' : `start Node with ${flag},`
-    throw new GraupelError(
-      'ERR_STATE_UNAVAILABLE',
-      `the page ${path} cannot be read: ${(cause as Error).message}; ${remedy} or pass state: 'process' if no other process uses this node`,
-      { cause },
-    )
+    throw cause
   }
 }

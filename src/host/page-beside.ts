@@ -1,8 +1,9 @@
 import type { Claimant, ClaimClock } from '../engine/claims.js'
 import { idsText, layoutNameIn } from '../engine/key.js'
 import { GraupelError } from '../errors.js'
+import { hasCode } from './attempt.js'
 import { damaged, hasSoundCounter, magic, maxBytes, type PageUser, parseState, usersIn } from './format.js'
-import { readOwnPage } from './own-file.js'
+import { readOwnFile } from './own-file.js'
 import { thisProcess } from './process.js'
 
 /**
@@ -14,8 +15,13 @@ import { thisProcess } from './process.js'
  * `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE` as the native engine
  */
 export function freePage(claimant: Claimant, clock: ClaimClock, path: string): bigint | undefined {
-  const bytes = readOwnPage(path, maxBytes)
-  if (bytes === undefined) return undefined
+  let bytes: Buffer
+  try {
+    bytes = readOwnFile(path, 'the page', maxBytes)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
   if (!bytes.toString('latin1').startsWith(magic)) throw damaged(path, 'it does not begin as a page')
   const page = parseState(path, bytes)
   if (page.kind !== 'page') throw damaged(path, 'it is a state file and not a page')

@@ -132,8 +132,8 @@ if (library === undefined) {
 /** A clock that stands still at each of these times: nothing here depends on how fast anything runs. */
 function stand(engine: EngineKind, options: object, timesMs: number[]): Outcome[] {
   // In the middle of a millisecond, because libfaketime reckons in floating point.
-  const texts = timesMs.map((ms) => `${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`)
-  return make(engine, options, texts)
+  const textOf = (ms: number) => `${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`
+  return make(engine, options, timesMs.map(textOf), textOf((timesMs[0] ?? 0) - 1))
 }
 
 /** A clock that runs on, so many milliseconds beside the true time. */
@@ -144,9 +144,10 @@ function walk(engine: EngineKind, options: object, offsetsMs: number[]): Outcome
 
 const idsPerStep = 8
 
-function make(engine: EngineKind, options: object, clocks: string[]): Outcome[] {
+/** @param first - The clock while the generator is made. */
+function make(engine: EngineKind, options: object, clocks: string[], first = clocks[0] ?? ''): Outcome[] {
   const file = join(folder, 'clock')
-  writeFileSync(file, clocks[0] ?? '')
+  writeFileSync(file, first)
   const steps = clocks.map((clock) => ({ clock, count: idsPerStep }))
   const order = JSON.stringify({ options: { node: 7, engine, namespace: freshNamespace(), ...options }, steps })
   const done = spawnSync(process.execPath, [program, order], {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -43,7 +44,7 @@ function claimant() {
   count += 1
   const key = `real 0 1 41 22 12 0 ${count} test`
   const place = join(pages, `${nameOf(key)}.claim`)
-  return { key, description, owner: 'ours', place, held: { step: 0 } }
+  return { key, description, owner: 'ours', place, held: { step: 0, word: 0n } }
 }
 type Own = ReturnType<typeof claimant>
 
@@ -108,9 +109,19 @@ describe('a claim', () => {
     expect(isClaimHeld(own, 1)).toBe(true)
   })
 
+  it('is raised from the word, and not by each thread that finds its ceiling too low', () => {
+    const own = claimant()
+    take(own)
+    for (const word of [1400n, 1400n, 1500n, 900n]) {
+      const { ceiling } = takeClaim(own, clock, { step: latestOf(own)?.number ?? 0, word })
+      expect(ceiling).toBe(word === 900n ? 2000n : word + 500n)
+    }
+  })
+
   it('is raised by the next step, which keeps its predecessor', () => {
     const own = claimant()
     take(own)
+    Object.assign(own.held, { word: 1500n })
     expect(take(own)).toEqual({ step: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
     expect(numbersOf(own)).toEqual([1, 2])
     expect(take(own)).toMatchObject({ step: 3, floor: 2000n })
@@ -121,8 +132,8 @@ describe('a claim', () => {
 
   it('whose step another thread has just made is raised when that thread has raised the floor', () => {
     const own = claimant()
-    takeClaim(own, clock, { step: 0 })
-    const held = { step: 0 }
+    takeClaim(own, clock, { step: 0, word: 0n })
+    const held = { step: 0, word: 1500n }
     const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
       held.step = wait.mock.calls.length < 3 ? 0 : 1
       return 'timed-out'
@@ -133,7 +144,7 @@ describe('a claim', () => {
 
   it('whose step a thread has made that was terminated then is continued at its ceiling', () => {
     const own = claimant()
-    takeClaim(own, clock, { step: 0 })
+    takeClaim(own, clock, { step: 0, word: 0n })
     vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
     expect(take(own)).toEqual({ step: 2, isOwn: false, floor: 1500n, ceiling: 2000n })
   })
@@ -174,6 +185,7 @@ describe('a claim', () => {
   it('is not given back if another thread has made the next step meanwhile', () => {
     const own = claimant()
     take(own)
+    Object.assign(own.held, { word: 1500n })
     take(own)
     releaseClaim(own, 1, 1234n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', ceiling: '2000' })
@@ -266,6 +278,10 @@ describe('a step', () => {
     ['with a ceiling of 65 bits', (text: string) => text.replace('"2000"', `"${2n ** 64n}"`)],
     ['with a ceiling that its layout cannot have', (text: string) => text.replace('"2000"', '"1000001"')],
     ['with a ceiling below 0', (text: string) => text.replace('"2000"', '"-1"')],
+    ['without a token', (text: string) => text.replace('"token":"a5"', '"token":7')],
+    ['whose token leads elsewhere', (text: string) => text.replace('"token":"a5"', '"token":"../../x"')],
+    ['whose process cannot be', (text: string) => text.replace(/"pid":\d+/, '"pid":-1')],
+    ['longer than any step', (text: string) => text.replace('{', `{${' '.repeat(65_536)}`)],
   ])('%s is damaged', (_, damage) => {
     const own = claimant()
     writeChain(own, gone)
@@ -279,6 +295,14 @@ describe('a step', () => {
     const own = claimant()
     writeStep(own, '9.a8', gone)
     expect(caught(() => take(own)).code).toBe('ERR_STATE_CORRUPT')
+  })
+
+  it.skipIf(process.platform === 'win32')('that is a pipe is damage, and is not waited for', () => {
+    const own = claimant()
+    writeChain(own, gone)
+    execFileSync('mkfifo', ['-m', '600', join(own.place, '6.a5')])
+    expect(caught(() => take(own)).code).toBe('ERR_STATE_CORRUPT')
+    expect(caught(() => giveToPage(own.place, own, clock)).code).toBe('ERR_STATE_CORRUPT')
   })
 
   it('that is listed and cannot be found is looked for again, and not for ever', () => {
@@ -377,6 +401,10 @@ describe('a claim that leaves its key to a page', () => {
     writeChain(held, {})
     expect(caught(() => giveToPage(held.place, held, clock)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(giveToPage(removed.place, removed, clock)).toBeUndefined()
+    // Its folder, if it is empty, would keep the page from being used.
+    mkdirSync(removed.place, { mode: 0o700 })
+    expect(giveToPage(removed.place, removed, clock)).toBeUndefined()
+    expect(isThere(removed)).toBe(false)
   })
 })
 

@@ -28,6 +28,12 @@ export class SharedClaim {
     Atomics.store(this.#table.words32, this.#at32 + fields32.claimStep, step)
   }
 
+  /** The state word; 0 if the key was given back. */
+  get word(): bigint {
+    const word = Atomics.load(this.#table.words64, this.#wordAt)
+    return isGivenBack(word) ? 0n : word
+  }
+
   /** The process holds no claim, unless another thread has made a later step. */
   forgetStep(step: number): void {
     Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, step, 0)

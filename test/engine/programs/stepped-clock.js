@@ -5,7 +5,7 @@ import { createGenerator } from 'graupel'
 
 const file = process.env['FAKETIME_TIMESTAMP_FILE'] ?? ''
 const { options, steps } = JSON.parse(process.argv[2] ?? '')
-const ids = createGenerator(options)
+const ids = open()
 
 const outcomes = steps.map((/** @type {{ clock: string, count: number }} */ { clock, count }) => {
   setClock(clock)
@@ -20,6 +20,19 @@ const outcomes = steps.map((/** @type {{ clock: string, count: number }} */ { cl
   return { ids: made.map(String) }
 })
 console.log(JSON.stringify(outcomes))
+
+/** A new page or claim begins with the next tick, which the clock has not shown before the first step. */
+function open() {
+  for (;;) {
+    try {
+      return createGenerator(options)
+    } catch (error) {
+      const { retryAfterMs } = /** @type {{ retryAfterMs?: number }} */ (error)
+      if (retryAfterMs === undefined) throw error
+      setClock(steps[0].clock)
+    }
+  }
+}
 
 /** @param {string} clock as libfaketime wants it */
 function setClock(clock) {
