@@ -17,19 +17,19 @@ import { sleep } from './sleep.js'
 
 // What the engines do with the claim of a key; claim-steps.ts has what a step is, claim-access.ts which process may make one.
 
-/** Milliseconds for which a thread of this process may be between its step and the floor that it raises then. */
-const maxBetweenMs = 50
+/** How often a thread looks whether another one has raised the floor of its step. Together the pauses take a second. */
+const maxLooks = 60
+const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
 
 /** {@link Claims.take} */
 export function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
-  let waitedMs = 0
+  let looks = 0
   return withClaim(claimant, (place, latest) => {
     const isMine = latest !== undefined && isHolder(claimant, latest.says)
     const isOwn = isMine && latest.number === held.step
-    if (isMine && !isOwn && waitedMs < maxBetweenMs) {
+    if (isMine && !isOwn && looks < maxLooks) {
       // Another thread has made the step, and raises the floor in this moment, unless the thread was terminated.
-      sleep(1)
-      waitedMs++
+      sleep(pauseMs(looks++))
       return undefined
     }
     const before = ceilingOf(place, latest, claimant, clock)

@@ -47,7 +47,8 @@ const scripted = (kind: 'native' | 'js') => {
     layout: layouts.js53,
     maxAheadMs: 20,
     maxWaitMs: 0,
-    namespace,
+    // A key has one engine for the life of a process.
+    namespace: `${namespace} ${kind}`,
   }
   const generator = createGenerator({ ...options, onRollback: 'advance', onOverflow: 'throw' })
   const lines = []

@@ -66,7 +66,8 @@ export class JsClaim {
     // Ids below the floor may have its time, so a clock that shows less is behind.
     if (!isOwn && floor > 0n) state.raiseHighTick(state.tickOf(floor - 1n))
     state.claim.raiseCeiling(ceiling)
-    state.claim.step = step
+    // Unless another thread has not waited any longer, and has made a later step.
+    state.claim.moveStep(isOwn ? step - 1 : 0, step)
   }
 
   /** Gives the key back, so that another process can take it at once. */
@@ -76,7 +77,7 @@ export class JsClaim {
     const step = state.claim.step
     if (step === 0) return
     const word = state.claim.giveBack()
-    state.claim.forgetStep(step)
+    state.claim.moveStep(step, 0)
     if (word !== undefined) this.#claims.release(this.#claimant, step, word)
   }
 }

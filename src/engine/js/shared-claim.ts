@@ -34,9 +34,9 @@ export class SharedClaim {
     return isGivenBack(word) ? 0n : word
   }
 
-  /** The process holds no claim, unless another thread has made a later step. */
-  forgetStep(step: number): void {
-    Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, step, 0)
+  /** Replaces the step. Does nothing if it is no longer `from`: another thread has made a later one. */
+  moveStep(from: number, to: number): void {
+    Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, from, to)
   }
 
   /** The first slot that may not be issued; 0 where there is no such bound. */
