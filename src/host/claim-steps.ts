@@ -13,7 +13,7 @@ import { randomBits } from './random.js'
 // a process that slept while others went on. The first step comes into being together with its folder, by rename(2).
 // docs/state-file.md has the argument.
 
-const stepFormat = 1
+const format = 1
 /** Longer numbers are not exact in JavaScript. */
 const namePattern = /^([1-9]\d{0,14})\.([0-9a-f]{1,16})$/
 /** A listing is read again if another process has removed a step since. */
@@ -88,7 +88,7 @@ export function makeStep(
 ): Latest | undefined {
   const { linkSync, statSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
   const token = randomBits().toString(16)
-  const says: Step = { format: stepFormat, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
+  const says: Step = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
   if (latest === undefined) return makeFirst(place, says, text)
   const name = nameAfter(latest)
@@ -181,7 +181,7 @@ function read(place: string, name: string): Step {
   })
   const text = bytes.toString()
   const says = attempt(() => JSON.parse(text) as Step)
-  if (says?.format !== stepFormat || !isStep(says)) throw damagedClaim(path, 'is damaged, or of another version')
+  if (says?.format !== format || !isStep(says)) throw damagedClaim(path, 'is damaged, or of another version')
   if (/^\d{1,20}$/.test(says.ceiling) && BigInt(says.ceiling) <= maxSlot) return says
   throw damagedClaim(path, `has the ceiling ${says.ceiling}, which is no number of 64 bits`)
 }
