@@ -107,8 +107,7 @@ describe('a node that the js engine counts', () => {
     await first.issue(1500, 1)
     const [claim = ''] = claimsOf(own.namespace ?? '')
     const [earlier = 0, latest] = readdirSync(claim)
-      .map(Number.parseFloat)
-      .map(Math.floor)
+      .map((name) => Number.parseInt(name, 10))
       .sort((a, b) => a - b)
     expect(readdirSync(claim)).toHaveLength(2)
     // Each step is half a second.
