@@ -272,24 +272,10 @@ const mutations: Mutation[] = [
     test: 'users_test',
   },
   {
-    defect: 'a process leaves its entry behind when it ends by itself',
-    file: 'host/home.cc',
-    from: 'std::atexit(LeavePages)',
-    to: '0',
-    test: 'users_test',
-  },
-  {
     defect: 'a page counts beside a claim that has a later step',
     file: 'host/page.cc',
     from: 'if (!is_there || is_followed) {',
     to: 'if (!is_there) {',
-    test: 'users_test',
-  },
-  {
-    defect: 'a page counts beside a claim that has no step of that name',
-    file: 'host/page.cc',
-    from: 'if (!is_there || is_followed) {',
-    to: 'if (is_followed) {',
     test: 'users_test',
   },
   {
@@ -304,13 +290,6 @@ const mutations: Mutation[] = [
     file: 'host/home.cc',
     from: '  RaiseTo(own.last, word != kSealed ? word : state.last.load());\n',
     to: '  (void)word;\n',
-    test: 'users_test',
-  },
-  {
-    defect: 'a page stays mapped when nobody has it open',
-    file: 'host/page.cc',
-    from: 'if (address_ != nullptr) Unmap(address_, kBytes);',
-    to: '',
     test: 'users_test',
   },
   {
