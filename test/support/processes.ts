@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Stats } from 'graupel'
@@ -221,6 +221,8 @@ function environment(): Record<string, string | undefined> {
 /** A clock of processes that a test sets: `+0` is the true time, `-2` two seconds less, and a date stands still (faketime(1)). */
 export function testClock() {
   const { folder: own } = stateFolder()
+  // A process that acts for another user reads the clock, too.
+  chmodSync(folder, 0o755)
   const file = join(own, 'clock')
   const set = (text: string) => writeFileSync(file, text)
   set('+0')
