@@ -11,7 +11,7 @@ import { fateOf, isThisProcess } from './process.js'
 // Which process may make the next step of a claim. Whether another process runs decides only whether this one is refused:
 // docs/state-file.md, section "Claims", has the argument.
 
-/** Other processes have made a step each time that an attempt fails. */
+/** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
 const maxAttempts = 100
 
 interface Place {

@@ -22,7 +22,7 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
-  if (!bytes.toString('latin1').startsWith(magic)) throw damaged(path, 'it does not begin as a page')
+  if (bytes.toString('latin1', 0, magic.length) !== magic) throw damaged(path, 'it does not begin as a page')
   const page = parseState(path, bytes)
   if (page.kind !== 'page') throw damaged(path, 'it is a state file and not a page')
   if (page.key !== claimant.key) {

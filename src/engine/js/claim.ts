@@ -4,7 +4,7 @@ import { SlotClock } from './slot-clock.js'
 import type { State } from './state.js'
 import { isGivenBack } from './word.js'
 
-/** What this thread knows of the claim by which its process holds a key; all threads share the {@link State}. */
+/** A thread's view of the claim by which its process holds a key. All threads share the {@link State}. */
 export class JsClaim {
   readonly #claims: Claims
   readonly #claimant: Claimant
