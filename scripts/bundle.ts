@@ -13,7 +13,6 @@ const entries = [
   'lease/index',
   'mask/index',
   'segments/index',
-  'store-url/index',
   'stores/consul',
   'stores/etcd',
   'stores/index',
@@ -24,6 +23,7 @@ const entries = [
   'stores/redis',
   'stores/sqlite',
   'stores/testing',
+  'stores/url/index',
   'stores/zookeeper',
   'testing/index',
   'platform/node',
@@ -93,7 +93,7 @@ for (const format of formats) {
 
 // The service tells by the same rule what was meant. It is no part of the library that it could import.
 mkdirSync('server/dist', { recursive: true })
-for (const file of ['suggestion.js', 'suggestion.d.ts']) copyFileSync(`dist/${file}`, `server/dist/${file}`)
+for (const file of ['suggestion.js', 'suggestion.d.ts']) copyFileSync(`dist/core/${file}`, `server/dist/${file}`)
 
 // The declarations are CommonJS's, because ES modules can take theirs from CommonJS, and not the other way round. There is
 // one set of them, so that a layout of one form has the type that the other form asks for.

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
+import { didYouMean } from '../core/suggestion.js'
 import type { ErrorCode } from '../index.js'
-import { didYouMean } from '../suggestion.js'
 
 /** A command line that cannot be carried out; becomes one line on stderr. */
 export class UsageError extends Error {

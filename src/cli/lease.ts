@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import type { StoreCalls } from '../stores/calls.js'
 import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './arguments.js'
 import type { Manual } from './help.js'

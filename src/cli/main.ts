@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { didYouMean } from '../suggestion.js'
+import { didYouMean } from '../core/suggestion.js'
 import { type Flags, helpFlag, parseFlags, quote, UsageError } from './arguments.js'
 import { failureLine, warningLine } from './failure.js'
 import { commandHelp, type Manual, overview } from './help.js'

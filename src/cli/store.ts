@@ -1,6 +1,6 @@
-import { kinds, located, openStore, schemes, timing } from '../store-url/open.js'
 import { StoreCalls } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
+import { kinds, located, openStore, schemes, timing } from '../stores/url/open.js'
 import type { Flag } from './arguments.js'
 
 /** The flags that say which store. */

@@ -1,5 +1,5 @@
-import { GraupelError, show } from '../errors.js'
-import { high, low } from '../halves.js'
+import { GraupelError, show } from '../core/errors.js'
+import { high, low } from '../core/halves.js'
 import type { Layout } from '../layout/index.js'
 import { isAscendingByTime } from './replays.js'
 

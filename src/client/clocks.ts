@@ -1,4 +1,4 @@
-import type { Timing } from '../deadline.js'
+import type { Timing } from '../core/timing.js'
 
 /** Time and chance, as a client uses them; injected, so that tests have clocks of their own. */
 export interface Clocks extends Timing {

@@ -1,6 +1,6 @@
 import { DecimalWriter } from '../codec/index.js'
-import { rangeError } from '../errors.js'
-import { high, low, two32 } from '../halves.js'
+import { rangeError } from '../core/errors.js'
+import { high, low, two32 } from '../core/halves.js'
 import type { Prefetched } from './prefetched.js'
 
 /** The upper half of 2^53. */

@@ -1,8 +1,8 @@
-import { endpointsOf } from '../endpoints.js'
-import { rangeError, show, showNoText, typeError } from '../errors.js'
+import { endpointsOf } from '../core/endpoints.js'
+import { rangeError, show, showNoText, typeError } from '../core/errors.js'
+import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../core/options.js'
 import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
 import { checkName } from '../numbers/name.js'
-import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../options.js'
 import type { Answer } from './answer.js'
 
 /** The token that a service asks for, or a function that gives one for each request. */

@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { type Answer, invalid, readText } from './answer.js'
 
 const maxDetail = 300

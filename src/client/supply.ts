@@ -1,5 +1,5 @@
-import { endWithin } from '../deadline.js'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
+import { endWithin } from '../core/timing.js'
 import { Waiting } from '../generator/turns.js'
 import { closedError } from '../policy/refusal.js'
 import { nextStep } from '../segments/steps.js'

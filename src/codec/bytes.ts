@@ -1,5 +1,5 @@
-import { rangeError, show, typeError } from '../errors.js'
-import { bufferGetter, byteOffsetGetter, isBytes, lengthGetter } from '../typed-array.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { bufferGetter, byteOffsetGetter, isBytes, lengthGetter } from '../core/typed-array.js'
 
 /** A `Uint8Array<ArrayBuffer>`, in a form that TypeScript before 5.7 can read in the declarations: there it has no parameter. */
 export type Bytes = ReturnType<typeof Uint8Array.of>

@@ -1,6 +1,6 @@
-import { show, typeError } from '../errors.js'
+import { show, typeError } from '../core/errors.js'
+import { didYouMean } from '../core/suggestion.js'
 import { toId } from '../layout/index.js'
-import { didYouMean } from '../suggestion.js'
 import { type Bytes, readBytes, writeBytes } from './bytes.js'
 import { radixes, readRadix, writeRadix } from './radix.js'
 

@@ -1,5 +1,5 @@
-import { rangeError, show, typeError } from '../errors.js'
-import { halves, high, low, two32, whole } from '../halves.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { halves, high, low, two32, whole } from '../core/halves.js'
 
 /** An encoding by digits: its alphabet in ascending ASCII order, so that texts of full width sort as the ids do. */
 export interface Radix {

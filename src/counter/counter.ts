@@ -2,8 +2,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { platform } from '#platform'
-import { rangeError, show, typeError } from '../errors.js'
-import { checkSignal } from '../options.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { checkSignal } from '../core/options.js'
 import { StoreCalls } from '../stores/calls.js'
 import type { Timing } from '../stores/deadline.js'
 import type { CounterChoice } from './options.js'

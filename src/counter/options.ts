@@ -1,6 +1,6 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../core/options.js'
 import { checkName, keyOf } from '../numbers/name.js'
-import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../options.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkStore } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'

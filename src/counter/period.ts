@@ -1,4 +1,4 @@
-import { GraupelError, rangeError } from '../errors.js'
+import { GraupelError, rangeError } from '../core/errors.js'
 import { calendarEndMs, calendarStartMs } from '../pattern/calendar.js'
 
 /** When a counter begins anew. */

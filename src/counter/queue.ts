@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { Pace } from './pace.js'
 import type { Moment } from './period.js'

@@ -1,4 +1,4 @@
-import { GraupelError, show } from '../errors.js'
+import { GraupelError, show } from '../core/errors.js'
 import { damagedNumbers, readNumbers, writeNumbers } from '../numbers/record.js'
 import type { StoreEntry } from '../stores/store.js'
 import { isPeriod, type Reset } from './period.js'

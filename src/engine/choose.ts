@@ -1,6 +1,6 @@
 import { platform } from '#platform'
-import { GraupelError, show, typeError } from '../errors.js'
-import { publish } from '../events.js'
+import { GraupelError, show, typeError } from '../core/errors.js'
+import { publish } from '../core/events.js'
 import { faultError } from './fault.js'
 import { type NativeEngine, nativeEngine } from './native/core.js'
 

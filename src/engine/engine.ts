@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 
 /**
  * The contract of both engines. An engine only reserves: it moves the state word and hands out the slots it passed over.

@@ -1,4 +1,4 @@
-import { type ErrorCode, GraupelError } from '../errors.js'
+import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { tooEarly } from './engine.js'
 import { idsText } from './key.js'
 

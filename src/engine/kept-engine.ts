@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { type EngineKind, engineVariable, isJsForced, requireNative } from './choose.js'
 import type { CoreSpec } from './engine.js'
 import { idsText } from './key.js'

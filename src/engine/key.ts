@@ -1,4 +1,4 @@
-import { show } from '../errors.js'
+import { show } from '../core/errors.js'
 import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } from '../layout/index.js'
 
 // The key of a state says which ids the state counts, and the description beside it names their layout. Both stand in pages,

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import type { CoreSpec } from './engine.js'
 import { StateTable } from './js/state-table.js'
 import { ThreadStates } from './js/thread-states.js'

@@ -1,7 +1,7 @@
+import { rangeError, show, typeError } from '../core/errors.js'
+import { bufferGetter, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
-import { rangeError, show, typeError } from '../errors.js'
 import type { Layout } from '../layout/index.js'
-import { bufferGetter, kindOf, lengthGetter, setElements } from '../typed-array.js'
 
 const maxElements = 2 ** 32 - 1
 

@@ -1,5 +1,5 @@
+import { rangeError, show, typeError } from '../core/errors.js'
 import type { Bound, Place } from '../engine/engine.js'
-import { rangeError, show, typeError } from '../errors.js'
 
 // The checks of single options. Each returns the option's value, or its default; all throw TypeError or RangeError
 // `ERR_OPTION_INVALID`.

@@ -1,7 +1,7 @@
 import { DecimalWriter } from '../codec/index.js'
+import { rangeError } from '../core/errors.js'
 import type { EngineKind } from '../engine/choose.js'
 import { type Core, type IdArray, Status } from '../engine/engine.js'
-import { rangeError } from '../errors.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { statsOf } from '../lease/stats.js'
 import { type CeilingSource, stateFileCeiling } from '../policy/ceiling-wait.js'

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
+import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { type Core, type CoreSpec, Status } from '../engine/engine.js'
 import { openCore } from '../engine/open.js'
-import { type ErrorCode, GraupelError } from '../errors.js'
 import type { Field } from '../layout/index.js'
 import type { LeaseSettings } from '../lease/handle.js'
 import type { LeaseView } from '../lease/shared.js'

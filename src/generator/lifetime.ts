@@ -1,4 +1,4 @@
-import { rangeError } from '../errors.js'
+import { rangeError } from '../core/errors.js'
 import type { Layout } from '../layout/index.js'
 import { expiredError } from '../policy/refusal.js'
 

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
-import { rangeError, show, typeError } from '../errors.js'
-import { ownProperties } from '../own-properties.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { ownProperties } from '../core/own-properties.js'
 
 /** The variable that says which node a process is. @internal */
 export const nodeVariable = 'GRAUPEL_NODE'

@@ -1,7 +1,8 @@
 import { platform } from '#platform'
+import { GraupelError, show, typeError } from '../core/errors.js'
+import { readOptions } from '../core/options.js'
 import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import { type Bound, type Place, type SequenceStartMode, startModes } from '../engine/engine.js'
-import { GraupelError, show, typeError } from '../errors.js'
 import {
   checkEpochMs,
   checkMakesIds,
@@ -13,7 +14,6 @@ import {
   layouts,
 } from '../layout/index.js'
 import { type LeaseSettings, readLeaseOption } from '../lease/handle.js'
-import { readOptions } from '../options.js'
 import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
 import { clockOf, milliseconds, namespaceOf, oneOf, stateOf, windowOf } from './check.js'
 import { nodeVariable } from './node-from-environment.js'

@@ -1,6 +1,6 @@
+import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../engine/claims.js'
 import { layoutNameIn } from '../engine/key.js'
-import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { type Latest, latestStep, type Step } from './claim-steps.js'
 import { checkFolder, ownFolder, pagesFolder } from './folder.js'

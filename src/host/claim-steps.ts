@@ -1,5 +1,5 @@
+import { GraupelError } from '../core/errors.js'
 import type { Claimant } from '../engine/claims.js'
-import { GraupelError } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
 import { ownFolder } from './folder.js'
 import { fileNameIn } from './name.js'

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { attempt, hasCode } from './attempt.js'
 import { type Latest, latestStep } from './claim-steps.js'
 import { type Ids, idsOf } from './identity.js'

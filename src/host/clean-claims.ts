@@ -1,5 +1,5 @@
 import { existsSync, rmdirSync } from 'node:fs'
-import type { GraupelError } from '../errors.js'
+import type { GraupelError } from '../core/errors.js'
 import { hasCode } from './attempt.js'
 import { forgetClaim } from './claim.js'
 import { type Claim, claimAt, claimPathsIn, isClaimAt, readClaim } from './claims.js'

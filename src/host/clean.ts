@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { GraupelError } from '../errors.js'
+import type { GraupelError } from '../core/errors.js'
 import { cleanClaims } from './clean-claims.js'
 import { pagesFolder } from './folder.js'
 import { isBroken, lastTimeMs } from './list.js'

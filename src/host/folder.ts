@@ -1,5 +1,5 @@
+import { GraupelError, rangeError, show } from '../core/errors.js'
 import { unsafeFolder } from '../engine/fault.js'
-import { GraupelError, rangeError, show } from '../errors.js'
 import { attempt, hasCode } from './attempt.js'
 import { permissionFor } from './permission.js'
 

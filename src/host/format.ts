@@ -1,5 +1,5 @@
+import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { stateFormat } from '../engine/fault.js'
-import { type ErrorCode, GraupelError } from '../errors.js'
 
 // The bytes of pages and state files: docs/state-file.md describes them, native/host writes them, and this module alone of
 // the TypeScript knows where they are.

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { hasCode } from './attempt.js'
 import { rightsOfOthers } from './folder.js'
 

@@ -1,6 +1,6 @@
+import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../engine/claims.js'
 import { idsText, layoutNameIn } from '../engine/key.js'
-import { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { damaged, hasSoundCounter, magic, maxBytes, type PageUser, parseState, usersIn } from './format.js'
 import { readOwnFile } from './own-file.js'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import type { GraupelError } from '../core/errors.js'
 import { fileKeyOf } from '../engine/key.js'
-import type { GraupelError } from '../errors.js'
 import { hasCode } from './attempt.js'
 import { pagesFolder } from './folder.js'
 import type { StateFile } from './format.js'

@@ -1,6 +1,6 @@
 import { type BigIntStats, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { hasCode } from './attempt.js'
 import { maxBytes, parseState, type Stored } from './format.js'
 import { type Ids, idsOf } from './identity.js'

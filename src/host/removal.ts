@@ -1,6 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { hasCode } from './attempt.js'
 import { isBroken, type Listed, lastTimeMs } from './list.js'
 import { isUnfinishedName } from './name.js'

@@ -1,5 +1,5 @@
-import { rangeError, show, typeError } from '../errors.js'
-import { ownProperties } from '../own-properties.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { ownProperties } from '../core/own-properties.js'
 import { isLayout, Layout, type LayoutSpec } from './layout.js'
 import type { Field } from './types.js'
 

@@ -1,5 +1,5 @@
-import { rangeError, show, typeError } from '../errors.js'
-import { halves, high, low, two32, whole } from '../halves.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { halves, high, low, two32, whole } from '../core/halves.js'
 import { genuineLayout } from './define.js'
 import type { Layout } from './layout.js'
 import type { Field } from './types.js'

@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 import type { Layout } from './layout.js'
 import type { Field, NodeFieldOf } from './types.js'
 

@@ -1,4 +1,4 @@
-import { show, typeError } from '../errors.js'
+import { show, typeError } from '../core/errors.js'
 import { defineLayout, type Field, type Layout } from '../layout/index.js'
 import { SharedLease, sharedBytes } from './shared.js'
 

@@ -1,6 +1,6 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { ownProperties } from '../core/own-properties.js'
 import { combineNode, type Layout } from '../layout/index.js'
-import { ownProperties } from '../own-properties.js'
 
 /** Which nodes of a group a process may have. */
 export interface NodeChoice {

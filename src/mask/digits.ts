@@ -1,5 +1,5 @@
 import { encodeId, encodings, parseId, type TextEncoding } from '../codec/index.js'
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 
 /** Numbers of a width as text of one length. */
 export interface DigitWriter {

@@ -1,5 +1,5 @@
-import { rangeError, show, typeError } from '../errors.js'
-import { isBytes, lengthGetter } from '../typed-array.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { isBytes, lengthGetter } from '../core/typed-array.js'
 
 /** The lengths of AES keys, in bytes. */
 const keyLengths: readonly number[] = [16, 24, 32]

@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 
 const maxNameLength = 128
 /** A key of a store has at most 255 characters, and some of them stand before the name. */

@@ -1,4 +1,4 @@
-import { GraupelError, show } from '../errors.js'
+import { GraupelError, show } from '../core/errors.js'
 import { parseRecord, type RecordRules, recordFormat } from '../stores/record.js'
 import type { StoreEntry } from '../stores/store.js'
 

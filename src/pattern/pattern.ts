@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 import { isUnit, units } from './units.js'
 
 /** A piece of a pattern: text that stays as it is, or a token with the width that the pattern gives it. */

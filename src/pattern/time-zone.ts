@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 
 /** The clocks of the world differ from UTC by 14 hours at most. */
 const maxOffsetMinutes = 14 * 60

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
+import { GraupelError } from '../core/errors.js'
 import { CeilingOutcome, type Core } from '../engine/engine.js'
-import { GraupelError } from '../errors.js'
 import type { Counters } from './counters.js'
 import type { Policy } from './policy.js'
 

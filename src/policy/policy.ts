@@ -1,4 +1,4 @@
-import type { AheadEvent } from '../events.js'
+import type { AheadEvent } from '../core/events.js'
 
 export const rollbackActions = ['throw', 'wait', 'advance', 'reuse'] as const
 /** What to do where the clock has stepped back behind the last id; `docs/rollback.md` compares the policies. */

@@ -1,5 +1,5 @@
+import { type ErrorDetails, GraupelError } from '../core/errors.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
-import { type ErrorDetails, GraupelError } from '../errors.js'
 import type { Layout } from '../layout/index.js'
 import type { Situation } from './judge.js'
 import type { Policy } from './policy.js'

@@ -1,6 +1,6 @@
+import { show, typeError } from '../core/errors.js'
+import { type AheadEvent, publish } from '../core/events.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
-import { show, typeError } from '../errors.js'
-import { type AheadEvent, publish } from '../events.js'
 import { CeilingWait } from './ceiling-wait.js'
 import { ClockWait, type Wait } from './clock-wait.js'
 import type { Counters } from './counters.js'

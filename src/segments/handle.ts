@@ -1,4 +1,4 @@
-import { show, typeError } from '../errors.js'
+import { show, typeError } from '../core/errors.js'
 import { memoryBytes } from './memory.js'
 import { maxStride } from './range.js'
 

@@ -1,6 +1,6 @@
 import { DecimalWriter } from '../codec/decimal.js'
-import { rangeError } from '../errors.js'
-import { high, low } from '../halves.js'
+import { rangeError } from '../core/errors.js'
+import { high, low } from '../core/halves.js'
 import type { Run } from './run.js'
 
 /**

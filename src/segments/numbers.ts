@@ -1,5 +1,5 @@
+import { GraupelError, rangeError, typeError } from '../core/errors.js'
 import type { IdArray } from '../engine/engine.js'
-import { GraupelError, rangeError, typeError } from '../errors.js'
 import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
 import { fillInTurn, Turns, type Wait } from '../generator/turns.js'

@@ -1,6 +1,6 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { bigintFrom, checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../core/options.js'
 import { checkName } from '../numbers/name.js'
-import { bigintFrom, checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../options.js'
 import { checkStore } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import type { Store } from '../stores/store.js'

@@ -1,4 +1,4 @@
-import { rangeError } from '../errors.js'
+import { rangeError } from '../core/errors.js'
 import type { Segment } from './source.js'
 
 /** The largest distance from one number to the next. */

@@ -1,9 +1,9 @@
 import { platform } from '#platform'
+import { bufferGetter, byteOffsetGetter } from '../core/typed-array.js'
 import { isJsForced } from '../engine/choose.js'
 import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/write-ids.js'
 import type { Binding } from '../engine/native/core.js'
-import { bufferGetter, byteOffsetGetter } from '../typed-array.js'
 import type { Run } from './run.js'
 
 /** From so many numbers on, to cross into the addon is cheaper than to write them here: a fifth of the time for some thousands. */

@@ -1,4 +1,4 @@
-import { two32 } from '../halves.js'
+import { two32 } from '../core/halves.js'
 import type { SegmentMemory } from './memory.js'
 import type { Segment } from './source.js'
 

@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { keyOf } from '../numbers/name.js'
 import type { StoreCalls } from '../stores/calls.js'
 import { lastOf, nextSegment, type Range } from './range.js'

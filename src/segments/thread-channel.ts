@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, GraupelError, rangeError } from '../errors.js'
+import { type ErrorCode, errorCodes, GraupelError, rangeError } from '../core/errors.js'
 import { Waiting } from '../generator/turns.js'
 import { closedError } from '../policy/refusal.js'
 import type { Timing } from '../stores/deadline.js'

@@ -1,5 +1,5 @@
+import { readOptions } from '../core/options.js'
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
-import { readOptions } from '../options.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkComplete } from './complete.js'
 import { Lifetime } from './lifetime.js'

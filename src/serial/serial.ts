@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 import { composeId, type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import type { UnitTexts } from '../pattern/calendar.js'
 import type { Unit } from '../pattern/units.js'

@@ -1,4 +1,4 @@
-import { GraupelError, show, showNoText, typeError } from '../errors.js'
+import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
 import { callWithin, type Timing } from './deadline.js'
 import type { Store, StoreEntry } from './store.js'
 

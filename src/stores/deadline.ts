@@ -1,5 +1,5 @@
-import { endWithin, type Timing } from '../deadline.js'
-import { errorCodes, GraupelError, show } from '../errors.js'
+import { errorCodes, GraupelError, show } from '../core/errors.js'
+import { endWithin, type Timing } from '../core/timing.js'
 
 export type { Timing }
 

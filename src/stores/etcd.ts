@@ -1,4 +1,4 @@
-import { typeError } from '../errors.js'
+import { typeError } from '../core/errors.js'
 import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
 import { timeOf } from './http-date.js'
 import { readStoreOptions, refuseForgetting } from './options.js'

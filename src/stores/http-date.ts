@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { show } from '../errors.js'
+import { show } from '../core/errors.js'
 
 /**
  * A store's time by the Date of an answer, which has whole seconds (RFC 9110, section 6.6.1). Within that second the host's own

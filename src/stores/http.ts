@@ -1,5 +1,5 @@
-import { endpointsOf, reasonOf } from '../endpoints.js'
-import { GraupelError, show, showNoText, typeError } from '../errors.js'
+import { endpointsOf, reasonOf } from '../core/endpoints.js'
+import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
 
 /** What stores use of `fetch`: Node's and a browser's, undici's, or a function of your own that calls one of them. */
 export type Fetch = (

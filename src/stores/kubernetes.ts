@@ -1,4 +1,4 @@
-import { GraupelError, show, showNoText, typeError } from '../errors.js'
+import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
 import type { Fetch } from './http.js'
 import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
 import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'

@@ -1,5 +1,5 @@
-import { GraupelError, rangeError, show, typeError } from '../errors.js'
-import { readOptions, wholeFrom } from '../options.js'
+import { GraupelError, rangeError, show, typeError } from '../core/errors.js'
+import { readOptions, wholeFrom } from '../core/options.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkName } from './options.js'

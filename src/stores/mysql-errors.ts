@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 
 /**
  * Errors after which nothing was done, and the next attempt sees what the winner has written: a deadlock; and of MariaDB, a record

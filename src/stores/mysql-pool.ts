@@ -1,4 +1,4 @@
-import { GraupelError, show } from '../errors.js'
+import { GraupelError, show } from '../core/errors.js'
 import { clientError } from './options.js'
 
 /** A pool of mysql2, with promises or callbacks, or one of mariadb, with promises. */

@@ -1,4 +1,4 @@
-import { GraupelError, rangeError } from '../errors.js'
+import { GraupelError, rangeError } from '../core/errors.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { readStoreOptions } from './options.js'

@@ -1,5 +1,5 @@
-import { rangeError, show, showNoText, typeError } from '../errors.js'
-import { readOptions } from '../options.js'
+import { rangeError, show, showNoText, typeError } from '../core/errors.js'
+import { readOptions } from '../core/options.js'
 
 /**
  * Copies the options of a store. Refuses what is no option of it, and names that cannot be names of a table or keys.

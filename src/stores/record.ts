@@ -1,4 +1,4 @@
-import { GraupelError, show } from '../errors.js'
+import { GraupelError, show } from '../core/errors.js'
 import type { StoreEntry } from './store.js'
 
 /** The format of the records that this version reads and writes. */

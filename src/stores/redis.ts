@@ -1,4 +1,4 @@
-import { GraupelError, show } from '../errors.js'
+import { GraupelError, show } from '../core/errors.js'
 import { clientError, readStoreOptions } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'

@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import type { Store, StoreEntry } from './store.js'
 
 /** A store in a SQL database, whose tables have to be made once. */

@@ -1,4 +1,4 @@
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../core/errors.js'
 import { clientError } from './options.js'
 import { type Answer, type Client, codes, disconnected, isClient, mend, states } from './zookeeper-client.js'
 

@@ -1,4 +1,4 @@
-import { GraupelError, show, typeError } from '../errors.js'
+import { GraupelError, show, typeError } from '../core/errors.js'
 import { clientError, readStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { newVersion } from './version.js'

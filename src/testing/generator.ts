@@ -1,9 +1,10 @@
 import { platform } from '#platform'
+import { show, typeError } from '../core/errors.js'
+import { readOptions } from '../core/options.js'
 import type { Core, CoreSpec } from '../engine/engine.js'
 import { JsCore } from '../engine/js/core.js'
 import { StateTable } from '../engine/js/state-table.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
-import { show, typeError } from '../errors.js'
 import { Generator } from '../generator/generator.js'
 import type { IdGenerator } from '../generator/id-generator.js'
 import { checkLifetime } from '../generator/lifetime.js'
@@ -11,7 +12,6 @@ import type { GeneratorOptions } from '../generator/options.js'
 import { layoutOf, type Settings, settle } from '../generator/settings.js'
 import { coreSpec } from '../generator/spec.js'
 import type { Field, layouts, NodeOf } from '../layout/index.js'
-import { readOptions } from '../options.js'
 
 /**
  * The options of {@link testGenerator}. They mean what they mean to `createGenerator`.

@@ -186,7 +186,7 @@ async function refusal(call: (options: never) => unknown): Promise<string> {
 describe('docs/leases.md', () => {
   it('has the events that there are', () => {
     const kinds = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, kind]) => kind)
-    const [, union = ''] = /interface LeaseEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/events.ts')) ?? []
+    const [, union = ''] = /interface LeaseEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/core/events.ts')) ?? []
     const [, table = ''] = read('docs/leases.md').split('| `type` |')
     const [rows = ''] = table.split('\n\n')
     expect(kinds(rows, /^\| `(.*?)` \|/gm)).toEqual(kinds(union, /'(.*?)'/g))
@@ -222,7 +222,7 @@ describe('docs/numbers.md', () => {
     expect(await refusal(segments.createSegmentGenerator)).toMatch(new RegExp(`the options are ${names}$`))
     const numbers = await segments.createSegmentGenerator({ store: stores.memoryStore(), name: 'orders' })
     expect(namesBelow('| property | what it is |')).toEqual(Object.keys(numbers.stats()))
-    const [, union = ''] = /interface SegmentsEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/events.ts')) ?? []
+    const [, union = ''] = /interface SegmentsEvent \{[\s\S]*?\n {2}type: (.*)\n/.exec(read('src/core/events.ts')) ?? []
     expect(namesBelow('| event | when |')).toEqual(union.match(/\w+/g))
   })
 })

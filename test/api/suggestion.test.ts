@@ -1,6 +1,6 @@
 import { createGenerator, encodeId } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { suggestionFor } from '../../dist/suggestion.js'
+import { suggestionFor } from '../../dist/core/suggestion.js'
 import { caught } from '../support/engines.js'
 
 describe('a suggestion', () => {

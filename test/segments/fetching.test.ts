@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GraupelError, rangeError } from '../../src/errors.js'
+import { GraupelError, rangeError } from '../../src/core/errors.js'
 import { fetchAt, nextStep, type Steps } from '../../src/segments/steps.js'
 import { caught } from '../support/engines.js'
 import { heldNumbers } from './held-source.js'

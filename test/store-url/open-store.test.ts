@@ -130,7 +130,7 @@ describe('openStore', () => {
     const copy = join(empty, 'index.cjs')
     const program = `
       const { readFileSync, writeFileSync } = require('node:fs')
-      const text = readFileSync(${JSON.stringify(join(repository, 'dist/store-url/index.cjs'))}, 'utf8')
+      const text = readFileSync(${JSON.stringify(join(repository, 'dist/stores/url/index.cjs'))}, 'utf8')
       writeFileSync(${JSON.stringify(copy)}, text.replaceAll('"#platform"', ${JSON.stringify(JSON.stringify(join(repository, 'dist/platform/node.cjs')))}))
       require(${JSON.stringify(copy)}).openStore('mysql://127.0.0.1/x').catch((error) => console.log(error.code, error.message))`
     const said = execFileSync(process.execPath, ['-e', program], { cwd: empty, encoding: 'utf8' })

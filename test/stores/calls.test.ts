@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { GraupelError } from '../../src/errors.js'
+import { GraupelError } from '../../src/core/errors.js'
 import { checkStore, StoreCalls } from '../../src/stores/calls.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'

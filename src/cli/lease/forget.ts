@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { GraupelError } from '../../errors.js'
+import { GraupelError } from '../../core/errors.js'
 import { type LeaseRecord, writeLease } from '../../lease/record.js'
 import { maxWindowMs } from '../../lease/rules.js'
 import type { StoreCalls } from '../../stores/calls.js'

@@ -1,4 +1,4 @@
-import { type ErrorCode, GraupelError } from '../../errors.js'
+import { type ErrorCode, GraupelError } from '../../core/errors.js'
 import { Group, groupsFolder, shardNodes } from '../../lease/group.js'
 import { damagedGroup, type LeaseRecord, readGroup, readLease } from '../../lease/record.js'
 import type { StoreCalls } from '../../stores/calls.js'

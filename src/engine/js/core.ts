@@ -1,5 +1,5 @@
-import { high, low } from '../../halves.js'
-import { lengthGetter } from '../../typed-array.js'
+import { high, low } from '../../core/halves.js'
+import { lengthGetter } from '../../core/typed-array.js'
 import {
   CeilingOutcome,
   type CeilingWaited,

@@ -1,5 +1,5 @@
-import { high, low, two32 } from '../../halves.js'
-import { bufferGetter, byteOffsetGetter } from '../../typed-array.js'
+import { high, low, two32 } from '../../core/halves.js'
+import { bufferGetter, byteOffsetGetter } from '../../core/typed-array.js'
 import type { CoreSpec, IdArray } from '../engine.js'
 import type { SlotRange } from './slots.js'
 import { type BaseId, writeNarrow, writeWide } from './write-ids.js'

@@ -1,4 +1,4 @@
-import { GraupelError } from '../../errors.js'
+import { GraupelError } from '../../core/errors.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows. All of
 // it is reached by Atomics, whose operations are sequentially consistent, so no order has to be argued for here.

@@ -1,4 +1,4 @@
-import { high, low, two32 } from '../../halves.js'
+import { high, low, two32 } from '../../core/halves.js'
 
 /** The id with sequence number 0 of a tick, in two halves of 32 bits. */
 export interface BaseId {

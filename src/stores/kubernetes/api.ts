@@ -1,4 +1,4 @@
-import { show, showNoText, typeError } from '../../errors.js'
+import { show, showNoText, typeError } from '../../core/errors.js'
 import { type HttpAnswer, type HttpOptions, HttpService, parsed } from '../http.js'
 import { timeOf } from '../http-date.js'
 

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError, typeError } from '../../errors.js'
+import { GraupelError, typeError } from '../../core/errors.js'
 import type { Fetch } from '../http.js'
 import type { Access } from './api.js'
 

@@ -1,5 +1,5 @@
-import type { LeafAllocStore } from '../stores/leaf-alloc.js'
-import type { Store, StoreOptions } from '../stores/store.js'
+import type { LeafAllocStore } from '../leaf-alloc.js'
+import type { Store, StoreOptions } from '../store.js'
 import type { StoreUrl } from './url.js'
 
 /** A store that is open, by a client of ours. */

@@ -1,7 +1,7 @@
-import { rangeError } from '../errors.js'
-import { consulStore } from '../stores/consul.js'
-import { etcdStore } from '../stores/etcd.js'
-import type { Store } from '../stores/store.js'
+import { rangeError } from '../../core/errors.js'
+import { consulStore } from '../consul.js'
+import { etcdStore } from '../etcd.js'
+import type { Store } from '../store.js'
 import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
 

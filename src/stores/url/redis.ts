@@ -1,5 +1,5 @@
-import { rangeError } from '../errors.js'
-import { type RedisClient, redisStore } from '../stores/redis.js'
+import { rangeError } from '../../core/errors.js'
+import { type RedisClient, redisStore } from '../redis.js'
 import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { rangeError } from '../errors.js'
-import { type SqliteDatabase, sqliteStore } from '../stores/sqlite.js'
+import { rangeError } from '../../core/errors.js'
+import { type SqliteDatabase, sqliteStore } from '../sqlite.js'
 import { type Client, connectMs, type Opened, type OpenOptions, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 

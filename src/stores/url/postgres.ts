@@ -1,4 +1,4 @@
-import { postgresStore } from '../stores/postgres.js'
+import { postgresStore } from '../postgres.js'
 import { type Client, connectMs, ignore, type StoreKind } from './kind.js'
 
 const pg: Client = {

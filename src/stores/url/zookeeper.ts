@@ -1,5 +1,5 @@
-import { rangeError } from '../errors.js'
-import { zookeeperStore } from '../stores/zookeeper.js'
+import { rangeError } from '../../core/errors.js'
+import { zookeeperStore } from '../zookeeper.js'
 import type { Client, StoreKind } from './kind.js'
 import { decoded, type StoreUrl } from './url.js'
 

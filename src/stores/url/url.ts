@@ -1,4 +1,4 @@
-import { rangeError } from '../errors.js'
+import { rangeError } from '../../core/errors.js'
 
 /** The value of `--store`: where a store is, often with a password. */
 export class StoreUrl {

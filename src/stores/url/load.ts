@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { GraupelError } from '../errors.js'
+import { GraupelError } from '../../core/errors.js'
 import type { Client, StoreKind } from './kind.js'
 
 /** This module, or the one that it is bundled into. CommonJS has no `import.meta.url`. */

@@ -1,6 +1,6 @@
-import { rangeError } from '../errors.js'
-import { leafAllocStore } from '../stores/leaf-alloc.js'
-import { type MysqlPool, mysqlStore } from '../stores/mysql.js'
+import { rangeError } from '../../core/errors.js'
+import { leafAllocStore } from '../leaf-alloc.js'
+import { type MysqlPool, mysqlStore } from '../mysql.js'
 import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
