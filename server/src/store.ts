@@ -6,13 +6,13 @@ import type { Options } from './options/table.js'
 
 /** Opens the store of the options, or the embedded database. @throws StartError; what `openStore` throws */
 export async function storeOf(options: Options): Promise<OpenedStore> {
-  const { store, prefix, table, durable, data } = options
+  const { store, prefix, table, assumeDurable, data } = options
   const how = { clientsOf: import.meta.url, ...(table !== undefined && { table }) }
   if (store !== undefined) {
     return openStore(store, {
       ...how,
       ...(prefix !== undefined && { prefix }),
-      ...(durable !== undefined && { durable }),
+      ...(assumeDurable !== undefined && { assumeDurable }),
     })
   }
   const file = databaseIn(data)

@@ -40,7 +40,7 @@ export interface CommonOptions {
   /** Ids that were asked for longer ago, in milliseconds from 1, are dropped. @default 300 000; Infinity for numbers of a segment */
   maxAgeMs?: number
   /** How long one request may take, with its answer, in milliseconds: 1 to 600 000. @default 2000 */
-  timeoutMs?: number
+  callTimeoutMs?: number
   /** How often a request that has failed is tried again, on the next server where there are several: 0 to 100. @default 4 */
   retries?: number
   /** How long `connect`, `nextAsync` and `fillAsync` wait until ids come, in milliseconds: 1 to 86 400 000. @default 10 000 */
@@ -55,7 +55,7 @@ export interface CommonOptions {
  * What {@link connect} takes for ids.
  *
  * @example
- * const ids = await connect({ url: 'http://127.0.0.1:4728', count: 500, timeoutMs: 1000 })
+ * const ids = await connect({ url: 'http://127.0.0.1:4728', count: 500, callTimeoutMs: 1000 })
  * ids.close()
  */
 export interface ConnectOptions<F extends readonly Field[] = readonly Field[]> extends CommonOptions {
@@ -84,7 +84,7 @@ export interface Choice {
   readonly refillAt: number
   readonly refillMs: number
   readonly maxAgeMs: number
-  readonly timeoutMs: number
+  readonly callTimeoutMs: number
   readonly retries: number
   readonly maxWaitMs: number
   readonly fetch: ClientFetch
@@ -102,7 +102,7 @@ const optionNames = [
   'refillAt',
   'refillMs',
   'maxAgeMs',
-  'timeoutMs',
+  'callTimeoutMs',
   'retries',
   'maxWaitMs',
   'fetch',
@@ -150,7 +150,7 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
     refillAt,
     refillMs: millisecondsFrom('refillMs', options.refillMs, 1000, 1, 86_400_000),
     maxAgeMs: millisecondsFrom('maxAgeMs', options.maxAgeMs, segment === undefined ? 300_000 : Infinity, 1, Infinity),
-    timeoutMs: millisecondsFrom('timeoutMs', options.timeoutMs, 2000, 1, 600_000),
+    callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
     retries: wholeFrom('retries', options.retries, 4, 0, 100),
     maxWaitMs: millisecondsFrom('maxWaitMs', options.maxWaitMs, 10_000, 1, 86_400_000),
     fetch: fetch as ClientFetch,

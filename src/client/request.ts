@@ -35,7 +35,7 @@ export class Requests {
    * RangeError `ERR_OPTION_INVALID` of the token; what the signal was aborted with.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
-    const { timeoutMs } = this.#choice
+    const { callTimeoutMs } = this.#choice
     const askedMs = this.#clocks.monotonicMs()
     const askedWallMs = this.#clocks.wallMs()
     const fail = (reason: string, cause?: unknown) =>
@@ -43,14 +43,14 @@ export class Requests {
     let token: string | undefined
     const ids = await endWithin(
       { later: this.#clocks.background },
-      timeoutMs,
+      callTimeoutMs,
       signal,
       (own) =>
         this.#exchange(server, count, own, (given) => {
           token = given
         }),
       {
-        late: () => fail(`did not answer within ${timeoutMs} ms`),
+        late: () => fail(`did not answer within ${callTimeoutMs} ms`),
         failed: (error) => {
           if (isOwn(error)) return error
           const { reason } = reasonOf(error)

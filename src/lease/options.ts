@@ -125,7 +125,7 @@ function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): numbe
   if (!store.durable && windowMs > maxForgottenMs) {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged, so that the longest window is ${maxForgottenMs}; pass less, or durable: true to the store if it never forgets`,
+      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged, so that the longest window is ${maxForgottenMs}; pass less, or assumeDurable: true to the store if it never forgets`,
     )
   }
   return windowMs

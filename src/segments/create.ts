@@ -115,13 +115,13 @@ function sourceOf(choice: SegmentChoice, timing: Timing): SegmentSource {
   })
 }
 
-function leafSource(table: LeafAllocStore, tag: string, timing: Timing, timeoutMs: number): SegmentSource {
+function leafSource(table: LeafAllocStore, tag: string, timing: Timing, callTimeoutMs: number): SegmentSource {
   const { name } = table
   return {
     name,
     take: async (count, signal) => {
       const call = { call: 'takeSegment', store: name }
-      const taken = await callWithin(call, timing, timeoutMs, signal, (own) => table.takeSegment(tag, count, own))
+      const taken = await callWithin(call, timing, callTimeoutMs, signal, (own) => table.takeSegment(tag, count, own))
       return checkSegment(taken, name)
     },
   }

@@ -23,17 +23,17 @@ const maxDateMs = 8.64e15
 export class StoreCalls {
   readonly store: Store
   readonly #timing: Timing
-  readonly #timeoutMs: number
+  readonly #callTimeoutMs: number
   readonly #random: () => number
 
   /**
-   * @param timeoutMs - How long one call of the store may take.
+   * @param callTimeoutMs - How long one call of the store may take.
    * @param random - From 0 to below 1.
    */
-  constructor(store: Store, timing: Timing, timeoutMs: number, random: () => number) {
+  constructor(store: Store, timing: Timing, callTimeoutMs: number, random: () => number) {
     this.store = store
     this.#timing = timing
-    this.#timeoutMs = timeoutMs
+    this.#callTimeoutMs = callTimeoutMs
     this.#random = random
   }
 
@@ -133,7 +133,7 @@ export class StoreCalls {
     signal: AbortSignal | undefined,
     run: (signal: AbortSignal) => Promise<T> | undefined,
   ): Promise<T> {
-    return callWithin({ call, store: this.store.name }, this.#timing, this.#timeoutMs, signal, run)
+    return callWithin({ call, store: this.store.name }, this.#timing, this.#callTimeoutMs, signal, run)
   }
 
   #checkEntry(name: string, key: string | undefined, entry: unknown): StoreEntry | undefined {

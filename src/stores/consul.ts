@@ -36,7 +36,7 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
  * answers, in whole seconds: an agent on the host of the process shows the host's own time. A token needs
  * `key_prefix "graupel/" { policy = "write" }`.
  *
- * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `durable` may not be false, because the servers of Consul have no
+ * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `assumeDurable` may not be false, because the servers of Consul have no
  * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
  * `ERR_STORE_UNAVAILABLE` where the URL, the token or the certificate has to be changed, with RangeError `ERR_OPTION_INVALID` for a
@@ -49,8 +49,8 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
  */
 export function consulStore(options: ConsulStoreOptions): Store {
   options = readStoreOptions(options, 'prefix', ['url', 'token', 'datacenter', 'namespace', 'fetch'])
-  const { token, datacenter, namespace, prefix = 'graupel', durable } = options
-  refuseForgetting('Consul', durable)
+  const { token, datacenter, namespace, prefix = 'graupel', assumeDurable } = options
+  refuseForgetting('Consul', assumeDurable)
   for (const [name, value] of Object.entries({ token, datacenter, namespace })) checkText(name, value)
   // fetch would refuse it with a message that shows it.
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {

@@ -17,14 +17,14 @@ export interface CallName {
 export function callWithin<T>(
   { call, store }: CallName,
   timing: Timing,
-  timeoutMs: number,
+  callTimeoutMs: number,
   signal: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<T> | undefined,
 ): Promise<T> {
   const failure = (reason: string, cause?: unknown) =>
     new GraupelError('ERR_STORE_UNAVAILABLE', `${call}() of the store '${store}' ${reason}; try again`, { cause })
-  return endWithin(timing, timeoutMs, signal, run, {
-    late: () => failure(`did not answer within ${timeoutMs} ms`),
+  return endWithin(timing, callTimeoutMs, signal, run, {
+    late: () => failure(`did not answer within ${callTimeoutMs} ms`),
     failed: (error) => (isOwn(error) ? error : failure(`failed: ${reasonOf(error)}`, error)),
   })
 }

@@ -37,7 +37,7 @@ const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL end
  * call. The clock is that of the member that answers, in whole seconds. A user needs `readwrite` on the keys that begin with the
  * prefix and a slash.
  *
- * @param options - `{ url: 'http://127.0.0.1:2379' }` is enough. `durable` may not be false, because the servers of etcd have no
+ * @param options - `{ url: 'http://127.0.0.1:2379' }` is enough. `assumeDurable` may not be false, because the servers of etcd have no
  * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
  * `ERR_STORE_UNAVAILABLE` where the URL, the user or the certificate has to be changed, and else with an Error that has the reason
@@ -50,8 +50,8 @@ const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL end
  */
 export function etcdStore(options: EtcdStoreOptions): Store {
   options = readStoreOptions(options, 'prefix', ['url', 'user', 'password', 'fetch'])
-  const { user, password, prefix = 'graupel', durable } = options
-  refuseForgetting('etcd', durable)
+  const { user, password, prefix = 'graupel', assumeDurable } = options
+  refuseForgetting('etcd', assumeDurable)
   checkText('user', user)
   checkText('password', password)
   if ((user === undefined) !== (password === undefined)) {

@@ -39,7 +39,7 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  * of the API server, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before, and start
  * them a window + `maxClockSkewMs` after the last has ended.
  *
- * @param options - `{}` is enough in a pod. `durable` may not be false, because the servers of the API have no
+ * @param options - `{}` is enough in a pod. `assumeDurable` may not be false, because the servers of the API have no
  * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also where the process runs in no pod; TypeError `ERR_OPTION_UNKNOWN`. Its
  * functions reject with GraupelError `ERR_STORE_UNAVAILABLE` where a token, a right, the namespace or trust in a certificate is
@@ -137,8 +137,8 @@ function notOurs(name: string | undefined, namespace: string): GraupelError {
 
 /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
 function accessOf(options: KubernetesStoreOptions): { access: Access; namespace: string } {
-  const { url, headers, fetch, namespace, durable } = options
-  refuseForgetting('the Kubernetes API', durable)
+  const { url, headers, fetch, namespace, assumeDurable } = options
+  refuseForgetting('the Kubernetes API', assumeDurable)
   if (
     namespace !== undefined &&
     !(typeof namespace === 'string' && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))

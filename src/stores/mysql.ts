@@ -18,7 +18,7 @@ const duplicateKey = 1062
 
 /**
  * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may take writes back that were
- * acknowledged. `durable: true` is right for one server with `innodb_flush_log_at_trx_commit = 1`.
+ * acknowledged. `assumeDurable: true` is right for one server with `innodb_flush_log_at_trx_commit = 1`.
  *
  * Every call is one statement, and one transaction of any isolation level. It is sent as text, and needs no session: a pooler may
  * stand between. Calls have to reach the primary, reads too; a server with `read_only` is refused. The names are of the pool's
@@ -44,7 +44,7 @@ const duplicateKey = 1062
  */
 export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
   options = readStoreOptions(options, 'table')
-  const { table = 'graupel_store', durable = false } = options
+  const { table = 'graupel_store', assumeDurable = false } = options
   const { ask } = clientOf(client)
   // Backticks, because double quotes are for texts unless sql_mode has ANSI_QUOTES.
   const records = `\`${table}\``
@@ -92,7 +92,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
 
   return {
     name: 'mysql',
-    durable,
+    durable: assumeDurable,
     ddl,
     async setup() {
       for (const [i, name] of [records, sums].entries()) {

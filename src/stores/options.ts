@@ -11,11 +11,11 @@ export function readStoreOptions<T extends object>(
   name: 'table' | 'prefix' | undefined,
   others: readonly string[] = [],
 ): T {
-  const names = ['durable', ...(name === undefined ? [] : [name]), ...others]
-  const own = readOptions(options, names, '{ durable: true }')
-  const { durable, [name ?? '']: text } = own as Record<string, unknown>
-  if (durable !== undefined && typeof durable !== 'boolean') {
-    throw typeError('ERR_OPTION_INVALID', `durable is ${show(durable)}; pass true or false`)
+  const names = ['assumeDurable', ...(name === undefined ? [] : [name]), ...others]
+  const own = readOptions(options, names, '{ assumeDurable: true }')
+  const { assumeDurable, [name ?? '']: text } = own as Record<string, unknown>
+  if (assumeDurable !== undefined && typeof assumeDurable !== 'boolean') {
+    throw typeError('ERR_OPTION_INVALID', `assumeDurable is ${show(assumeDurable)}; pass true or false`)
   }
   if (name !== undefined && text !== undefined) checkName(name, text)
   return own
@@ -36,11 +36,11 @@ export function checkName(option: string, value: unknown): void {
 }
 
 /** @throws RangeError `ERR_OPTION_INVALID` where the options say that the store forgets. */
-export function refuseForgetting(store: string, durable: boolean | undefined): void {
-  if (durable !== false) return
+export function refuseForgetting(store: string, assumeDurable: boolean | undefined): void {
+  if (assumeDurable !== false) return
   throw rangeError(
     'ERR_OPTION_INVALID',
-    `durable is false; leave it out: the servers of ${store} have no incarnation, by which leases would notice that one has forgotten writes`,
+    `assumeDurable is false; leave it out: the servers of ${store} have no incarnation, by which leases would notice that one has forgotten writes`,
   )
 }
 

@@ -31,7 +31,7 @@ const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_
 
 /**
  * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take writes back that were
- * acknowledged. `durable: true` is right for one server with `fsync = on`, and where `synchronous_commit` waits for the replica
+ * acknowledged. `assumeDurable: true` is right for one server with `fsync = on`, and where `synchronous_commit` waits for the replica
  * that takes over.
  *
  * Every call is one statement, and one transaction of any isolation level. No call needs a session: a pooler such as PgBouncer
@@ -53,7 +53,7 @@ const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): SqlStore {
   options = readStoreOptions(options, 'table')
-  const { table = 'graupel_store', durable = false } = options
+  const { table = 'graupel_store', assumeDurable = false } = options
   const query = queryOf(client)
   const records = quoted(table)
   const sums = quoted(`${table}_sums`)
@@ -88,7 +88,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
 
   return {
     name: 'postgres',
-    durable,
+    durable: assumeDurable,
     ddl,
     async setup() {
       for (const [name, statement] of tables) {

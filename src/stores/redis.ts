@@ -47,7 +47,7 @@ const versionLength = 36
 
 /**
  * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica may take writes back that were
- * acknowledged, and so does a restart from a snapshot. `durable: true` is right for one server with `appendfsync always`.
+ * acknowledged, and so does a restart from a snapshot. `assumeDurable: true` is right for one server with `appendfsync always`.
  *
  * Each folder of keys is one hash, `{prefix}:folder`, and all of them are in one slot of a cluster, so that they live and fail
  * together. Reads, too, need the primary. A user needs the commands EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME
@@ -69,7 +69,7 @@ const versionLength = 36
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   options = readStoreOptions(options, 'prefix')
-  const { prefix = 'graupel', durable = false } = options
+  const { prefix = 'graupel', assumeDurable = false } = options
   const send = senderOf(client)
   const run = (script: keyof typeof scripts, name: string, words: string[], signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
@@ -87,7 +87,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   }
   return {
     name: 'redis',
-    durable,
+    durable: assumeDurable,
     async read(key, signal) {
       const { folder, name } = partsOf(key)
       const found = await run('read', `:${folder}`, [name], signal)

@@ -36,7 +36,7 @@ const busyTimeoutMs = 5000
  * another process writes, for as long as `PRAGMA busy_timeout` of the connection says, which is set to 5000 ms where it is 0.
  *
  * Refused is a connection with `PRAGMA synchronous` below `FULL`, because a loss of power takes acknowledged writes back:
- * better-sqlite3 sets `NORMAL` in WAL mode. `durable: true` says that it may be used all the same. Refused is also a call while
+ * better-sqlite3 sets `NORMAL` in WAL mode. `assumeDurable: true` says that it may be used all the same. Refused is also a call while
  * the connection has a transaction open, because a rollback would take the write back.
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is never closed.
@@ -54,7 +54,7 @@ const busyTimeoutMs = 5000
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqlStore {
   options = readStoreOptions(options, 'table')
-  const { table = 'graupel_store', durable } = options
+  const { table = 'graupel_store', assumeDurable } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw clientError('SQLite', database, 'an open database of better-sqlite3, libsql or node:sqlite')
   }
@@ -81,10 +81,10 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
       )
     }
     const synchronous = pragma('synchronous')
-    if (synchronous < fullSync && durable !== true) {
+    if (synchronous < fullSync && assumeDurable !== true) {
       throw new GraupelError(
         'ERR_STORE_UNSAFE',
-        `PRAGMA synchronous of the database is ${synchronous}, with which a loss of power takes back what was written; run PRAGMA synchronous = FULL on this connection, or pass durable: true to say that this cannot happen`,
+        `PRAGMA synchronous of the database is ${synchronous}, with which a loss of power takes back what was written; run PRAGMA synchronous = FULL on this connection, or pass assumeDurable: true to say that this cannot happen`,
       )
     }
   }
@@ -123,7 +123,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
 
   return {
     name: 'sqlite',
-    durable: durable ?? true,
+    durable: assumeDurable ?? true,
     ddl,
     setup: () => run(undefined, () => void database.exec(ddl)),
     read: (key, signal) =>

@@ -54,5 +54,5 @@ export interface StoreOptions {
    *
    * @default what is true for the database as it usually runs
    */
-  durable?: boolean
+  assumeDurable?: boolean
 }

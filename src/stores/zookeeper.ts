@@ -39,7 +39,7 @@ const versionLength = 36
 const noData = Buffer.alloc(0)
 
 /**
- * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every write that was acknowledged. `durable: false`
+ * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every write that was acknowledged. `assumeDurable: false`
  * is refused, because ZooKeeper names no life of its servers.
  *
  * A client whose session has expired never answers again, so the store makes its clients: by the function, one after another,
@@ -63,8 +63,8 @@ export function zookeeperStore(
   options: ZooKeeperStoreOptions = {},
 ): ZooKeeperStore {
   options = readStoreOptions(options, 'prefix', ['acl'])
-  const { prefix = 'graupel', acl, durable } = options
-  refuseForgetting('ZooKeeper', durable)
+  const { prefix = 'graupel', acl, assumeDurable } = options
+  refuseForgetting('ZooKeeper', assumeDurable)
   checkAcl(acl)
   if (typeof createClient !== 'function') {
     throw clientError('ZooKeeper', createClient, 'a function that returns createClient(…) of node-zookeeper-client')

@@ -8,7 +8,7 @@ import { type Change, fakeService, type Script } from './service.ts'
 /** Asks once, and is answered by a script. */
 async function failureOf(script: Script): Promise<Error> {
   const { url } = await fakeService({ script })
-  return connect({ url, count: 10, retries: 0, timeoutMs: 60_000 }).then(
+  return connect({ url, count: 10, retries: 0, callTimeoutMs: 60_000 }).then(
     () => new Error('the answer was taken'),
     (error) => error,
   )

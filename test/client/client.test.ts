@@ -155,7 +155,7 @@ describe('an option', () => {
     [{ url, refillAt: '1' }, 'ERR_OPTION_INVALID', 'refillAt is'],
     [{ url, refillMs: 0 }, 'ERR_OPTION_INVALID', 'refillMs is 0'],
     [{ url, maxAgeMs: 0 }, 'ERR_OPTION_INVALID', 'maxAgeMs is 0'],
-    [{ url, timeoutMs: Infinity }, 'ERR_OPTION_INVALID', 'timeoutMs is Infinity'],
+    [{ url, callTimeoutMs: Infinity }, 'ERR_OPTION_INVALID', 'callTimeoutMs is Infinity'],
     [{ url, retries: -1 }, 'ERR_OPTION_INVALID', 'retries is -1'],
     [{ url, maxWaitMs: 0 }, 'ERR_OPTION_INVALID', 'maxWaitMs is 0'],
     [{ url, fetch: 'fetch' }, 'ERR_OPTION_INVALID', 'fetch is a text'],

@@ -24,7 +24,7 @@ test('an answer that comes after its deadline is dropped', async () => {
   const service = await fakeService()
   const late: (() => void)[] = []
   service.script = (_, __, give) => (service.asked.length === 1 ? late.push(give) : give())
-  const ids = await connect({ url: service.url, count: 10, timeoutMs: 200, ...patient })
+  const ids = await connect({ url: service.url, count: 10, callTimeoutMs: 200, ...patient })
   for (const give of late) give()
   const made = ids.take(10)
   expect(new Set(made).size).toBe(10)
@@ -38,7 +38,7 @@ test('a server that hangs is left for the next one', async () => {
   const working = await fakeService({ node: 2 })
   const clients = await Promise.all(
     Array.from({ length: 8 }, () =>
-      connect({ urls: [hanging.url, working.url], count: 10, timeoutMs: 200, ...patient }),
+      connect({ urls: [hanging.url, working.url], count: 10, callTimeoutMs: 200, ...patient }),
     ),
   )
   for (const ids of clients) {
@@ -196,7 +196,7 @@ describe('close()', () => {
 
 test('a call waits for maxWaitMs at the most, and says why', async () => {
   const service = await fakeService({ script: () => {} })
-  const connecting = connect({ url: service.url, maxWaitMs: 250, timeoutMs: 100, retries: 100 })
+  const connecting = connect({ url: service.url, maxWaitMs: 250, callTimeoutMs: 100, retries: 100 })
   await expect(connecting).rejects.toMatchObject({
     code: 'ERR_SERVICE_UNAVAILABLE',
     message: expect.stringMatching(/^no ids came within 250 ms: http.* did not answer within 100 ms$/),

@@ -121,7 +121,7 @@ describe('a fetch of the user', () => {
     let answer = (_: Response) => {}
     const pending = connect({
       url,
-      timeoutMs: 20,
+      callTimeoutMs: 20,
       retries: 0,
       token: () => {
         tokens.push('mine')
@@ -151,7 +151,7 @@ describe('a fetch of the user', () => {
     let asked = 0
     const pending = connect({
       url,
-      timeoutMs: 20,
+      callTimeoutMs: 20,
       retries: 0,
       token: () =>
         new Promise((resolve) => {
@@ -224,7 +224,7 @@ test('a token that waits for an id of its own client ends with the deadline', as
     url,
     count: 10,
     retries: 0,
-    timeoutMs: 300,
+    callTimeoutMs: 300,
     fetch: inMemory(),
     token: async () => `${isWaiting && (await ids.nextAsync())}`,
   })
@@ -302,7 +302,7 @@ describe('an answer', () => {
         })
       },
     })
-    const error = await failureOf({ url: service.url, count: 10, timeoutMs: 100 })
+    const error = await failureOf({ url: service.url, count: 10, callTimeoutMs: 100 })
     expect(error.message).toMatch(/did not answer within 100 ms$/)
     await until(() => isClosed)
   })

@@ -34,7 +34,7 @@ test('whatever three servers do, no id comes twice to two clients, and none that
   const services: FakeService[] = []
   for (const node of [1, 2, 3]) services.push(await fakeService({ node, script: faulty(random) }))
   const urls = services.map(({ url }) => url)
-  const options = { urls, count: 5, maxCount: 20, timeoutMs: 100, retries: 100, maxWaitMs: 60_000 }
+  const options = { urls, count: 5, maxCount: 20, callTimeoutMs: 100, retries: 100, maxWaitMs: 60_000 }
   const clients = await Promise.all(['a', 'b'].map((token) => connect({ ...options, token })))
   const made: bigint[] = []
   await Promise.all(

@@ -8,7 +8,7 @@ test('clients go on when a server is killed under load, and no id is equal to an
   // Both on the embedded database of this test's folder, with a node each.
   const servers = [await serve(), await serve()] as const
   const urls = servers.map(({ url }) => url)
-  const options = { urls, count: 50, timeoutMs: 5000, retries: 20, maxWaitMs: 60_000 }
+  const options = { urls, count: 50, callTimeoutMs: 5000, retries: 20, maxWaitMs: 60_000 }
   const clients: IdClient[] = []
   const isUsed = (url: string) =>
     clients.some((ids) => ids.stats().servers.some((server) => server.url === url && server.requests > 0))

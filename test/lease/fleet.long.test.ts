@@ -93,7 +93,7 @@ describe('a thousand leases on one store', () => {
     const { port } = await started(startRedis)
     const client = new (load('ioredis').Redis)({ port, host: '127.0.0.1' })
     ends.push(() => client.disconnect())
-    const inner = redisStore(client, { durable: true })
+    const inner = redisStore(client, { assumeDurable: true })
     let writes = 0
     const store: Store = {
       ...inner,

@@ -55,7 +55,7 @@ describe('the types', () => {
     import { storeContract } from 'graupel/stores/testing'
     import { zookeeperStore } from 'graupel/stores/zookeeper'
     import type {} from 'graupel/lease'
-    const options: StoreOptions = { durable: true }
+    const options: StoreOptions = { assumeDurable: true }
     const fetchOfMine: Fetch = async (url, { method }) => ({ status: 200, headers: { get: () => method }, text: async () => url })
     const stores: Store[] = [
       consulStore({ url: 'http://127.0.0.1:8500', token: 'mine', fetch: fetchOfMine }),

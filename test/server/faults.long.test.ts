@@ -72,7 +72,9 @@ class Pair {
 
   static async start(store: string): Promise<Pair> {
     const both = await ports(2)
-    return new Pair(await Promise.all(both.map((port) => serveOn(port, ['--store', store, '--durable', ...flags]))))
+    return new Pair(
+      await Promise.all(both.map((port) => serveOn(port, ['--store', store, '--assume-durable', ...flags]))),
+    )
   }
 
   private constructor(instances: readonly Serving[]) {
@@ -199,7 +201,7 @@ describeWith(['redis', 'faketime'], 'the clock of one of two instances', () => {
     }
     try {
       const both = await ports(2)
-      const words = ['--store', `redis://${host}:${server.port}`, '--durable', ...flags]
+      const words = ['--store', `redis://${host}:${server.port}`, '--assume-durable', ...flags]
       const instances = await Promise.all(both.map((port, index) => serveOn(port, words, index === 0 ? env : {})))
       const load = new Load(instances.map(({ url }) => url))
       const refusals = () => load.forIds.refusals.filter(({ client }) => client % 2 === 0).length

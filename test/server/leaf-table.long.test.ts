@@ -69,7 +69,7 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
     server = await startMysql()
     admin = mysqlPools.mysql2(server.port) as never
     await makeLeafTable(admin)
-    flags = ['--store', `mysql://root@127.0.0.1:${server.port}/${database}`, '--durable', '--leaf-alloc']
+    flags = ['--store', `mysql://root@127.0.0.1:${server.port}/${database}`, '--assume-durable', '--leaf-alloc']
   })
   afterAll(async () => {
     await admin?.end()

@@ -52,7 +52,7 @@ describeWith(['redis'], 'Redis that is killed under load', () => {
   afterAll(() => redis?.stop())
 
   it('leaves no gap in a counter of two services, and repeats nothing', async () => {
-    const flags = ['--store', `redis://127.0.0.1:${redis.port}`, '--durable']
+    const flags = ['--store', `redis://127.0.0.1:${redis.port}`, '--assume-durable']
     const services = await Promise.all([serve(flags), serve(flags)])
     const loads = services.flatMap(({ url }) => [
       new Load(`${url}/v1/counters/bills`, 4),
@@ -84,7 +84,7 @@ describeWith(['redis'], 'Redis that is killed under load', () => {
   })
 
   it('lets segments of two services go on, and repeats nothing', async () => {
-    const flags = ['--store', `redis://127.0.0.1:${redis.port}`, '--durable']
+    const flags = ['--store', `redis://127.0.0.1:${redis.port}`, '--assume-durable']
     const services = await Promise.all([serve(flags), serve(flags)])
     const urls = services.map(({ url }) => `${url}/v1/segments/orders`)
     const loads = urls.map((url) => new Load(url, 1))

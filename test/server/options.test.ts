@@ -65,8 +65,10 @@ describe('an option', () => {
 
   test('that is a switch can be given without a value, and be taken back', () => {
     const store = ['--store', 'redis://127.0.0.1']
-    expect(optionsOf([...store, '--durable']).durable).toBe(true)
-    expect(optionsOf([...store, '--durable=false'], { GRAUPEL_OPTION_DURABLE: 'true' }).durable).toBe(false)
+    expect(optionsOf([...store, '--assume-durable']).assumeDurable).toBe(true)
+    expect(
+      optionsOf([...store, '--assume-durable=false'], { GRAUPEL_OPTION_ASSUME_DURABLE: 'true' }).assumeDurable,
+    ).toBe(false)
     expect(optionsOf(['--config', fileOf({ allowAnonymous: true })]).allowAnonymous).toBe(true)
   })
 
@@ -113,7 +115,7 @@ describe('refused is', () => {
     ],
     ['a word', ['start'], /^graupel-server takes flags alone, and no 'start'/],
     ['a flag that is given twice', ['--port', '1', '--port', '2'], /^--port was given twice/],
-    ['a flag without its value', ['--store', '--durable'], /^--store has no value; write --store URL/],
+    ['a flag without its value', ['--store', '--assume-durable'], /^--store has no value; write --store URL/],
     ['a flag at the end without its value', ['--port'], /^--port has no value; write --port PORT/],
     ['a port that is too large', ['--port', '65536'], /^--port is "65536"; give a whole number from 0 to 65535/],
     ['a number in another form', ['--port', '0x10'], /^--port is "0x10"/],
@@ -156,7 +158,7 @@ describe('refused is', () => {
     ['no workers', ['--workers', '0'], /^--workers is "0"/],
     ['a database beside a store', ['--data', 'x', ...store], /leave one out/],
     ['a prefix of the embedded database', ['--prefix', 'x'], /^--prefix is for --store; give --store/],
-    ['durability of the embedded database', ['--durable'], /^--durable is for --store/],
+    ['durability of the embedded database', ['--assume-durable'], /^--assume-durable is for --store/],
     ['one node for several workers', ['--node', '7', '--workers', '2'], /^there is one node for 2 workers/],
     ['a node beside a StatefulSet', ['--node', '7', '--stateful-set', 'x'], /leave one out/],
     ['a range beside a StatefulSet', ['--nodes', '0-7', '--stateful-set', 'x'], /leave one out/],

@@ -40,7 +40,8 @@ async function roll(
   const ports = await Promise.all(Array.from({ length: instances }, () => freePort()))
   // There are as many nodes as instances and none waits for one, so each has to give its own back.
   const nodes = ['--nodes', `0-${instances - 1}`, '--acquire-timeout-ms', '0']
-  const startOn = (port: number) => serveOn(port, ['--store', store, '--durable', ...nodes, '--drain-ms', `${drainMs}`])
+  const startOn = (port: number) =>
+    serveOn(port, ['--store', store, '--assume-durable', ...nodes, '--drain-ms', `${drainMs}`])
   const running = []
   for (const port of ports) running.push(await startOn(port))
   const front = await balance(ports)

@@ -142,7 +142,10 @@ describe('it ends with one line and the exit code 1 where', () => {
     test('is wrong by the clock of the store', async () => {
       const server = await redis.start()
       const clock = { LD_PRELOAD: libfaketime(), FAKETIME: '-10m', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-      const line = await failed(['--store', `redis://127.0.0.1:${server.port}`, '--durable', '--port', '0'], clock)
+      const line = await failed(
+        ['--store', `redis://127.0.0.1:${server.port}`, '--assume-durable', '--port', '0'],
+        clock,
+      )
       await server.stop()
       expect(line).toMatch(/clock.* \(ERR_CLOCK_SKEW\)$/m)
     })

@@ -9,7 +9,7 @@ import { serve } from './support/process.ts'
 // Each store of --store, by the client that the service brings along.
 
 // A server of the tests forgets nothing while it lives; without this, a group waits for eleven seconds at its first start.
-const durable = ['--durable']
+const durable = ['--assume-durable']
 const stores: Readonly<Record<string, { url: (port: number) => string; flags: string[] }>> = {
   redis: { url: (port) => `redis://127.0.0.1:${port}`, flags: durable },
   postgres: { url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`, flags: durable },

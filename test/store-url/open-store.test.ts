@@ -52,7 +52,7 @@ describe('openStore', () => {
   })
 
   test('says whether the store is durable, as it is told', async () => {
-    const { store, close } = await openStore(`sqlite:${newFile()}`, { clientsOf, durable: false })
+    const { store, close } = await openStore(`sqlite:${newFile()}`, { clientsOf, assumeDurable: false })
     expect(store.durable).toBe(false)
     await close()
   })

@@ -39,7 +39,7 @@ describe.each(makers)('%s', (name, make, client) => {
 
   it.each<[object | null, string]>([
     [{ durabel: true }, 'ERR_OPTION_UNKNOWN'],
-    [{ durable: 'yes' }, 'ERR_OPTION_INVALID'],
+    [{ assumeDurable: 'yes' }, 'ERR_OPTION_INVALID'],
     [{ [nameOption]: 7 }, 'ERR_OPTION_INVALID'],
     [{ [nameOption]: '' }, 'ERR_OPTION_INVALID'],
     [{ [nameOption]: 'a"b' }, 'ERR_OPTION_INVALID'],
@@ -50,22 +50,24 @@ describe.each(makers)('%s', (name, make, client) => {
     expect(() => make(client, options as object)).toThrow(expect.objectContaining({ code }))
   })
 
-  it.each([{ durable: true }, { [nameOption]: 'ids' }])('refuses an object that inherits %j', (given) => {
+  it.each([{ assumeDurable: true }, { [nameOption]: 'ids' }])('refuses an object that inherits %j', (given) => {
     const refused = expect(() => make(client, Object.create(given)))
     refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
   })
 
   it('takes options that are undefined for none', () => {
-    expect(() => make(client, { durable: undefined, [nameOption]: undefined })).not.toThrow()
+    expect(() => make(client, { assumeDurable: undefined, [nameOption]: undefined })).not.toThrow()
   })
 })
 
 describe('zookeeperStore', () => {
   const refused = (options: object) => expect(() => zookeeperStore(() => ({}) as never, options))
 
-  it('refuses durable: false, because it has no name for the life of a server', () => {
-    refused({ durable: false }).toThrow(expect.objectContaining({ name: 'RangeError', code: 'ERR_OPTION_INVALID' }))
-    expect(zookeeperStore(() => ({}) as never, { durable: true }).durable).toBe(true)
+  it('refuses assumeDurable: false, because it has no name for the life of a server', () => {
+    refused({ assumeDurable: false }).toThrow(
+      expect.objectContaining({ name: 'RangeError', code: 'ERR_OPTION_INVALID' }),
+    )
+    expect(zookeeperStore(() => ({}) as never, { assumeDurable: true }).durable).toBe(true)
   })
 
   it('refuses a client that was told to connect, because with two connections it ends the process', async () => {

@@ -30,14 +30,16 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     ['an empty prefix', { url, prefix: '' }, 'ERR_OPTION_INVALID'],
     ['an option of another store', { url, table: 'x' }, 'ERR_OPTION_UNKNOWN'],
     ['a misspelt option', { url, durabel: true }, 'ERR_OPTION_UNKNOWN'],
-    ['durable that is no boolean', { url, durable: 'yes' }, 'ERR_OPTION_INVALID'],
+    ['assumeDurable that is no boolean', { url, assumeDurable: 'yes' }, 'ERR_OPTION_INVALID'],
   ])('refuses %s', (_, options, code) => {
     expect(() => make(options)).toThrow(expect.objectContaining({ code }))
   })
 
-  it('refuses durable: false, and says why', () => {
-    expect(() => make({ url, durable: false })).toThrow(/durable is false; leave it out: .* have no incarnation/)
-    expect(make({ url, durable: true }).durable).toBe(true)
+  it('refuses assumeDurable: false, and says why', () => {
+    expect(() => make({ url, assumeDurable: false })).toThrow(
+      /assumeDurable is false; leave it out: .* have no incarnation/,
+    )
+    expect(make({ url, assumeDurable: true }).durable).toBe(true)
     expect(make({ url }).durable).toBe(true)
   })
 

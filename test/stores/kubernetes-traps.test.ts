@@ -261,9 +261,9 @@ describe('its options', () => {
     [{ url, namespace: 'x', fetch: 7 }, 'ERR_OPTION_INVALID', /^fetch is 7; pass a function/],
     [{ url, namespace: 'x', headers: 'hush' }, 'ERR_OPTION_INVALID', /^headers is a text/],
     [
-      { url, namespace: 'x', durable: false },
+      { url, namespace: 'x', assumeDurable: false },
       'ERR_OPTION_INVALID',
-      /^durable is false; leave it out: the servers of the Kubernetes API /,
+      /^assumeDurable is false; leave it out: the servers of the Kubernetes API /,
     ],
     [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],
@@ -271,7 +271,7 @@ describe('its options', () => {
     [
       { uri: url },
       'ERR_OPTION_UNKNOWN',
-      /^there is no option 'uri' \(did you mean 'url'\?\); the options are durable, prefix, namespace, url/,
+      /^there is no option 'uri' \(did you mean 'url'\?\); the options are assumeDurable, prefix, namespace, url/,
     ],
     [null, 'ERR_OPTION_INVALID', /^the options are null; pass an object such as/],
   ])('%j is refused', (options, code, message) => {
@@ -293,7 +293,7 @@ describe('its options', () => {
     const store = kubernetesStore({
       url: `${url}/k8s/clusters/c-1/`,
       namespace: 'x',
-      durable: true,
+      assumeDurable: true,
       headers: () => ({ authorization: `Bearer ${++count}` }),
       async fetch(at, { headers }) {
         seen.push([at.slice(0, at.indexOf('/leases')), headers['authorization']])

@@ -260,7 +260,7 @@ describe('leafAllocStore', () => {
     [{}, {}, 'ERR_OPTION_INVALID'],
     [undefined, {}, 'ERR_OPTION_INVALID'],
     [poolOf(), null, 'ERR_OPTION_INVALID'],
-    [poolOf(), { durable: true }, 'ERR_OPTION_UNKNOWN'],
+    [poolOf(), { assumeDurable: true }, 'ERR_OPTION_UNKNOWN'],
     [poolOf(), { table: 'a-b' }, 'ERR_OPTION_INVALID'],
     [poolOf(), { table: 7 }, 'ERR_OPTION_INVALID'],
   ])('refuses the client %o with the options %j', (pool, options, code) => {

@@ -225,7 +225,7 @@ describeWith(['mysql'], 'MySQL', () => {
     })
 
     it('renews a lease again when the server was stopped for longer than its window', async () => {
-      const store = storeOf(client, {}, { durable: true })
+      const store = storeOf(client, {}, { assumeDurable: true })
       const lease = await acquireLease({ store, namespace: client, windowMs: 600, callTimeoutMs: 300 })
       const ids = createGenerator({ lease })
       const made = [ids.next()]

@@ -11,8 +11,8 @@ const timing: Timing = {
 }
 
 /** The calls of a store, on the clock of this machine. */
-export function callsOf(store: Store, timeoutMs = 2000): StoreCalls {
-  return new StoreCalls(store, timing, timeoutMs, Math.random)
+export function callsOf(store: Store, callTimeoutMs = 2000): StoreCalls {
+  return new StoreCalls(store, timing, callTimeoutMs, Math.random)
 }
 
 /** In what a test lets attempts go on. */

@@ -32,7 +32,7 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     const careless = new Database(join(folder, `${client}-careless.db`))
     careless.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     await expect(sqliteStore(careless).setup()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
-    await sqliteStore(careless, { durable: true }).setup()
+    await sqliteStore(careless, { assumeDurable: true }).setup()
     careless.close()
   })
 

@@ -29,6 +29,6 @@ it('the deadline of a store’s call comes', async () => {
 })
 
 it('the deadline of a client’s request comes', async () => {
-  const call = connect({ url: 'http://ids.test', fetch: never, timeoutMs: 20, retries: 0 })
+  const call = connect({ url: 'http://ids.test', fetch: never, callTimeoutMs: 20, retries: 0 })
   await expect(call).rejects.toMatchObject({ code: 'ERR_SERVICE_UNAVAILABLE' })
 })

@@ -1,5 +1,6 @@
 import { StartError } from '../failure.js'
 import { shown } from '../shown.js'
+import { flagOf } from './names.js'
 import { type Given, type OptionName, type Options, type Rows, table } from './table.js'
 
 const rows: Rows = table
@@ -26,10 +27,10 @@ export function complete(given: Given): Options {
     given.data !== undefined && store !== undefined,
     '--data and --store are given; the database of --data is a store itself: leave one out',
   )
-  for (const name of ['prefix', 'durable'] as const) {
+  for (const name of ['prefix', 'assumeDurable'] as const) {
     together(
       store === undefined && given[name] !== undefined,
-      `--${name} is for --store; give --store, or leave it out`,
+      `--${flagOf(name)} is for --store; give --store, or leave it out`,
     )
   }
   together(statefulSet !== undefined && node !== undefined, '--node and --stateful-set are given; leave one out')

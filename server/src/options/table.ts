@@ -68,7 +68,7 @@ export const table = {
   },
   prefix: { value: 'NAME', help: 'what the names of its keys begin with', shownDefault: 'graupel', read: text },
   table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: 'graupel_store', read: text },
-  durable: { help: 'the store never forgets a write that it has acknowledged', read: flag },
+  assumeDurable: { help: 'the store never forgets a write that it has acknowledged', read: flag },
 
   layouts: {
     group: 'Ids',

@@ -40,7 +40,7 @@ export interface OpenStoreOptions {
   /** Its table, in a SQL database. @default 'graupel_store' */
   table?: string
   /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
-  durable?: boolean
+  assumeDurable?: boolean
   /** A folder or a file of the program whose clients come first, such as `import.meta.url`. @default the current folder */
   clientsOf?: string | URL
   /** Whether the table, and the file of a database, are made where they are not there. @default true */
@@ -52,7 +52,7 @@ export interface OpenStoreOptions {
 const optionNames: readonly string[] = [
   'prefix',
   'table',
-  'durable',
+  'assumeDurable',
   'clientsOf',
   'create',
   'signal',
@@ -224,8 +224,8 @@ function namesFor({ named }: StoreKind, scheme: string, options: OpenStoreOption
   if (options[other] !== undefined) {
     throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; pass ${named}, or leave it out`)
   }
-  const { [named]: name, durable } = options
-  return { ...(name !== undefined && { [named]: name }), ...(durable !== undefined && { durable }) }
+  const { [named]: name, assumeDurable } = options
+  return { ...(name !== undefined && { [named]: name }), ...(assumeDurable !== undefined && { assumeDurable }) }
 }
 
 /** An error of a client in one line: some have no message, but errors of their own. */

@@ -29,7 +29,7 @@ export async function openStore(plan) {
     return sqliteStore(new Database(plan.file, { timeout: plan.busyMs }))
   }
   const { port } = plan
-  const options = plan.durable === undefined ? {} : { durable: plan.durable }
+  const options = plan.durable === undefined ? {} : { assumeDurable: plan.durable }
   switch (plan.client) {
     case 'etcd':
       return etcdStore({ url: `http://${host}:${port}` })
