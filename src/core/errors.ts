@@ -62,6 +62,8 @@ export interface ErrorDetails {
   status?: number
   /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   filled?: number
+  /** The option that is wrong, or that allows the call with another value. */
+  option?: string
 }
 
 /** By this mark every copy of the package knows an error that another copy made. */
@@ -92,6 +94,8 @@ export class GraupelError extends Error {
   declare readonly status?: number
   /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   declare filled?: number
+  /** The option that is wrong, or that allows the call with another value. */
+  declare readonly option?: string
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     const { cause, ...rest } = details
@@ -115,14 +119,23 @@ Object.defineProperty(GraupelError, Symbol.hasInstance, {
   },
 })
 
-/** A `TypeError` for a value of the wrong kind. */
-export function typeError(code: ErrorCode, message: string): TypeError & { code: ErrorCode } {
-  return Object.assign(new TypeError(message), { code })
+/**
+ * Makes a `TypeError`, for a value of the wrong kind.
+ *
+ * @param option - The option that has this value. The message begins with its name.
+ */
+export function typeError(code: ErrorCode, message: string, option?: string): TypeError & Misuse {
+  return Object.assign(new TypeError(message), { code, ...(option !== undefined && { option }) })
 }
 
-/** A `RangeError` for a value of the right kind that the rule does not allow. */
-export function rangeError(code: ErrorCode, message: string): RangeError & { code: ErrorCode } {
-  return Object.assign(new RangeError(message), { code })
+/** Makes a `RangeError`, for a value of the right kind that the rule does not allow; `option` as in {@link typeError}. */
+export function rangeError(code: ErrorCode, message: string, option?: string): RangeError & Misuse {
+  return Object.assign(new RangeError(message), { code, ...(option !== undefined && { option }) })
+}
+
+interface Misuse {
+  readonly code: ErrorCode
+  readonly option?: string
 }
 
 /** A value as a message shows it: short, and unmistakable about its type. */

@@ -20,6 +20,7 @@ export function readOptions<T>(options: T, names: readonly string[], example: st
       throw typeError(
         'ERR_OPTION_UNKNOWN',
         `there is no option ${show(key)}${didYouMean(key, names)}; the options are ${names.join(', ')}`,
+        key,
       )
     }
   }
@@ -31,7 +32,7 @@ export function checkSignal(signal: unknown): asserts signal is AbortSignal | un
   const { addEventListener, removeEventListener, throwIfAborted } = Object(signal) as Partial<AbortSignal>
   const isSignal = [addEventListener, removeEventListener, throwIfAborted].every((one) => typeof one === 'function')
   if (signal !== undefined && !isSignal) {
-    throw typeError('ERR_OPTION_INVALID', `signal is ${show(signal)}; pass the signal of an AbortController`)
+    throw typeError('ERR_OPTION_INVALID', `signal is ${show(signal)}; pass the signal of an AbortController`, 'signal')
   }
 }
 
@@ -43,10 +44,14 @@ export function checkSignal(signal: unknown): asserts signal is AbortSignal | un
 export function millisecondsFrom(name: string, value: unknown, byDefault: number, least: number, most: number): number {
   if (value === undefined) return byDefault
   if (typeof value !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`,
+      name,
+    )
   }
   if (!(value >= least && value <= most)) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${least} to ${most}`)
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${least} to ${most}`, name)
   }
   return value
 }
@@ -59,10 +64,10 @@ export function millisecondsFrom(name: string, value: unknown, byDefault: number
 export function wholeFrom(name: string, value: unknown, byDefault: number, least: number, most: number): number {
   if (value === undefined) return byDefault
   if (typeof value !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass a whole number`)
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass a whole number`, name)
   }
   if (!Number.isInteger(value) || value < least || value > most) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number from ${least} to ${most}`)
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number from ${least} to ${most}`, name)
   }
   return value
 }
@@ -78,14 +83,15 @@ export function bigintFrom(name: string, value: unknown, byDefault: bigint, leas
     throw typeError(
       'ERR_OPTION_INVALID',
       `${name} is ${show(value)} (${typeof value}); pass a bigint or a whole number`,
+      name,
     )
   }
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number, above 2^53 - 1 as a bigint`)
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number, above 2^53 - 1 as a bigint`, name)
   }
   const given = BigInt(value)
   if (given < least || given > most) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number from ${least} to ${most}`)
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass a whole number from ${least} to ${most}`, name)
   }
   return given
 }

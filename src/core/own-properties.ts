@@ -17,6 +17,7 @@ export function ownProperties<T extends object>(given: T, names: readonly string
       throw typeError(
         code,
         `${what} '${name}' is inherited or not enumerable, and would not be read; pass an object that has it itself`,
+        name,
       )
     }
   }

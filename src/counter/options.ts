@@ -91,10 +91,10 @@ export function checkCounterOptions(options: CounterOptions): CounterChoice {
 function resetOf(reset: unknown): Reset {
   if (reset === undefined) return 'never'
   if (typeof reset !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `reset is ${show(reset)} (${typeof reset}); pass one of ${told}`)
+    throw typeError('ERR_OPTION_INVALID', `reset is ${show(reset)} (${typeof reset}); pass one of ${told}`, 'reset')
   }
   if (!resets.includes(reset as Reset))
-    throw rangeError('ERR_OPTION_INVALID', `reset is ${show(reset)}; pass one of ${told}`)
+    throw rangeError('ERR_OPTION_INVALID', `reset is ${show(reset)}; pass one of ${told}`, 'reset')
   return reset as Reset
 }
 

@@ -10,7 +10,11 @@ const maxWindowMs = 86_400_000
 export function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], byDefault: T): T {
   if (value === undefined) return byDefault
   if (!allowed.includes(value as T)) {
-    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass one of ${allowed.map(show).join(', ')}`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${name} is ${show(value)}; pass one of ${allowed.map(show).join(', ')}`,
+      name,
+    )
   }
   return value as T
 }
@@ -18,10 +22,14 @@ export function oneOf<T extends string>(name: string, value: unknown, allowed: r
 export function milliseconds(name: string, value: unknown, byDefault: number): number {
   if (value === undefined) return byDefault
   if (typeof value !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${name} is ${show(value)} (${typeof value}); pass milliseconds as a number`,
+      name,
+    )
   }
   if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from 0 up`)
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from 0 up`, name)
   }
   return value
 }
@@ -29,19 +37,28 @@ export function milliseconds(name: string, value: unknown, byDefault: number): n
 export function windowOf(value: unknown): number {
   const windowMs = milliseconds('windowMs', value, 900)
   if (windowMs < 1 || windowMs > maxWindowMs) {
-    throw rangeError('ERR_OPTION_INVALID', `windowMs is ${windowMs}; pass milliseconds from 1 to ${maxWindowMs}`)
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `windowMs is ${windowMs}; pass milliseconds from 1 to ${maxWindowMs}`,
+      'windowMs',
+    )
   }
   return windowMs
 }
 
 export function namespaceOf(namespace: unknown = 'default'): string {
   if (typeof namespace !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `namespace is ${show(namespace)} (${typeof namespace}); pass a string`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `namespace is ${show(namespace)} (${typeof namespace}); pass a string`,
+      'namespace',
+    )
   }
   if (namespace.length < 1 || namespace.length > maxNamespace || !namespace.isWellFormed()) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `namespace is ${show(namespace)}; pass 1 to ${maxNamespace} characters of well-formed text`,
+      'namespace',
     )
   }
   return namespace
@@ -54,6 +71,7 @@ export function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => num
     throw typeError(
       'ERR_OPTION_INVALID',
       `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`,
+      'clock',
     )
   }
   return () => {
@@ -94,12 +112,17 @@ export function stateOf(state: unknown): StateChoice {
   if (state === 'thread') return inThread
   if (state === 'host') return onHost
   if (Object.prototype.toString.call(state) === '[object URL]') {
-    throw typeError('ERR_OPTION_INVALID', 'state is a URL; pass the path, which fileURLToPath() of node:url gives')
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      'state is a URL; pass the path, which fileURLToPath() of node:url gives',
+      'state',
+    )
   }
   if (typeof state !== 'string') {
     throw typeError(
       'ERR_OPTION_INVALID',
       `state is ${show(state)}; pass 'host', 'process', 'thread', or the path of a file`,
+      'state',
     )
   }
   // A word such as 'hosts' is a mistake, and not a file in the current folder.
@@ -107,12 +130,14 @@ export function stateOf(state: unknown): StateChoice {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `state is ${show(state)}; pass 'host', 'process', 'thread', or a path with a slash or a dot, such as './ids.state'`,
+      'state',
     )
   }
   if (/^file:/i.test(state)) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `state is ${show(state)}, a URL; pass the path, which fileURLToPath() of node:url gives`,
+      'state',
     )
   }
   return { place: 'host', bound: 'file', path: state, isThread: false }

@@ -100,13 +100,14 @@ const broughtByLease = ['node', 'layout', 'epoch', 'namespace', 'state', 'window
 function checkBesideLease(options: GeneratorOptions<readonly Field[]>): void {
   for (const name of broughtByLease) {
     if (options[name] !== undefined) {
-      throw typeError('ERR_OPTION_INVALID', `${name} is given beside lease, which decides it; leave ${name} out`)
+      throw typeError('ERR_OPTION_INVALID', `${name} is given beside lease, which decides it; leave ${name} out`, name)
     }
   }
   if (typeof options.clock === 'function') {
     throw typeError(
       'ERR_OPTION_INVALID',
       "clock is a function, and a lease is bounded by the time of its store; pass 'wall' or 'steady'",
+      'clock',
     )
   }
 }

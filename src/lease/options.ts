@@ -120,12 +120,14 @@ function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): numbe
     throw rangeError(
       'ERR_OPTION_INVALID',
       `windowMs is ${windowMs}, and a tick of layout '${name}' has ${tickMs} ms; pass at least three ticks`,
+      'windowMs',
     )
   }
   if (!store.durable && windowMs > maxForgottenMs) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged, so that the longest window is ${maxForgottenMs}; pass less, or assumeDurable: true to the store if it never forgets`,
+      'windowMs',
     )
   }
   return windowMs
@@ -133,10 +135,14 @@ function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): numbe
 
 function ownerOf(owner: unknown = platform.processName()): string {
   if (typeof owner !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `owner is ${show(owner)} (${typeof owner}); pass a string`)
+    throw typeError('ERR_OPTION_INVALID', `owner is ${show(owner)} (${typeof owner}); pass a string`, 'owner')
   }
   if (owner.length < 1 || owner.length > 255 || !owner.isWellFormed()) {
-    throw rangeError('ERR_OPTION_INVALID', `owner is ${show(owner)}; pass 1 to 255 characters of well-formed text`)
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `owner is ${show(owner)}; pass 1 to 255 characters of well-formed text`,
+      'owner',
+    )
   }
   return owner
 }

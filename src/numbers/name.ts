@@ -15,13 +15,18 @@ const numbersFolder = 'numbers/'
  */
 export function checkName(name: unknown, option = 'name'): asserts name is string {
   if (typeof name !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `${option} is ${show(name)} (${typeof name}); pass a string such as 'orders'`)
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `${option} is ${show(name)} (${typeof name}); pass a string such as 'orders'`,
+      option,
+    )
   }
   const isFine = name.length > 0 && name.length <= maxNameLength && name.isWellFormed()
   if (!isFine || encodeURIComponent(name).length > maxEncodedLength) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `${option} is ${show(name)}; pass 1 to ${maxNameLength} characters of well-formed text, which have at most ${maxEncodedLength} when they are percent-encoded`,
+      option,
     )
   }
 }

@@ -14,7 +14,7 @@ const remedy = "pass 'UTC' or a fixed offset from -14:00 to +14:00, such as '+08
  */
 export function offsetOf(timeZone: unknown): number {
   if (typeof timeZone !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `timeZone is ${show(timeZone)} (${typeof timeZone}); ${remedy}`)
+    throw typeError('ERR_OPTION_INVALID', `timeZone is ${show(timeZone)} (${typeof timeZone}); ${remedy}`, 'timeZone')
   }
   if (timeZone === 'UTC' || timeZone === 'Z') return 0
   const [, sign, hours, minutes] = /^([+-])([0-9]{2}):([0-5][0-9])$/.exec(timeZone) ?? []
@@ -24,5 +24,5 @@ export function offsetOf(timeZone: unknown): number {
   const reason = /^[A-Za-z][A-Za-z0-9_+/-]*$/.test(timeZone)
     ? ', and the clocks of a named zone can go back, as they do after summer time: one text would stand for two moments'
     : ''
-  throw rangeError('ERR_OPTION_INVALID', `timeZone is ${show(timeZone)}${reason}; ${remedy}`)
+  throw rangeError('ERR_OPTION_INVALID', `timeZone is ${show(timeZone)}${reason}; ${remedy}`, 'timeZone')
 }

@@ -24,13 +24,14 @@ export function readStoreOptions<T extends object>(
 /** Refuses what cannot be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkName(option: string, value: unknown): void {
   if (typeof value !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `${option} is ${show(value)} (${typeof value}); pass a string`)
+    throw typeError('ERR_OPTION_INVALID', `${option} is ${show(value)} (${typeof value}); pass a string`, option)
   }
   // It becomes a part of SQL and of Lua, where only these need no quotes.
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,47}$/.test(value)) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `${option} is ${show(value)}; pass 1 to 48 letters, digits and underscores that begin with no digit`,
+      option,
     )
   }
 }

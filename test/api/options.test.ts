@@ -4,6 +4,27 @@ import { type Caught, caught, engines, freshNamespace } from '../support/engines
 
 const make = (options: object) => caught(() => createGenerator(options as never))
 
+describe('the error about an option', () => {
+  it.each([
+    { maxAheadMs: -1 },
+    { maxWaitMs: '5' },
+    { windowMs: 0 },
+    { onRollback: 'ignore' },
+    { namespace: '' },
+    { state: 'hosts' },
+    { clock: 'sundial' },
+  ])('names the option of %j, with which the message begins', (wrong) => {
+    const [name] = Object.keys(wrong)
+    const error = make({ node: 1, ...wrong }) as Caught & { option?: string }
+    expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option: name })
+    expect(error.message.startsWith(`${name} is `)).toBe(true)
+  })
+
+  it('names an option that does not exist', () => {
+    expect(make({ node: 1, worker: 2 })).toMatchObject({ code: 'ERR_OPTION_UNKNOWN', option: 'worker' })
+  })
+})
+
 describe('options', () => {
   it.each([
     ['no options', undefined, TypeError, 'ERR_NODE_REQUIRED'],

@@ -12,7 +12,11 @@ const etcd: Client = {
   async open(_, url, { names }) {
     const { url: endpoints, user, password } = partsOf(url, 2379, [])
     if ((user === '') !== (password === '')) {
-      throw rangeError('ERR_OPTION_INVALID', 'store has a user without a password, or one without a user; give both')
+      throw rangeError(
+        'ERR_OPTION_INVALID',
+        'store has a user without a password, or one without a user; give both',
+        'store',
+      )
     }
     return opened(etcdStore({ url: endpoints, ...(user !== '' && { user, password }), ...names }))
   },
@@ -44,7 +48,7 @@ function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
   const { scheme, place, credentials } = url
   const [hosts, path] = cut(place, '/')
   if (!hosts.split(',').every((host) => URL.canParse(`http://${host}`))) {
-    throw rangeError('ERR_OPTION_INVALID', `store has no host; write ${scheme}//127.0.0.1:${port}`)
+    throw rangeError('ERR_OPTION_INVALID', `store has no host; write ${scheme}//127.0.0.1:${port}`, 'store')
   }
   const query = url.parameters(names)
   const base = `${scheme === 'etcds:' || scheme === 'consuls:' ? 'https' : 'http'}://`

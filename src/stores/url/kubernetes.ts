@@ -28,11 +28,12 @@ function placeOf(url: StoreUrl): KubernetesStoreOptions {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `store is no place of a cluster; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
+      'store',
     )
   }
   for (const name of place.searchParams.keys()) {
     if (name === 'token-file' || name === 'ca-file') continue
-    throw rangeError('ERR_OPTION_INVALID', `store has a parameter '${name}'; write ${form}`)
+    throw rangeError('ERR_OPTION_INVALID', `store has a parameter '${name}'; write ${form}`, 'store')
   }
   const tokenFile = place.searchParams.get('token-file')
   const caFile = place.searchParams.get('ca-file')

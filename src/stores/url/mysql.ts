@@ -48,12 +48,17 @@ function settingsOf(url: StoreUrl) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `store is no URL of a database; write ${url.scheme}//USER:PASSWORD@HOST:3306/DATABASE, ${rule}`,
+      'store',
     )
   }
   const { ssl } = url.parameters(['ssl'])
   // Another word for TLS would else be a connection without it.
   if (ssl !== undefined && ssl !== 'true' && ssl !== 'false') {
-    throw rangeError('ERR_OPTION_INVALID', 'store has ssl as another word than true or false; write ssl=true for TLS')
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      'store has ssl as another word than true or false; write ssl=true for TLS',
+      'store',
+    )
   }
   const { hostname, port, username, password, pathname } = new URL(url.text)
   return {

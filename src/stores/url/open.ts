@@ -116,6 +116,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     throw typeError(
       'ERR_OPTION_INVALID',
       `store is ${show(url)} (${typeof url}); pass a URL such as 'redis://127.0.0.1'`,
+      'store',
     )
   }
   const { clientsOf = join(process.cwd(), 'package.json'), create = true, signal } = options
@@ -142,6 +143,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
         throw rangeError(
           'ERR_OPTION_INVALID',
           `store begins with ${place.scheme}, and Leaf's table is in MySQL; pass a mysql: URL`,
+          'store',
         )
       },
       close: closeInTime,
@@ -215,14 +217,14 @@ export function located(error: unknown, { shown }: { readonly shown: string }): 
 function kindOf(scheme: string): StoreKind {
   const kind = kinds.find((kind) => kind.schemes.includes(scheme))
   if (kind !== undefined) return kind
-  throw rangeError('ERR_OPTION_INVALID', `store begins with ${scheme}; the stores are ${schemes.join(', ')}`)
+  throw rangeError('ERR_OPTION_INVALID', `store begins with ${scheme}; the stores are ${schemes.join(', ')}`, 'store')
 }
 
 /** @throws RangeError */
 function namesFor({ named }: StoreKind, scheme: string, options: OpenStoreOptions): Names {
   const other = named === 'table' ? 'prefix' : 'table'
   if (options[other] !== undefined) {
-    throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; pass ${named}, or leave it out`)
+    throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; pass ${named}, or leave it out`, other)
   }
   const { [named]: name, assumeDurable } = options
   return { ...(name !== undefined && { [named]: name }), ...(assumeDurable !== undefined && { assumeDurable }) }

@@ -116,6 +116,7 @@ function checkDatabase(url: StoreUrl): void {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `store has a database that is not a number; databases of Redis are numbers: write ${url.scheme}//HOST:PORT/0`,
+      'store',
     )
   }
 }

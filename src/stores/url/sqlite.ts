@@ -41,6 +41,7 @@ function pathOf({ rest }: StoreUrl): string {
     throw rangeError(
       'ERR_OPTION_INVALID',
       'store has no path of a file; write sqlite: and the path, such as sqlite:fleet.db or sqlite:/var/lib/app/fleet.db',
+      'store',
     )
   }
   return resolve(path)

@@ -29,6 +29,7 @@ export class StoreUrl {
       throw rangeError(
         'ERR_OPTION_INVALID',
         'store is no URL; give one such as redis://127.0.0.1:6379 or sqlite:fleet.db',
+        'store',
       )
     }
     this.shown = text
@@ -55,7 +56,11 @@ export class StoreUrl {
     const found = Object.fromEntries(new URLSearchParams(this.query))
     if (Object.keys(found).every((name) => names.includes(name))) return found
     const known = names.length === 0 ? 'none' : names.join(' and ')
-    throw rangeError('ERR_OPTION_INVALID', `store has parameters that ${this.scheme} does not have; there are ${known}`)
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `store has parameters that ${this.scheme} does not have; there are ${known}`,
+      'store',
+    )
   }
 
   /** A client's message without the credentials of the URL. */

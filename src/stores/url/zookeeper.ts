@@ -36,6 +36,7 @@ function partsOf(url: StoreUrl): { connection: string; user: string | undefined 
     throw rangeError(
       'ERR_OPTION_INVALID',
       `store has no host; write ${url.scheme}//127.0.0.1:2181, or several with commas between them`,
+      'store',
     )
   }
   return { connection, user: url.credentials === '' ? undefined : decoded(url.credentials) }
