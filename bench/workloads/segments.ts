@@ -12,7 +12,7 @@ const usualMaxStep = 2 ** 24
 
 /**
  * A million numbers a second in small batches, with default options. They come by `fillAsync()`, which waits, while the step is
- * doubled up to its maximum, and by `next()` from then on, which would end the run with `ERR_SEGMENT_EXHAUSTED`.
+ * doubled up to its maximum, and by `next()` from then on, which would end the run with `ERR_EMPTY`.
  */
 const steady: Workload = {
   name: 'segment-steady',

@@ -1,11 +1,10 @@
-import { GraupelError, rangeError, typeError } from '../core/errors.js'
+import { closedError, GraupelError, rangeError, typeError } from '../core/errors.js'
 import { high } from '../core/halves.js'
 import type { IdArray } from '../engine/engine.js'
 import { checkCount, checkIdArray, copyIds, isSigned, lengthOf, signError } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
 import { fillInTurn, Turns } from '../generator/turns.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
-import { closedError } from '../policy/refusal.js'
 import type { Clocks } from './clocks.js'
 import type { BaseClient, ClientStats } from './id-client.js'
 import { makersOf } from './makers.js'
@@ -14,7 +13,7 @@ import { Prefetched } from './prefetched.js'
 import { Replays } from './replays.js'
 import { Requests } from './request.js'
 import { Servers } from './server.js'
-import { Supply } from './supply.js'
+import { objectOf, Supply } from './supply.js'
 
 /** Waits for ids. @param wanted - How many the call needs. */
 type Arrival = (wanted: number) => Promise<void>
@@ -141,7 +140,7 @@ export class Client implements BaseClient {
 
   /** Whether there are ids; asks for more where it is time. */
   #look(wanted: number): boolean {
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw closedError(objectOf(this.#choice))
     const found = this.#prefetched.look()
     if (found !== 'some') this.#supply.ask(found === 'none' ? wanted : 0)
     return found !== 'none'
@@ -153,8 +152,8 @@ export class Client implements BaseClient {
     const { failure } = this.#supply
     if (failure !== undefined) throw againOf(failure)
     throw new GraupelError(
-      'ERR_PREFETCH_EMPTY',
-      'the ids that were fetched are used up, and the next ones are on their way: let the event loop have a turn, await nextAsync(), or fetch more at once by count',
+      'ERR_EMPTY',
+      `${objectOf(this.#choice)} has no id ready: the next ids come in a later turn of the event loop; await nextAsync()`,
     )
   }
 
@@ -179,7 +178,7 @@ export class Client implements BaseClient {
 
   #checkArray(array: unknown): asserts array is IdArray {
     checkIdArray(array)
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw closedError(objectOf(this.#choice))
   }
 
   /** Writes what the batch has, from a place of the array on; how many. */

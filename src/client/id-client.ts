@@ -37,7 +37,7 @@ export interface BaseClient extends Iterable<bigint>, Disposable {
   /**
    * Hands out one id that was fetched. Does not wait.
    *
-   * @throws GraupelError `ERR_PREFETCH_EMPTY` where the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
+   * @throws GraupelError `ERR_EMPTY` where the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
    * `ERR_SERVICE_INVALID` where they could not be fetched, which is tried again then; `ERR_CLOSED`.
    */
   next(this: void): bigint

@@ -34,9 +34,9 @@ export interface CommonOptions {
   /** The most ids that are asked for at once: 1 to 1 048 576. A service that allows fewer is asked for fewer. @default 65 536 */
   maxCount?: number
   /** Which part of a batch is used up when the next one is asked for: 0 to 1. @default 0.5 */
-  refillAt?: number
+  prefetchAt?: number
   /** How long a batch should last, in milliseconds: 1 to 86 400 000. Larger ones are asked for where it lasts less. @default 1000 */
-  refillMs?: number
+  batchMs?: number
   /** Ids that were asked for longer ago, in milliseconds from 1, are dropped. @default 300 000; Infinity for numbers of a segment */
   maxAgeMs?: number
   /** How long one request may take, with its answer, in milliseconds: 1 to 600 000. @default 2000 */
@@ -81,8 +81,8 @@ export interface Choice {
   readonly segment: string | undefined
   readonly count: number
   readonly maxCount: number
-  readonly refillAt: number
-  readonly refillMs: number
+  readonly prefetchAt: number
+  readonly batchMs: number
   readonly maxAgeMs: number
   readonly callTimeoutMs: number
   readonly retries: number
@@ -99,8 +99,8 @@ const optionNames = [
   'segment',
   'count',
   'maxCount',
-  'refillAt',
-  'refillMs',
+  'prefetchAt',
+  'batchMs',
   'maxAgeMs',
   'callTimeoutMs',
   'retries',
@@ -115,7 +115,7 @@ const maxMaxCount = 1_048_576
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): Choice {
   options = readOptions(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
-  const { token, segment, signal, refillAt = 0.5, fetch = (url, init) => globalThis.fetch(url, init) } = options
+  const { token, segment, signal, prefetchAt = 0.5, fetch = (url, init) => globalThis.fetch(url, init) } = options
   checkSignal(signal)
   if (token !== undefined && typeof token !== 'function') checkToken(token)
   if (segment !== undefined) checkName(segment, 'segment')
@@ -128,11 +128,11 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   if (segment !== undefined && options.layout !== undefined) {
     throw typeError('ERR_OPTION_INVALID', 'layout and segment are both given; numbers of a segment have no layout')
   }
-  if (typeof refillAt !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `refillAt is ${show(refillAt)} (${typeof refillAt}); pass a number`)
+  if (typeof prefetchAt !== 'number') {
+    throw typeError('ERR_OPTION_INVALID', `prefetchAt is ${show(prefetchAt)} (${typeof prefetchAt}); pass a number`)
   }
-  if (!(refillAt >= 0 && refillAt <= 1)) {
-    throw rangeError('ERR_OPTION_INVALID', `refillAt is ${refillAt}; pass a part of a batch, from 0 to 1`)
+  if (!(prefetchAt >= 0 && prefetchAt <= 1)) {
+    throw rangeError('ERR_OPTION_INVALID', `prefetchAt is ${prefetchAt}; pass a part of a batch, from 0 to 1`)
   }
   if (typeof fetch !== 'function') {
     throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
@@ -147,8 +147,8 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
     segment,
     count: wholeFrom('count', options.count, Math.min(1000, maxCount), 1, maxCount),
     maxCount,
-    refillAt,
-    refillMs: millisecondsFrom('refillMs', options.refillMs, 1000, 1, 86_400_000),
+    prefetchAt,
+    batchMs: millisecondsFrom('batchMs', options.batchMs, 1000, 1, 86_400_000),
     maxAgeMs: millisecondsFrom('maxAgeMs', options.maxAgeMs, segment === undefined ? 300_000 : Infinity, 1, Infinity),
     callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
     retries: wholeFrom('retries', options.retries, 4, 0, 100),

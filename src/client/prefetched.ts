@@ -11,7 +11,7 @@ export interface PrefetchedOptions {
   /** Batches that are older are dropped. */
   readonly maxAgeMs: number
   /** Which part of a batch is used when the next one is fetched. */
-  readonly refillAt: number
+  readonly prefetchAt: number
   readonly clocks: Clocks
 }
 
@@ -119,14 +119,14 @@ export class Prefetched {
   }
 
   #begin(batch: Batch): void {
-    const { refillAt } = this.#options
+    const { prefetchAt } = this.#options
     this.#issuedBefore += this.at
     this.#current = batch
     this.ids = batch.ids
     this.halves = batch.halves
     this.at = 0
     this.end = 0
-    this.#fetchAt = fetchAt(batch.ids.length, this.perMs, { prefetchAt: refillAt, leadMs: this.leadMs })
+    this.#fetchAt = fetchAt(batch.ids.length, this.perMs, { prefetchAt, leadMs: this.leadMs })
   }
 
   /** @returns Whether ids of a batch that was in use were dropped. */

@@ -1,7 +1,6 @@
-import { GraupelError } from '../core/errors.js'
+import { closedError, GraupelError } from '../core/errors.js'
 import { endWithin } from '../core/timing.js'
 import { Waiting } from '../generator/turns.js'
-import { closedError } from '../policy/refusal.js'
 import { nextStep } from '../segments/steps.js'
 import type { Batch } from './batch.js'
 import type { Clocks } from './clocks.js'
@@ -72,7 +71,7 @@ export class Supply {
    */
   arrival(wanted: number): Promise<void> {
     const { clocks, choice } = this.#options
-    if (this.#stop.signal.aborted) return Promise.reject(closedError())
+    if (this.#stop.signal.aborted) return Promise.reject(closedError(objectOf(this.#options.choice)))
     this.ask(wanted)
     // Now, and not when it is called back: a batch that comes in between would be missed.
     const news = this.#waiting.wait()
@@ -89,8 +88,8 @@ export class Supply {
   }
 
   close(): void {
-    this.#stop.abort(closedError())
-    this.#waiting.settle(closedError())
+    this.#stop.abort(closedError(objectOf(this.#options.choice)))
+    this.#waiting.settle(closedError(objectOf(this.#options.choice)))
   }
 
   async #fetch(count: number): Promise<void> {
@@ -177,7 +176,12 @@ export class Supply {
     const elapsedMs = Math.max(0.001, clocks.monotonicMs() - this.#addedMs)
     prefetched.perMs = (prefetched.issued - this.#issuedBefore) / elapsedMs
     if (prefetched.perMs === 0) return
-    const rule = { least: choice.count, most: choice.maxCount, segmentMs: choice.refillMs }
+    const rule = { least: choice.count, most: choice.maxCount, batchMs: choice.batchMs }
     this.#step = nextStep(this.#step, this.#step / prefetched.perMs, rule)
   }
+}
+
+/** Names a client in messages. */
+export function objectOf({ urls }: Pick<Choice, 'urls'>): string {
+  return `the id client of ${urls.join(', ')}`
 }

@@ -3,7 +3,7 @@
  * describes each entry, a test holds the two together, and removing or renaming a code is a breaking change.
  *
  * @example
- * errorCodes.ERR_CLOSED // 'the generator is closed'
+ * errorCodes.ERR_CLOSED // 'the object was closed'
  */
 export const errorCodes = {
   ERR_OPTION_UNKNOWN: 'an option, a flag or a property has a name that does not exist',
@@ -22,7 +22,7 @@ export const errorCodes = {
   ERR_CLOCK_BEFORE_EPOCH: 'the clock shows a time before the epoch of the layout',
   ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow to go on',
   ERR_SEQUENCE_OVERFLOW: 'the tick is used up, and the policy does not allow to go on',
-  ERR_CLOSED: 'the generator is closed',
+  ERR_CLOSED: 'the object was closed',
   ERR_NATIVE_UNAVAILABLE: 'the native engine was asked for, and its binary does not load',
   ERR_STATE_UNREACHABLE: 'the state that siblings use cannot be reached from here',
   ERR_STATE_UNAVAILABLE: 'the place where the state is kept does not answer, or does not let it be written',
@@ -36,14 +36,13 @@ export const errorCodes = {
   ERR_STORE_UNAVAILABLE: 'a store fails, or does not answer in time',
   ERR_STORE_INVALID: 'a store, or what it answers, is not what the interface of stores says',
   ERR_STORE_UNSAFE: 'a store is configured so that it forgets what it has acknowledged',
-  ERR_SEGMENT_EXHAUSTED: 'the numbers that were fetched from the store are used up',
+  ERR_EMPTY: 'no number is ready',
   ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
   ERR_COUNTER_OVERFLOW: 'the next count does not fit the digits of its pattern, or the range of counts',
   ERR_PATTERN_INVALID: 'a pattern cannot be read, or would give one text twice',
   ERR_SERVICE_UNAVAILABLE: 'an id service cannot be reached, fails, or does not answer in time',
   ERR_SERVICE_REFUSED: 'an id service refuses what it is asked for',
   ERR_SERVICE_INVALID: 'the answer of an id service cannot be used',
-  ERR_PREFETCH_EMPTY: 'the ids that were fetched from the id service are used up',
   ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
 } as const
 
@@ -162,4 +161,9 @@ export function show(value: unknown): string {
 /** As {@link show}, without what a text says: it may be a URL with a password. */
 export function showNoText(value: unknown): string {
   return typeof value === 'string' ? 'a text' : show(value)
+}
+
+/** Makes the error for a call of an object that was closed. @param object - Names the object: `the counter 'invoices'`. */
+export function closedError(object: string): GraupelError {
+  return new GraupelError('ERR_CLOSED', `${object} was closed; create another one`)
 }

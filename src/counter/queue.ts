@@ -1,4 +1,4 @@
-import { GraupelError } from '../core/errors.js'
+import { closedError, GraupelError } from '../core/errors.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { Pace } from './pace.js'
 import type { Moment } from './period.js'
@@ -176,6 +176,6 @@ export class CounterQueue {
   }
 
   #closedError(): GraupelError {
-    return new GraupelError('ERR_CLOSED', `the counter '${this.#rules.name}' is closed; create another one`)
+    return closedError(`the counter '${this.#rules.name}'`)
   }
 }

@@ -1,5 +1,5 @@
 import { DecimalWriter } from '../codec/index.js'
-import { rangeError } from '../core/errors.js'
+import { closedError, rangeError } from '../core/errors.js'
 import type { EngineKind } from '../engine/choose.js'
 import { type Core, type IdArray, Status } from '../engine/engine.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
@@ -7,7 +7,6 @@ import { statsOf } from '../lease/stats.js'
 import { type CeilingSource, stateFileCeiling } from '../policy/ceiling-wait.js'
 import type { Counters } from '../policy/counters.js'
 import { Queue } from '../policy/queue.js'
-import { closedError } from '../policy/refusal.js'
 import { PolicyRunner } from '../policy/runner.js'
 import { checkCount, checkIdArray, checkSign, isSigned } from './array.js'
 import type { BaseGenerator, NarrowGenerator } from './id-generator.js'
@@ -192,7 +191,7 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
       this.#lastStats = this.stats()
     } finally {
       this.#core.close()
-      this.#queue?.close()
+      this.#queue?.close(this.#closedError())
     }
   }
 
@@ -200,9 +199,13 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
     this.close()
   }
 
+  #closedError(): Error {
+    return closedError(`the generator of node ${this.#settings.node}`)
+  }
+
   #checkArray(array: unknown): asserts array is IdArray {
     checkIdArray(array)
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw this.#closedError()
     const { layout, node } = this.#settings
     if (!isSigned(array, layout)) return
     checkSign(layout, node, this.#core.observe().nowMs)
@@ -234,7 +237,7 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   }
 
   #queued(): Queue {
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw this.#closedError()
     this.#queue ??= new Queue(this.#judged())
     return this.#queue
   }

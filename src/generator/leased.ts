@@ -127,7 +127,7 @@ export class LeasedCore implements CeilingSource {
 export function endedError({ status, node, failure }: Pick<LeaseView, 'status' | 'node' | 'failure'>): GraupelError {
   const [, code, message] = /^(ERR_\w+): (.*)$/s.exec(failure) ?? []
   if (status === 'ended' && message !== undefined) return new GraupelError(code as ErrorCode, message)
-  return new GraupelError('ERR_LEASE_EXPIRED', `the lease of node ${node} was released; acquire another one`)
+  return new GraupelError('ERR_CLOSED', `the lease of node ${node} was released; acquire another one`)
 }
 
 function timeText(ms: number): string {

@@ -101,7 +101,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
 
   /**
    * Gives the node back, for the next process to take at once. Its generators, in all threads, reserve nothing from then on: each
-   * thread hands out what it has reserved in the present tick, if that is left, and then they throw `ERR_LEASE_EXPIRED`. No other
+   * thread hands out what it has reserved in the present tick, if that is left, and then they throw `ERR_CLOSED`. No other
    * process makes those ids. A second call waits for the first one.
    *
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` where the store cannot be told; the node is free when its window has passed.

@@ -1,6 +1,5 @@
 import { platform } from '#platform'
 import type { CeilingWait } from './ceiling-wait.js'
-import { closedError } from './refusal.js'
 import type { PolicyRunner, Task } from './runner.js'
 
 interface Entry {
@@ -51,13 +50,13 @@ export class Queue {
     })
   }
 
-  /** Rejects every call that waits with `ERR_CLOSED`, and cancels the next turn. */
-  close(): void {
+  /** Rejects every call that waits, and cancels the next turn. */
+  close(error: Error): void {
     this.#cancel?.()
     this.#cancel = undefined
     const waiting = this.#entries.splice(0).slice(this.#first)
     this.#first = 0
-    for (const entry of waiting) entry?.reject(closedError())
+    for (const entry of waiting) entry?.reject(error)
   }
 
   #later(ms: number): void {

@@ -1,4 +1,4 @@
-import { type ErrorDetails, GraupelError } from '../core/errors.js'
+import { closedError, type ErrorDetails, GraupelError } from '../core/errors.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
 import type { Layout } from '../layout/index.js'
 import type { Situation } from './judge.js'
@@ -26,9 +26,9 @@ export class Refusals {
    * @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`; the engine's failure where the state was lost
    */
   observe(): Observation {
-    const { layout } = this.#subject
+    const { layout, node } = this.#subject
     const seen = this.#core.observe()
-    if (seen.status === Status.closed) throw closedError()
+    if (seen.status === Status.closed) throw closedError(`the generator of node ${node}`)
     if (seen.status === Status.beforeEpoch) {
       throw new GraupelError(
         'ERR_CLOCK_BEFORE_EPOCH',
@@ -80,11 +80,6 @@ export class Refusals {
     const forgotten = path === '' ? '' : `, which has to be followed by deleting ${path}`
     return `. A clock that was wrong has made ids of ${timeText(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with 'npx graupel state --clean ${memory}'${forgotten}; else use another node`
   }
-}
-
-/** @internal */
-export function closedError(): GraupelError {
-  return new GraupelError('ERR_CLOSED', 'the generator is closed; create another one')
 }
 
 /** @internal */

@@ -51,6 +51,7 @@ async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
   // The process may end while no call waits for the store; while one does, the fetcher keeps it alive.
   const source = sourceOf(choice, { monotonicMs, later: background })
   const fetcher = new Fetcher({
+    name,
     source,
     memory,
     steps,

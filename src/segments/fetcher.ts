@@ -1,11 +1,10 @@
-import type { GraupelError } from '../core/errors.js'
+import { closedError, type GraupelError } from '../core/errors.js'
 import { Waiting } from '../generator/turns.js'
-import { closedError } from '../policy/refusal.js'
 import type { Timing } from '../stores/deadline.js'
 import type { SegmentMemory } from './memory.js'
 import type { Segment, SegmentSource } from './source.js'
 import { fetchAt, nextStep, type Steps } from './steps.js'
-import type { Supply } from './supply.js'
+import { objectOf, type Supply } from './supply.js'
 
 /** Milliseconds before a fetch is tried again that has failed: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 50
@@ -14,6 +13,8 @@ const maxPauseMs = 1000
 const maxTimerMs = 2 ** 31 - 1
 
 export interface FetcherOptions {
+  /** The name of the numbers. */
+  readonly name: string
   readonly source: SegmentSource
   readonly memory: SegmentMemory
   readonly steps: Steps
@@ -76,7 +77,7 @@ export class Fetcher implements Supply {
   }
 
   async arrival(): Promise<void> {
-    if (this.#stop.signal.aborted) throw closedError()
+    if (this.#stop.signal.aborted) throw this.#closedError()
     this.ask()
     if (!this.#isFetching && isFinal(this.#failure)) throw this.#failure
     this.#release ??= this.#stay()
@@ -85,9 +86,9 @@ export class Fetcher implements Supply {
 
   close(): void {
     this.#cancelPause?.()
-    this.#stop.abort(closedError())
+    this.#stop.abort(this.#closedError())
     this.#options.memory.close()
-    this.#settle(closedError())
+    this.#settle(this.#closedError())
   }
 
   async #fetch(perMs: number, pauseMs: number): Promise<void> {
@@ -110,6 +111,10 @@ export class Fetcher implements Supply {
     }
     this.#settle(failure)
     this.#options.onNews(failure)
+  }
+
+  #closedError(): Error {
+    return closedError(objectOf(this.#options.name))
   }
 
   #settle(failure: Error | undefined): void {

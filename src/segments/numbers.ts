@@ -1,9 +1,8 @@
-import { GraupelError, rangeError, typeError } from '../core/errors.js'
+import { closedError, GraupelError, rangeError, typeError } from '../core/errors.js'
 import type { IdArray } from '../engine/engine.js'
 import { checkCount, checkIdArray, isSigned, lengthOf } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
 import { fillInTurn, Turns, type Wait } from '../generator/turns.js'
-import { closedError } from '../policy/refusal.js'
 import type { SegmentHandle } from './handle.js'
 import { makersOf } from './makers.js'
 import type { SegmentMemory } from './memory.js'
@@ -11,7 +10,7 @@ import { writeNumbersOf } from './rows.js'
 import { Run } from './run.js'
 import type { SegmentGenerator } from './segment-generator.js'
 import type { SegmentStats } from './stats.js'
-import type { Supply } from './supply.js'
+import { objectOf, type Supply } from './supply.js'
 
 /** What numbers are made of. */
 export interface NumberParts {
@@ -54,7 +53,7 @@ export class Numbers implements SegmentGenerator {
   }
 
   get handle(): SegmentHandle {
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw this.#closedError()
     this.#run.isShared = true
     return this.#parts.share()
   }
@@ -99,7 +98,7 @@ export class Numbers implements SegmentGenerator {
       name,
       store,
       issued: this.#run.issued,
-      buffered: this.#isClosed ? 0 : left + this.#run.buffered,
+      left: this.#isClosed ? 0 : left + this.#run.allLeft,
       step: memory.step,
       segments: memory.segments,
       failures: memory.failures,
@@ -130,7 +129,7 @@ export class Numbers implements SegmentGenerator {
   /** @throws as `next`, where none is left. */
   #refill(): void {
     const { memory, supply } = this.#parts
-    if (this.#isClosed || memory.isClosed) throw closedError()
+    if (this.#isClosed || memory.isClosed) throw this.#closedError()
     const found = this.#run.refill()
     if (found !== 'some') supply.ask()
     if (found === 'none') throw this.#exhausted()
@@ -148,7 +147,7 @@ export class Numbers implements SegmentGenerator {
   /** Takes more, or waits for the store where none is left. */
   async #refillAsync(wait: Wait): Promise<void> {
     const { memory, supply } = this.#parts
-    if (this.#isClosed || memory.isClosed) throw closedError()
+    if (this.#isClosed || memory.isClosed) throw this.#closedError()
     const found = this.#run.refill()
     if (found !== 'some') supply.ask()
     if (found !== 'none') return
@@ -156,13 +155,13 @@ export class Numbers implements SegmentGenerator {
       await wait(() => supply.arrival())
     } catch (error) {
       // Closed before this call, by its own thread or by the one that fetches: that is told as it is.
-      throw (error as GraupelError).code === 'ERR_CLOSED' ? closedError() : this.#exhausted(error as Error)
+      throw (error as GraupelError).code === 'ERR_CLOSED' ? this.#closedError() : this.#exhausted(error as Error)
     }
   }
 
   #checkArray(array: unknown): asserts array is IdArray {
     checkIdArray(array)
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw this.#closedError()
     const { max } = this.#parts
     if (isSigned(array, { bits: max >= 2n ** 63n ? 64 : 63 })) {
       throw typeError(
@@ -181,17 +180,20 @@ export class Numbers implements SegmentGenerator {
     return count
   }
 
+  #closedError(): Error {
+    return closedError(objectOf(this.#parts.name))
+  }
+
   #exhausted(failure = this.#parts.supply.failure): Error {
     const { name, store } = this.#parts
     if ((failure as GraupelError | undefined)?.code === 'ERR_SEGMENT_OVERFLOW') {
       return rangeError('ERR_SEGMENT_OVERFLOW', (failure as Error).message)
     }
-    const why =
+    const object = objectOf(name)
+    const text =
       failure === undefined
-        ? 'and the next ones are on their way: let the event loop have a turn, await nextAsync(), or fetch more at once by step'
-        : `and the store '${store}' gives no others: ${failure.message}`
-    return new GraupelError('ERR_SEGMENT_EXHAUSTED', `the numbers of '${name}' that were fetched are used up, ${why}`, {
-      cause: failure,
-    })
+        ? `${object} has no number ready: the next numbers come in a later turn of the event loop; await nextAsync()`
+        : `${object} has no number ready, because the store '${store}' gives none: ${failure.message}`
+    return new GraupelError('ERR_EMPTY', text, { cause: failure })
   }
 }

@@ -46,7 +46,7 @@ export interface SegmentOptions {
    *
    * @default 900 000
    */
-  segmentMs?: number
+  batchMs?: number
   /** Which part of a segment is used up when the next is fetched: from 0 to 1. Sooner where the rest would last for less than five calls. @default 0.8 */
   prefetchAt?: number
   /**
@@ -77,7 +77,7 @@ const optionNames: readonly string[] = [
   'step',
   'minStep',
   'maxStep',
-  'segmentMs',
+  'batchMs',
   'prefetchAt',
   'failoverGap',
   'callTimeoutMs',
@@ -178,7 +178,7 @@ function stepsOf(options: SegmentOptions, callTimeoutMs: number): Steps {
     first: isOfTable ? undefined : first,
     least: isOfTable && options.minStep === undefined ? undefined : least,
     most: wholeFrom('maxStep', options.maxStep, Math.max(usualMaxStep, least, first), isOfTable ? least : first, most),
-    segmentMs: millisecondsFrom('segmentMs', options.segmentMs, 900_000, 1, 86_400_000),
+    batchMs: millisecondsFrom('batchMs', options.batchMs, 900_000, 1, 86_400_000),
     prefetchAt,
     leadMs: leadCalls * callTimeoutMs,
   }

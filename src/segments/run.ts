@@ -35,7 +35,7 @@ export class Run {
   }
 
   /** How many numbers this thread still has. */
-  get buffered(): number {
+  get allLeft(): number {
     return this.left + (this.#rest?.count ?? 0)
   }
 
@@ -70,7 +70,7 @@ export class Run {
 
   /** Gives up what is left. */
   drop(): void {
-    this.#taken -= this.buffered
+    this.#taken -= this.allLeft
     this.left = 0
     this.#rest = undefined
   }

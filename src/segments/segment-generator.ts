@@ -25,7 +25,7 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
   /**
    * Makes one number, larger than those that this generator has made before.
    *
-   * @throws GraupelError `ERR_SEGMENT_EXHAUSTED`, `ERR_CLOSED`; RangeError `ERR_SEGMENT_OVERFLOW`. Nothing is issued then.
+   * @throws GraupelError `ERR_EMPTY`, `ERR_CLOSED`; RangeError `ERR_SEGMENT_OVERFLOW`. Nothing is issued then.
    */
   next(this: void): bigint
   /** Makes one number as a JavaScript number. @throws as `next`; RangeError `ERR_NUMBER_UNSAFE` above 2^53 - 1. */

@@ -7,7 +7,7 @@ export interface SegmentStats {
   /** Numbers that this generator has made. */
   issued: number
   /** Numbers that can be made without the store, by all threads together and by this generator. */
-  buffered: number
+  left: number
   /** How many are fetched the next time. */
   step: number
   /** Segments that were fetched. */

@@ -6,7 +6,7 @@ export interface Steps {
   readonly least: number | undefined
   readonly most: number
   /** How long a segment should last. */
-  readonly segmentMs: number
+  readonly batchMs: number
   /** Which part of a segment is used when the next one is fetched. */
   readonly prefetchAt: number
   /** The next one is fetched at the latest when the rest lasts for this time. */
@@ -21,10 +21,10 @@ export interface Steps {
 export function nextStep(
   step: number,
   lastedMs: number,
-  { least, most, segmentMs }: Pick<Steps, 'least' | 'most' | 'segmentMs'>,
+  { least, most, batchMs }: Pick<Steps, 'least' | 'most' | 'batchMs'>,
 ): number {
-  if (lastedMs < segmentMs) return Math.min(step * 2, most)
-  if (lastedMs >= 2 * segmentMs) return Math.max(Math.floor(step / 2), least ?? step)
+  if (lastedMs < batchMs) return Math.min(step * 2, most)
+  if (lastedMs >= 2 * batchMs) return Math.max(Math.floor(step / 2), least ?? step)
   return step
 }
 

@@ -12,3 +12,8 @@ export interface Supply {
   readonly failure: Error | undefined
   close(): void
 }
+
+/** Names a segment generator in messages. */
+export function objectOf(name: string): string {
+  return `the segment generator '${name}'`
+}

@@ -1,11 +1,10 @@
-import { type ErrorCode, errorCodes, GraupelError, rangeError } from '../core/errors.js'
+import { closedError, type ErrorCode, errorCodes, GraupelError, rangeError } from '../core/errors.js'
 import { Waiting } from '../generator/turns.js'
-import { closedError } from '../policy/refusal.js'
 import type { Timing } from '../stores/deadline.js'
 import type { Fetcher } from './fetcher.js'
 import type { SegmentHandle } from './handle.js'
 import type { SegmentMemory } from './memory.js'
-import type { Supply } from './supply.js'
+import { objectOf, type Supply } from './supply.js'
 
 /** Messages between the thread that fetches and the others. The numbers themselves are in shared memory. */
 type Message =
@@ -110,7 +109,7 @@ export class RemoteSupply implements Supply {
   }
 
   arrival(): Promise<void> {
-    if (this.#isClosed || this.#memory.isClosed) return Promise.reject(closedError())
+    if (this.#isClosed || this.#memory.isClosed) return Promise.reject(this.#closedError())
     this.ask()
     const news = this.#waiting.wait()
     if (this.#cancelLook === undefined) this.#lookLater()
@@ -154,7 +153,11 @@ export class RemoteSupply implements Supply {
   #end(): void {
     this.#isClosed = true
     this.#channel.close()
-    this.#settle(closedError())
+    this.#settle(this.#closedError())
+  }
+
+  #closedError(): Error {
+    return closedError(objectOf(this.#handle.name))
   }
 
   #settle(failure: Error | undefined): void {

@@ -56,7 +56,7 @@ async function starved() {
     await gate
     return fetch(at)
   }
-  const ids = await connect({ url, count: 10, maxCount: 10, refillAt: 1, maxWaitMs: 60_000, fetch: gated })
+  const ids = await connect({ url, count: 10, maxCount: 10, prefetchAt: 1, maxWaitMs: 60_000, fetch: gated })
   gate = new Promise((resolve) => {
     release = resolve
   })
@@ -275,7 +275,7 @@ test('an array whose class has a set of its own gets no id that another call has
 
 test('close() in a fillAsync says how far it came, and its late ids go nowhere', async () => {
   const service = await fakeService()
-  const ids = await connect({ url: service.url, count: 10, maxCount: 10, refillAt: 1 })
+  const ids = await connect({ url: service.url, count: 10, maxCount: 10, prefetchAt: 1 })
   let give = () => {}
   service.script = (_, __, answer) => {
     give = answer

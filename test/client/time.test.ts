@@ -42,7 +42,7 @@ describe('ids that were fetched too long ago', () => {
     await time.until(time.sleep(60_000))
     expect(client.stats()).toMatchObject({ left: 0, dropped: 100 })
     expect(state.asked).toHaveLength(1)
-    expect(() => client.next()).toThrow(expect.objectContaining({ code: 'ERR_PREFETCH_EMPTY' }))
+    expect(() => client.next()).toThrow(expect.objectContaining({ code: 'ERR_EMPTY' }))
     await time.until(time.sleep(30))
     expect(client.take(100)).toHaveLength(100)
   })
@@ -67,7 +67,7 @@ describe('ids that were fetched too long ago', () => {
       client.next()
     }
     state.wallMs += 3_600_000
-    expect(() => client.next()).toThrow(expect.objectContaining({ code: 'ERR_PREFETCH_EMPTY' }))
+    expect(() => client.next()).toThrow(expect.objectContaining({ code: 'ERR_EMPTY' }))
     expect(client.stats()).toMatchObject({ issued: 3, dropped: 997 })
   })
 
@@ -92,7 +92,7 @@ test('ids that were too old when they came are asked for again, with pauses, and
 test('the next batch comes before the last is used up, however long a request takes', async () => {
   const { time, state, connect } = world()
   state.takesMs = 300
-  const client = await connect({ count: 100, refillAt: 1, refillMs: 1000 })
+  const client = await connect({ count: 100, prefetchAt: 1, batchMs: 1000 })
   // One id a millisecond: first as the batches grow, then without a gap.
   for (let i = 0; i < 3000; i++) {
     await time.until(time.sleep(1))

@@ -94,9 +94,9 @@ describe.each(engines)('a lease with the %s engine', (engine) => {
     const last = ids.take(10_000).at(-1) as bigint
     await lease.release()
     await lease.release()
-    expect(lease.signal.reason).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
-    expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
-    expect(caught(() => createGenerator({ lease, engine }))).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
+    expect(lease.signal.reason).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(caught(() => createGenerator({ lease, engine }))).toMatchObject({ code: 'ERR_CLOSED' })
     await using next = await acquireLease({ store, layout, namespace, node: { worker: 0 }, acquireTimeoutMs: 0 })
     expect(createGenerator({ lease: next, engine }).next()).toBeGreaterThan(last)
   })

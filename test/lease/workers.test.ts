@@ -74,7 +74,7 @@ describe.each(engines)('threads that have the handle of a lease, on the %s engin
     delete outage.error
     await until(async () => (await ask('wait')).made.length === 1)
     await lease.release()
-    expect(await ask('one')).toMatchObject({ code: 'ERR_LEASE_EXPIRED', message: expect.stringMatching(/released/) })
+    expect(await ask('one')).toMatchObject({ code: 'ERR_CLOSED', message: expect.stringMatching(/released/) })
   })
 
   it('never use a node again that was given back, whatever they do at that moment', async () => {

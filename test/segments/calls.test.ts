@@ -26,7 +26,7 @@ describe('the calls of a generator of segments', () => {
     const taken: bigint[] = []
     for (const number of numbers) if (taken.push(number) === 2) break
     expect(taken).toEqual([13n, 14n])
-    expect(numbers.stats()).toMatchObject({ issued: 14, buffered: 986 })
+    expect(numbers.stats()).toMatchObject({ issued: 14, left: 986 })
   })
 
   it('need no this', async () => {
@@ -80,10 +80,12 @@ describe('the calls of a generator of segments', () => {
   it('say what to do where the event loop had no turn, and how much was filled', async () => {
     using numbers = await generatorOf({ step: 10 })
     const error = caught(() => numbers.take(25))
-    expect(error).toMatchObject({ name: 'GraupelError', code: 'ERR_SEGMENT_EXHAUSTED', filled: 10 })
-    expect(error.message).toMatch(/^the numbers of 'orders' that were fetched are used up, .* let the event loop have/)
+    expect(error).toMatchObject({ name: 'GraupelError', code: 'ERR_EMPTY', filled: 10 })
+    expect(error.message).toMatch(
+      /^the segment generator 'orders' has no number ready: .* turn of the event loop; await nextAsync/,
+    )
     expect(error.cause).toBeUndefined()
-    expect(numbers.stats()).toMatchObject({ issued: 10, buffered: 0, failure: '' })
+    expect(numbers.stats()).toMatchObject({ issued: 10, left: 0, failure: '' })
     expect(await numbers.nextAsync()).toBe(11n)
   })
 
@@ -131,7 +133,7 @@ describe('the last number', () => {
     const numbers = await generatorOf(options)
     expect(Array.from({ length: 5 }, () => numbers.next())).toEqual(from(last - 6n, 5))
     expect(await numbers.nextAsync()).toBe(last - 1n)
-    expect(numbers.stats()).toMatchObject({ buffered: 1, segments: 2 })
+    expect(numbers.stats()).toMatchObject({ left: 1, segments: 2 })
     await turn()
     expect(numbers.next()).toBe(last)
     await turn()
@@ -142,7 +144,7 @@ describe('the last number', () => {
     await expect(numbers.nextAsync()).rejects.toMatchObject(expected)
     expect(caught(() => numbers.take(1))).toMatchObject({ ...expected, filled: 0 })
     await expect(numbers.fillAsync(new BigUint64Array(1))).rejects.toMatchObject({ ...expected, filled: 0 })
-    expect(numbers.stats()).toMatchObject({ issued: 7, buffered: 0, failure: expect.stringMatching(/max is/) })
+    expect(numbers.stats()).toMatchObject({ issued: 7, left: 0, failure: expect.stringMatching(/max is/) })
   })
 
   it('is told by fill, fillAsync and take with how many fitted', async () => {
@@ -215,35 +217,35 @@ describe('what a generator shows of itself', () => {
   it('are exact statistics, in each state', async () => {
     const numbers = await generatorOf({ step: 10, prefetchAt: 0.5 })
     const counts = () => {
-      const { issued, buffered, segments, step } = numbers.stats()
-      return { issued, buffered, segments, step }
+      const { issued, left, segments, step } = numbers.stats()
+      return { issued, left, segments, step }
     }
-    expect(counts()).toEqual({ issued: 0, buffered: 10, segments: 1, step: 10 })
+    expect(counts()).toEqual({ issued: 0, left: 10, segments: 1, step: 10 })
     numbers.take(5)
-    expect(counts()).toEqual({ issued: 5, buffered: 5, segments: 1, step: 10 })
+    expect(counts()).toEqual({ issued: 5, left: 5, segments: 1, step: 10 })
     numbers.next()
-    expect(counts()).toEqual({ issued: 6, buffered: 4, segments: 1, step: 20 })
+    expect(counts()).toEqual({ issued: 6, left: 4, segments: 1, step: 20 })
     await turn()
-    expect(counts()).toEqual({ issued: 6, buffered: 24, segments: 2, step: 20 })
+    expect(counts()).toEqual({ issued: 6, left: 24, segments: 2, step: 20 })
     const made = numbers.take(24)
     expect(isAscending(made)).toBe(true)
-    expect(counts()).toMatchObject({ issued: 30, buffered: 0, segments: 2 })
+    expect(counts()).toMatchObject({ issued: 30, left: 0, segments: 2 })
     await numbers.nextAsync()
     const before = counts()
     expect(before).toMatchObject({ issued: 31, segments: 3 })
     numbers.close()
-    expect(counts()).toEqual({ ...before, buffered: 0 })
+    expect(counts()).toEqual({ ...before, left: 0 })
   })
 
   it('count what lies beyond 2^32 of a run', async () => {
     const numbers = await generatorOf({ start: 2n ** 32n - 2n, step: 10, prefetchAt: 1 })
     numbers.next()
-    expect(numbers.stats()).toMatchObject({ issued: 1, buffered: 9 })
+    expect(numbers.stats()).toMatchObject({ issued: 1, left: 9 })
     numbers.take(3)
-    expect(numbers.stats()).toMatchObject({ issued: 4, buffered: 6 })
+    expect(numbers.stats()).toMatchObject({ issued: 4, left: 6 })
     const closed = await generatorOf({ start: 2n ** 32n - 2n, step: 10, prefetchAt: 1 })
     closed.next()
     closed.close()
-    expect(closed.stats()).toMatchObject({ issued: 1, buffered: 0 })
+    expect(closed.stats()).toMatchObject({ issued: 1, left: 0 })
   })
 })

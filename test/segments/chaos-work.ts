@@ -22,7 +22,7 @@ export function segmentsOf(processes: number): Work {
         step: pick([10, 50, 200]),
         minStep: 10,
         maxStep,
-        segmentMs: pick([200, 1000]),
+        batchMs: pick([200, 1000]),
         prefetchAt: pick([0, 0.5, 0.8, 1]),
         callTimeoutMs: pick([200, 500, 1000]),
         // More than all of them make from a copy of the store to the moment in which it is brought back.

@@ -16,7 +16,7 @@ describe('the next segment', () => {
     if (used > 0) numbers.take(used)
     expect(takes).toEqual([])
     if (used < 10) numbers.next()
-    else expect(caught(() => numbers.next()).code).toBe('ERR_SEGMENT_EXHAUSTED')
+    else expect(caught(() => numbers.next()).code).toBe('ERR_EMPTY')
     if (used < 9) numbers.take(9 - used)
     await attempt().give()
     expect(numbers.stats()).toMatchObject({ segments: 2, failures: 0 })
@@ -50,7 +50,7 @@ describe('the next segment', () => {
 })
 
 describe('the step', () => {
-  const steps: Steps = { first: 10, least: 10, most: 80, segmentMs: 1000, prefetchAt: 0.8, leadMs: 0 }
+  const steps: Steps = { first: 10, least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0 }
 
   it('is doubled, kept or halved by how long a segment lasted', () => {
     const cases = [999, 1000, 1999, 2000, Number.POSITIVE_INFINITY].map((lastedMs) => nextStep(40, lastedMs, steps))
@@ -98,7 +98,7 @@ describe('the step', () => {
 
   it('is that of the table at first, where there is one', async () => {
     const { numbers, attempt, pass } = await heldNumbers({ first: undefined, least: undefined, most: 5 })
-    expect(numbers.stats()).toMatchObject({ step: 10, buffered: 10 })
+    expect(numbers.stats()).toMatchObject({ step: 10, left: 10 })
     numbers.take(8)
     await pass(1)
     numbers.next()
@@ -123,10 +123,10 @@ describe('a store that is away', () => {
     expect(numbers.next()).toBe(10n)
     for (let i = 0; i < 2; i++) {
       const error = caught(() => numbers.next())
-      expect(error).toMatchObject({ name: 'GraupelError', code: 'ERR_SEGMENT_EXHAUSTED', cause: refused })
-      expect(error.message).toMatch(/'orders' .* the store 'held' gives no others: connection refused$/)
+      expect(error).toMatchObject({ name: 'GraupelError', code: 'ERR_EMPTY', cause: refused })
+      expect(error.message).toMatch(/'orders' .* the store 'held' gives none: connection refused$/)
     }
-    expect(numbers.stats()).toMatchObject({ failures: 8, failure: 'connection refused', buffered: 0 })
+    expect(numbers.stats()).toMatchObject({ failures: 8, failure: 'connection refused', left: 0 })
     await attempt().give()
     expect(numbers.next()).toBe(11n)
     expect(numbers.stats()).toMatchObject({ failures: 8, failure: '' })
@@ -152,7 +152,7 @@ describe('a store that is away', () => {
     numbers.take(10)
     const first = numbers.nextAsync().catch((error) => error)
     await attempt().fail(refused)
-    expect(await first).toMatchObject({ code: 'ERR_SEGMENT_EXHAUSTED', cause: refused })
+    expect(await first).toMatchObject({ code: 'ERR_EMPTY', cause: refused })
     let isSettled = false
     const second = numbers.nextAsync().finally(() => {
       isSettled = true
@@ -171,7 +171,7 @@ describe('a store that is away', () => {
     await pass(1_000_000)
     expect(numbers.next()).toBe(10n)
     const error = caught(() => numbers.next())
-    expect(error.message).toMatch(/the next ones are on their way/)
+    expect(error.message).toMatch(/the next numbers come in a later turn/)
     const waiting = numbers.nextAsync()
     await one.give()
     expect(await waiting).toBe(11n)
@@ -195,7 +195,7 @@ describe('a store that is away', () => {
     numbers.take(10)
     const mismatch = new GraupelError('ERR_STATE_MISMATCH', 'the record is of a counter')
     await attempt().fail(mismatch)
-    expect(caught(() => numbers.next())).toMatchObject({ code: 'ERR_SEGMENT_EXHAUSTED', cause: mismatch })
+    expect(caught(() => numbers.next())).toMatchObject({ code: 'ERR_EMPTY', cause: mismatch })
     await pass(100)
     await attempt().give()
     expect(numbers.next()).toBe(11n)
@@ -209,6 +209,6 @@ describe('a store that is away', () => {
     expect(one.signal?.aborted).toBe(true)
     await one.give()
     expect(news).toEqual([])
-    expect(numbers.stats()).toMatchObject({ segments: 1, buffered: 0, issued: 9 })
+    expect(numbers.stats()).toMatchObject({ segments: 1, left: 0, issued: 9 })
   })
 })

@@ -44,11 +44,12 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
       }),
   }
   const memory = SegmentMemory.make(1)
-  const steps = { first: 10, least: 10, most: 80, segmentMs: 1000, prefetchAt: 0.8, leadMs: 0, ...given }
+  const steps = { first: 10, least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0, ...given }
   const later = time.later.bind(time)
   // Which of the timers let the process end.
   let background = 0
   const fetcher = new Fetcher({
+    name: 'orders',
     source,
     memory,
     steps,

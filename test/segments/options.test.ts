@@ -47,7 +47,7 @@ describe('an option of createSegmentGenerator that is wrong', () => {
     ['prefetchAt NaN', { prefetchAt: Number.NaN }, 'RangeError', /prefetchAt is NaN/],
     ['prefetchAt 2', { prefetchAt: 2 }, 'RangeError', /prefetchAt is 2; .* from 0 to 1/],
     ['prefetchAt as text', { prefetchAt: '0.8' }, 'TypeError', /prefetchAt is '0.8'/],
-    ['segmentMs 0', { segmentMs: 0 }, 'RangeError', /segmentMs is 0; .* from 1 to 86400000/],
+    ['batchMs 0', { batchMs: 0 }, 'RangeError', /batchMs is 0; .* from 1 to 86400000/],
     ['a negative failoverGap', { failoverGap: -1 }, 'RangeError', /failoverGap is -1/],
     ['half a failoverGap', { failoverGap: 0.5 }, 'RangeError', /failoverGap is 0.5/],
     ['callTimeoutMs 0', { callTimeoutMs: 0 }, 'RangeError', /callTimeoutMs is 0/],
@@ -120,7 +120,7 @@ describe('the defaults', () => {
   it('begin at 1, with 1000 numbers, up to 2^63 - 1', async () => {
     using numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
     expect(numbers.next()).toBe(1n)
-    expect(numbers.stats()).toMatchObject({ name: 'orders', store: 'memory', step: 1000, issued: 1, buffered: 999 })
+    expect(numbers.stats()).toMatchObject({ name: 'orders', store: 'memory', step: 1000, issued: 1, left: 999 })
     expect(numbers.handle.max).toBe(2n ** 63n - 1n)
   })
 

@@ -21,8 +21,8 @@ describe('a process', () => {
   })
 
   it.concurrent.each([
-    ['for a store that hangs', 'waiting', 'ERR_SEGMENT_EXHAUSTED ERR_STORE_UNAVAILABLE\ndone'],
-    ['for a fetch that had begun before', 'waitingLate', 'ERR_SEGMENT_EXHAUSTED ERR_STORE_UNAVAILABLE\ndone'],
+    ['for a store that hangs', 'waiting', 'ERR_EMPTY ERR_STORE_UNAVAILABLE\ndone'],
+    ['for a fetch that had begun before', 'waitingLate', 'ERR_EMPTY ERR_STORE_UNAVAILABLE\ndone'],
     ['for the next attempt', 'waitingForRetry', '11n\ndone'],
   ])('stays alive while nextAsync waits %s', async (_, which, output) => {
     expect(await outputOf(which)).toBe(output)

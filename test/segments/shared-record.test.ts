@@ -48,11 +48,11 @@ describe('generators that share a record', () => {
     }
     expect(made.map(isAscending)).toEqual([true, true, true, true])
     expect(duplicatesAmong(arraysOf(made))).toBe(0)
-    // All that was fetched: made, or buffered still.
-    const buffered = shared.reduce((sum, numbers) => sum + numbers.stats().buffered, 0)
-    for (const [i, numbers] of shared.entries()) made[i]?.push(...numbers.take(numbers.stats().buffered))
+    // All that was fetched: made, or left.
+    const left = shared.reduce((sum, numbers) => sum + numbers.stats().left, 0)
+    for (const [i, numbers] of shared.entries()) made[i]?.push(...numbers.take(numbers.stats().left))
     const all = union(made)
-    expect(all.length).toBe(400 + buffered)
+    expect(all.length).toBe(400 + left)
     expect(all).toEqual(all.map((_, i) => BigInt(i + 1)))
   })
 

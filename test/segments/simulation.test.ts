@@ -23,7 +23,7 @@ const numbering = {
   offset: 0,
   step: 8,
   maxStep: 8,
-  segmentMs: 1000,
+  batchMs: 1000,
   prefetchAt: 0.8,
   failoverGap: 1_000_000,
 }
@@ -84,7 +84,7 @@ describeWorld(loadWorld, reportOf, {
 
 describe('the judge', () => {
   const judge = () => {
-    const numbering = { start: 1, max: 100, stride: 3, offset: 1, step: 1, maxStep: 1, segmentMs: 1, prefetchAt: 1 }
+    const numbering = { start: 1, max: 100, stride: 3, offset: 1, step: 1, maxStep: 1, batchMs: 1, prefetchAt: 1 }
     const of = new Judge({ numbering: { ...numbering, failoverGap: 10 } }, () => {})
     of.applied(90n)
     return of

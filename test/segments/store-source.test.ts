@@ -14,7 +14,7 @@ async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
   const numbers = await createSegmentGenerator({ store, name, step: 10, maxStep: 10, prefetchAt: 1, ...options })
   const segment = async () => {
     const first = await numbers.nextAsync()
-    numbers.take(numbers.stats().buffered)
+    numbers.take(numbers.stats().left)
     return first
   }
   return { numbers, name, segment }
@@ -65,7 +65,7 @@ describe('a segment of a store', () => {
       hasWritten = true
       throw reset
     }
-    await expect(segment()).rejects.toMatchObject({ code: 'ERR_SEGMENT_EXHAUSTED', message: /it is not known whether/ })
+    await expect(segment()).rejects.toMatchObject({ code: 'ERR_EMPTY', message: /it is not known whether/ })
     world.before = world.after = () => {}
     expect(await segment()).toBe(21n)
     expect(eventsOf(numbers.name).map(({ type }) => type)).toEqual(['failed'])
@@ -238,7 +238,7 @@ describe('the record of a name that is not that of segments', () => {
     await world.put(name, json({ kind: 'counter', name }))
     expect(numbers.take(10)).toHaveLength(10)
     await expect(segment()).rejects.toMatchObject({
-      code: 'ERR_SEGMENT_EXHAUSTED',
+      code: 'ERR_EMPTY',
       cause: { code: 'ERR_STATE_MISMATCH' },
     })
     expect(caught(() => numbers.next()).cause).toMatchObject({ code: 'ERR_STATE_MISMATCH' })

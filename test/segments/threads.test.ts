@@ -64,11 +64,11 @@ describe('threads that have the handle of a generator', () => {
       // With what the threads and the memory have left, there is no hole.
       const left = await Promise.all(
         threads.map(async ({ ask }, i) => {
-          const own = (each[i] as SegmentStats).buffered - numbers.stats().buffered
+          const own = (each[i] as SegmentStats).left - numbers.stats().left
           return ask('take', own)
         }),
       )
-      const rest = numbers.take(numbers.stats().buffered)
+      const rest = numbers.take(numbers.stats().left)
       const all = [...made, ...left, rest].flat().sort((a, b) => (a < b ? -1 : 1))
       expect(all).toEqual(all.map((_, i) => BigInt(i + 1)))
       numbers.close()
@@ -159,7 +159,7 @@ describe('threads whose generator does not fetch', () => {
     const { numbers, outage, thread } = await generatorWith()
     outage.error = new Error('connection refused')
     await thread.ask('take', 2)
-    const expected = { code: 'ERR_SEGMENT_EXHAUSTED', cause: 'ERR_STORE_UNAVAILABLE' }
+    const expected = { code: 'ERR_EMPTY', cause: 'ERR_STORE_UNAVAILABLE' }
     await expect(thread.ask('wait')).rejects.toMatchObject({
       ...expected,
       message: expect.stringContaining('connection refused'),
@@ -185,7 +185,7 @@ describe('threads whose generator does not fetch', () => {
     outage.hangs = true
     await thread.ask('take', 2)
     await expect(thread.ask('wait')).rejects.toMatchObject({
-      code: 'ERR_SEGMENT_EXHAUSTED',
+      code: 'ERR_EMPTY',
       cause: 'ERR_STORE_UNAVAILABLE',
       message: expect.stringContaining('did not answer within 100 ms'),
     })
@@ -201,14 +201,14 @@ describe('threads whose generator does not fetch', () => {
     numbers.close()
     expect(await waiting).toMatchObject({ code: 'ERR_CLOSED' })
     await expect(thread.ask('next')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
-    expect(await thread.stats()).toMatchObject({ buffered: 0, issued: 2 })
+    expect(await thread.stats()).toMatchObject({ left: 0, issued: 2 })
   })
 
   it('have nothing left that can be made, once it is closed', async () => {
     const { numbers, thread } = await generatorWith({ step: 100, maxStep: 100 })
     numbers.close()
     await expect(thread.ask('next')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
-    expect(await thread.stats()).toMatchObject({ buffered: 0, issued: 0 })
+    expect(await thread.stats()).toMatchObject({ left: 0, issued: 0 })
   })
 
   it.each([
@@ -220,10 +220,10 @@ describe('threads whose generator does not fetch', () => {
     using numbers = await createSegmentGenerator({ handle })
     expect(numbers.next()).toBe(1n)
     await stop(owner)
-    const used = numbers.stats().buffered
+    const used = numbers.stats().left
     numbers.take(used)
     const error = await numbers.nextAsync().catch((reason) => reason)
-    expect(error).toMatchObject({ code: 'ERR_SEGMENT_EXHAUSTED', cause: { code: 'ERR_STATE_UNREACHABLE' } })
+    expect(error).toMatchObject({ code: 'ERR_EMPTY', cause: { code: 'ERR_STATE_UNREACHABLE' } })
     expect(error.message).toMatch(
       /the thread that fetches .* does not answer; it has ended, or its event loop is blocked/,
     )

@@ -97,8 +97,8 @@ describe('calls that wait', () => {
     const outcomes = await settled
     expect(gate.reads - reads).toBeLessThanOrEqual(1)
     for (const { reason } of outcomes as PromiseRejectedResult[]) {
-      expect(reason).toMatchObject({ name: 'GraupelError', code: 'ERR_SEGMENT_EXHAUSTED' })
-      expect(reason.message).toMatch(/the store 'memory' gives no others: .*connection refused/)
+      expect(reason).toMatchObject({ name: 'GraupelError', code: 'ERR_EMPTY' })
+      expect(reason.message).toMatch(/the store 'memory' gives none: .*connection refused/)
       expect(reason.cause).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', cause: error })
     }
     expect(numbers.stats()).toMatchObject({ failures: 1, failure: expect.stringContaining('connection refused') })
@@ -112,7 +112,7 @@ describe('calls that wait', () => {
     const { numbers, gate } = await generatorWithGate()
     gate.error = new Error('connection refused')
     const array = new BigUint64Array(6)
-    await expect(numbers.fillAsync(array)).rejects.toMatchObject({ code: 'ERR_SEGMENT_EXHAUSTED', filled: 4 })
+    await expect(numbers.fillAsync(array)).rejects.toMatchObject({ code: 'ERR_EMPTY', filled: 4 })
     expect([...array]).toEqual([1n, 2n, 3n, 4n, 0n, 0n])
   })
 })
@@ -135,7 +135,7 @@ describe('close', () => {
     expect(caught(() => call(numbers))).toMatchObject({ name: 'GraupelError', code: 'ERR_CLOSED' })
     await expect(numbers.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     await expect(numbers.fillAsync(new BigUint64Array(0))).rejects.toMatchObject({ code: 'ERR_CLOSED' })
-    expect(numbers.stats()).toMatchObject({ issued: 1, buffered: 0 })
+    expect(numbers.stats()).toMatchObject({ issued: 1, left: 0 })
   })
 
   it('rejects all that wait, at once', async () => {
@@ -148,14 +148,14 @@ describe('close', () => {
     expect(await Promise.all(outcomes)).toEqual(['ERR_CLOSED', 'ERR_CLOSED', 'ERR_CLOSED'])
     gate.open()
     await turn()
-    expect(numbers.stats()).toMatchObject({ issued: 4, buffered: 0, segments: 1, failures: 0 })
+    expect(numbers.stats()).toMatchObject({ issued: 4, left: 0, segments: 1, failures: 0 })
   })
 
   it('rejects what waits for the pause after a failure, and nothing is tried again', async () => {
     const { numbers, gate } = await generatorWithGate()
     numbers.take(4)
     gate.error = new Error('connection refused')
-    expect(await outcome(numbers.nextAsync())).toBe('ERR_SEGMENT_EXHAUSTED')
+    expect(await outcome(numbers.nextAsync())).toBe('ERR_EMPTY')
     const waiting = outcome(numbers.nextAsync())
     await turn()
     numbers.close()

@@ -22,7 +22,7 @@ test('ids and numbers are counted by their kind and their layout or name', async
   expect(await seriesOf(app, 'graupel_ids_total{kind="counter",name="invoices \\"2026\\""}')).toBe(7)
   expect(await seriesOf(app, 'graupel_counter_writes_total{name="invoices \\"2026\\""}')).toBe(1)
   expect(await seriesOf(app, 'graupel_segment_fetches_total{name="orders"}')).toBeGreaterThan(0)
-  expect(await seriesOf(app, 'graupel_segment_numbers_left{name="orders"}')).toBe(segment.stats().buffered)
+  expect(await seriesOf(app, 'graupel_segment_numbers_left{name="orders"}')).toBe(segment.stats().left)
 })
 
 test('requests are counted by the pattern of their route, so that paths of clients make no series', async () => {

@@ -167,7 +167,7 @@ it('numbers go on while the store is away until they are used up, and come back 
   faulty.isAway = true
   for (let i = 0; i < 6; i++) given.push(...(await numbersOf(`${url}/v1/segments/orders`)))
   const problem = await problemOf(`${url}/v1/segments/orders`)
-  expect(problem).toMatchObject({ status: 503, code: 'ERR_SEGMENT_EXHAUSTED', retryAfter: '1' })
+  expect(problem).toMatchObject({ status: 503, code: 'ERR_EMPTY', retryAfter: '1' })
   expect(problem.detail).not.toContain('10.1.2.3')
   faulty.isAway = false
   await until(async () => (await fetch(`${url}/v1/segments/orders`)).status === 200)

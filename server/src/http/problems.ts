@@ -21,7 +21,7 @@ export const statuses = {
   ERR_STATE_UNAVAILABLE: 503,
   ERR_STORE_UNAVAILABLE: 503,
   ERR_STORE_INVALID: 503,
-  ERR_SEGMENT_EXHAUSTED: 503,
+  ERR_EMPTY: 503,
   ERR_OVERLOADED: 503,
   ERR_CLOSED: 503,
   ERR_SEGMENT_OVERFLOW: 409,
@@ -91,7 +91,7 @@ const hidden: Partial<Record<ProblemCode, string>> = {
   ERR_STATE_UNAVAILABLE: 'the service cannot reach what its node keeps on this host; try again later',
   ERR_STORE_UNAVAILABLE: 'the store does not answer; try again later',
   ERR_STORE_INVALID: 'the store does not answer as it should; try again later',
-  ERR_SEGMENT_EXHAUSTED: 'the numbers that were fetched are used up, and the store does not answer; try again later',
+  ERR_EMPTY: 'the numbers that were fetched are used up, and the store does not answer; try again later',
   ERR_STATE_MISMATCH:
     'what the store has under this name was made by other options, or is something else; use another name',
   ERR_INTERNAL: 'the service has failed; its log says why',

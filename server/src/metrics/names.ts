@@ -11,7 +11,7 @@ export function segmentFamilies(segments: Made<SegmentGenerator>): Family[] {
     gauge(
       'graupel_segment_numbers_left',
       'Numbers that can be made without the store.',
-      all.map(([labels, { buffered }]) => [labels, buffered]),
+      all.map(([labels, { left }]) => [labels, left]),
     ),
     gauge(
       'graupel_segment_step',

@@ -27,7 +27,7 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     path: namePath('what is numbered', 'orders'),
     query: parameters,
     answers: { 200: numbersAnswer('number', maxCount, ['1', '2']) },
-    problems: [...nameProblems, 'ERR_SEGMENT_EXHAUSTED', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
+    problems: [...nameProblems, 'ERR_EMPTY', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
   })
   // Before the other: Fastify would make one that answers as GET, and uses numbers up.
   app.head('/v1/segments/:name', (request, reply) => {

@@ -36,7 +36,13 @@ import { layout, nodes } from './chaos-layout.js'
 const expected = ['ERR_NODES_EXHAUSTED', 'ERR_CLOCK_SKEW', 'ERR_STORE_UNAVAILABLE', 'ERR_LEASE_EXPIRED']
 
 /** What a call of a generator may end with. */
-const expectedOfCalls = ['ERR_LEASE_EXPIRED', 'ERR_CLOCK_ROLLBACK', 'ERR_SEQUENCE_OVERFLOW', 'ERR_NODES_EXHAUSTED']
+const expectedOfCalls = [
+  'ERR_LEASE_EXPIRED',
+  'ERR_CLOSED',
+  'ERR_CLOCK_ROLLBACK',
+  'ERR_SEQUENCE_OVERFLOW',
+  'ERR_NODES_EXHAUSTED',
+]
 
 if (isMainThread) await live(JSON.parse(process.argv[2] ?? ''))
 else await work(workerData)

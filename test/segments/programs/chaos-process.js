@@ -23,7 +23,7 @@ import { openStore } from '../../stores/programs/open-store.js'
  */
 
 /** What a call may end with while faults go on. */
-const expected = ['ERR_SEGMENT_EXHAUSTED', 'ERR_CLOSED']
+const expected = ['ERR_EMPTY', 'ERR_CLOSED']
 
 if (isMainThread) await live(JSON.parse(process.argv[2] ?? ''))
 else await work(workerData)

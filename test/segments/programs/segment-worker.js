@@ -20,7 +20,7 @@ async function polled(count) {
     try {
       made.push(numbers.next())
     } catch (error) {
-      if (/** @type {{ code?: string }} */ (error).code !== 'ERR_SEGMENT_EXHAUSTED') throw error
+      if (/** @type {{ code?: string }} */ (error).code !== 'ERR_EMPTY') throw error
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }

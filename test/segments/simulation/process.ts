@@ -6,7 +6,7 @@ import { on } from './platform.ts'
 import type { World } from './world.ts'
 
 /** Errors that a call may have while things go wrong. */
-const usual = ['ERR_SEGMENT_EXHAUSTED', 'ERR_STATE_UNREACHABLE', 'ERR_STORE_UNAVAILABLE']
+const usual = ['ERR_EMPTY', 'ERR_STATE_UNREACHABLE', 'ERR_STORE_UNAVAILABLE']
 
 /** One life of a process: a generator of segments, as it is shipped, and threads that have its handle. */
 export class Process extends Machine {

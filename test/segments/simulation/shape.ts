@@ -30,7 +30,7 @@ const usualFaults: Faults = {
 }
 
 type Numbering = Required<
-  Pick<SegmentOptions, 'start' | 'max' | 'stride' | 'offset' | 'step' | 'maxStep' | 'segmentMs' | 'prefetchAt'>
+  Pick<SegmentOptions, 'start' | 'max' | 'stride' | 'offset' | 'step' | 'maxStep' | 'batchMs' | 'prefetchAt'>
 > & { readonly failoverGap: number }
 
 /**
@@ -83,7 +83,7 @@ export function shapeFrom(random: Random, { durable, faults, shape }: Setting): 
       offset: Math.floor(random() * stride),
       step,
       maxStep: step * one(1, 2, 8),
-      segmentMs: one(50, 1000),
+      batchMs: one(50, 1000),
       prefetchAt: one(0, 0.5, 0.8, 1),
       failoverGap: one(10, 100, 1000),
     },
