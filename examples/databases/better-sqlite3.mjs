@@ -8,7 +8,7 @@ import Database from 'better-sqlite3'
 import { composeId, createGenerator, layouts } from 'graupel'
 
 // A fixed node is for a single process. Several processes lease theirs, as in ../sqlite.mjs.
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const database = new Database(process.env.SQLITE_FILE ?? 'orders.db')
 // Without this, better-sqlite3 rounds ids and says nothing. libsql has the same call.

@@ -8,7 +8,7 @@ import { composeId, createGenerator, layouts } from 'graupel'
 import mariadb from 'mariadb'
 
 // A fixed node is for a single process. Several processes lease theirs, as in ../mysql.mjs.
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const pool = mariadb.createPool(process.env.MARIADB_URL ?? 'mariadb://root@127.0.0.1:3306/test')
 await pool.query('CREATE TABLE IF NOT EXISTS orders (id BIGINT PRIMARY KEY, item VARCHAR(100) NOT NULL)')

@@ -8,7 +8,7 @@ import { composeId, createGenerator, layouts } from 'graupel'
 import mysql from 'mysql2/promise'
 
 // A fixed node is for a single process. Several processes lease theirs, as in ../mysql.mjs.
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const uri = process.env.MYSQL_URL ?? 'mysql://root@127.0.0.1:3306/test'
 // Without both of these options, mysql2 rounds ids and says nothing.

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { composeId, createGenerator, layouts } from 'graupel'
 
 // A fixed node is for a single process. Several processes lease theirs, as in ../sqlite.mjs.
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 // Without this option, node:sqlite throws ERR_OUT_OF_RANGE when it reads an id.
 const database = new DatabaseSync(process.env.SQLITE_FILE ?? 'orders.db', { readBigInts: true })

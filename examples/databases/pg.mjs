@@ -8,7 +8,7 @@ import { composeId, createGenerator, layouts } from 'graupel'
 import pg from 'pg'
 
 // A fixed node is for a single process. Several processes lease theirs, as in ../postgres.mjs.
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const pool = new pg.Pool({ connectionString })

@@ -10,7 +10,7 @@ import { composeId, createGenerator, layouts } from 'graupel'
 import postgres from 'postgres'
 
 // A fixed node is for a single process. Several processes lease theirs, as in ../postgres.mjs.
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const url = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const sql = postgres(url, { onnotice() {} })

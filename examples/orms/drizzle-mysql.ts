@@ -8,7 +8,7 @@ import { drizzle } from 'drizzle-orm/mysql2'
 import { composeId, createGenerator } from 'graupel'
 import mysql from 'mysql2/promise'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const orders = mysqlTable('orders', {
   id: bigint({ mode: 'bigint' }).primaryKey().$defaultFn(ids.next),

@@ -8,7 +8,7 @@ import { bigint, pgTable, text } from 'drizzle-orm/pg-core'
 import { composeId, createGenerator } from 'graupel'
 import pg from 'pg'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const customers = pgTable('customers', {
   id: bigint({ mode: 'bigint' }).primaryKey().$defaultFn(ids.next),

@@ -8,7 +8,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { customType, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { composeId, createGenerator } from 'graupel'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 /** Drizzle has no 64-bit integers for SQLite. */
 const bigint = customType<{ data: bigint }>({ dataType: () => 'integer' })

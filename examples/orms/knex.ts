@@ -7,7 +7,7 @@
 import { composeId, createGenerator } from 'graupel'
 import knex from 'knex'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 interface Order {
   id: string

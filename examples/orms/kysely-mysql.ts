@@ -6,7 +6,7 @@ import { createGenerator } from 'graupel'
 import { Kysely, MysqlDialect } from 'kysely'
 import { createPool } from 'mysql2'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 interface Tables {
   orders: { id: string; item: string }

@@ -7,7 +7,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import pg from 'pg'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 // A plain string: with Generated<string> the compiler would let an insert without an id pass.
 interface Tables {

@@ -5,7 +5,7 @@
 import { composeId, createGenerator } from 'graupel'
 import mongoose from 'mongoose'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const Order = mongoose.model(
   'Order',

@@ -15,7 +15,7 @@ import {
   Sequelize,
 } from 'sequelize'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 const db = new Sequelize(process.env.DATABASE_URL ?? '', { logging: false })
 
 class Order extends Model<InferAttributes<Order>, InferCreationAttributes<Order>> {

@@ -18,7 +18,7 @@ import {
   PrimaryColumn,
 } from 'typeorm'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 /** What all entities with such an id extend. */
 abstract class WithId {

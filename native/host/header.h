@@ -10,7 +10,7 @@
 
 namespace graupel {
 
-// The header of a page and of a state file: docs/state-file.md describes every byte.
+// The header of a page and of a state file: docs/state-format.md describes every byte.
 // All numbers are little-endian, as all processors are that run Node.
 
 // Which ids a state is for.

@@ -8,7 +8,7 @@
 namespace graupel {
 
 // The table of the processes that have a page open. It lies in the page, for an engine
-// that does not map pages (docs/state-file.md): that engine counts only if the table is
+// that does not map pages (docs/state-proof.md): that engine counts only if the table is
 // empty. So an entry is freed by its process alone, and the entry of a process that was
 // killed stays. Zeroed memory is an empty table.
 class Users {

@@ -2,7 +2,7 @@ import { show } from '../core/errors.js'
 import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } from '../layout/index.js'
 
 // The key of a state says which ids the state counts, and the description beside it names their layout. Both stand in pages,
-// claims and state files, and a page's name is the hash of its key, so their text is a part of the format: docs/state-file.md
+// claims and state files, and a page's name is the hash of its key, so their text is a part of the format: docs/state-format.md
 // describes it, and this module alone writes and reads it.
 
 /** Which clock the ids are made by: the system's, or a `clock` function. Each has states of its own. */

@@ -9,7 +9,7 @@ import { permissionFor } from './permission.js'
 import { fateOf, isThisProcess } from './process.js'
 
 // Which process may make the next step of a claim. Whether another process runs decides only whether this one is refused:
-// docs/state-file.md, section "Claims", has the argument.
+// docs/state-proof.md, section "Claims", has the argument.
 
 /** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
 const maxAttempts = 100

@@ -11,7 +11,7 @@ import { randomBits } from './random.js'
 // number and the token of its predecessor, such as 8.f3a1; the token of a step is random. A step is complete before it gets
 // its name by link(2), so exactly one step can follow another. A step without its predecessor does not count: it was made by
 // a process that slept while others went on. The first step comes into being together with its folder, by rename(2).
-// docs/state-file.md has the argument.
+// docs/state-proof.md has the argument.
 
 const format = 1
 /** Longer numbers are not exact in JavaScript. */

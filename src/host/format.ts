@@ -1,7 +1,7 @@
 import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { stateFormat } from '../engine/fault.js'
 
-// The bytes of pages and state files: docs/state-file.md describes them, native/host writes them, and this module alone of
+// The bytes of pages and state files: docs/state-format.md describes them, native/host writes them, and this module alone of
 // the TypeScript knows where they are.
 
 /** The format that this version reads. */

@@ -6,7 +6,7 @@ import { isBroken, type Listed, lastTimeMs } from './list.js'
 import { isUnfinishedName } from './name.js'
 import { namesIn } from './read.js'
 
-// The rules by which pages and claims are removed. docs/state-file.md says why it is safe to forget what lies a day back.
+// The rules by which pages and claims are removed. docs/state-proof.md says why it is safe to forget what lies a day back.
 
 const dayMs = 24 * 3_600_000
 const hourMs = 3_600_000

@@ -12,7 +12,7 @@ import * as storeUrl from 'graupel/stores/url'
 import * as testing from 'graupel/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../server/support/process.ts'
-import { type Block, blocksOf, documentsRunElsewhere, read, repository } from '../support/documents.js'
+import { type Block, blocksOf, documentsRunElsewhere, needsPostgres, read, repository } from '../support/documents.js'
 import { engines } from '../support/engines.js'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
 
@@ -53,8 +53,9 @@ const itRuns = (code: string) =>
 const leftOut = (code: string) => (itRuns(code) === it ? '' : ': left out, as there is no native engine')
 
 describe('every code block', () => {
-  for (const { file, line, language, code } of blocks) {
-    if (language !== 'js') continue
+  for (const block of blocks) {
+    const { file, line, language, code } = block
+    if (language !== 'js' || needsPostgres(block)) continue
     itRuns(code)(`${file}:${line} runs, and comes to what it says${leftOut(code)}`, async () => {
       expect(await runExample(code)).toBe('')
     })
@@ -78,12 +79,21 @@ describe('every code block', () => {
           expect(build).toBe('npm run prepare --silent')
           expect(execSync(`npx ${command}`, { cwd: folder, encoding: 'utf8' })).toContain('2016-04-30')
         } else {
-          // This very run.
-          expect(line).toBe('npm ci && npm test')
+          // The package is there, and this test is a part of the run.
+          expect(['npm ci && npm test', 'npm install graupel']).toContain(line)
         }
       }
     },
   )
+
+  it('says that each host needs its own number, if it gives a node', () => {
+    const programs = documents.filter((file) => file !== 'docs/api.md').flatMap(blocksOf)
+    const silent = programs.filter(
+      // A test and a program with a clock of its own make no ids that leave their process.
+      ({ code }) => /\bnode: 7\b/.test(code) && !/each host needs its own number|\bclock\b|'vitest'/.test(code),
+    )
+    expect(silent.map(({ file, line }) => `${file}:${line}`)).toEqual([])
+  })
 
   it('is of a kind that is run, or a picture', () => {
     expect(blocks.filter(({ language }) => !['js', 'sh', 'text'].includes(language))).toEqual([])
@@ -131,7 +141,7 @@ describe('docs/errors.md', () => {
   it('has the codes that the source throws, and no other', () => {
     const thrown = new Set<string>()
     for (const file of readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })) {
-      if (!file.endsWith('.ts') || file === 'errors.ts') continue
+      if (!file.endsWith('.ts') || file === 'core/errors.ts') continue
       for (const [code] of read(`src/${file}`).matchAll(/(?<=')ERR_[A-Z_]+(?=')/g)) thrown.add(code)
     }
     // Node's own, which tell the reason.
@@ -242,10 +252,6 @@ describe('docs/client.md', () => {
 })
 
 describe('README.md', () => {
-  it('names every option', async () => {
-    expect(await refusal(graupel.createGenerator)).toMatch(new RegExp(`the options are ${optionsIn('README.md')}$`))
-  })
-
   it('shows the bits as the command line draws them', () => {
     const picture = blocks.find(({ language }) => language === 'text')?.code ?? ''
     const [command = '', ...drawing] = picture.split('\n')

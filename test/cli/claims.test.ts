@@ -18,7 +18,7 @@ import { graupel, holder, lines } from '../support/cli.js'
 import { sleeper } from '../support/sleeper.js'
 import { bytesOf, slotAt, sonyflake, sonyflakeKey } from '../support/state-bytes.js'
 
-// The claims of the js engine on the command line: docs/state-file.md, section "Claims".
+// The claims of the js engine on the command line: docs/state-proof.md, section "Claims".
 
 const isLinux = process.platform === 'linux'
 const dayMs = 24 * 3_600_000

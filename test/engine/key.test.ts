@@ -15,7 +15,7 @@ import {
 const { sonyflake } = layouts
 
 describe('a key', () => {
-  it('has the text that docs/state-file.md describes', () => {
+  it('has the text that docs/state-format.md describes', () => {
     expect(makeKey(sonyflake, 7, 'orders', 'real')).toBe('real 1409529600000 10 39 24 8 16 7 orders')
     expect(makeKey(sonyflake, 7, 'orders')).toBe('1409529600000 10 39 24 8 16 7 orders')
     // The node's bits stand where they stand in an id.
@@ -43,7 +43,7 @@ describe('a key', () => {
 })
 
 describe('a description', () => {
-  it('has the text that docs/state-file.md describes, and gives the layout back', () => {
+  it('has the text that docs/state-format.md describes, and gives the layout back', () => {
     const description = describeLayout(sonyflake)
     expect(description).toBe(
       '{"name":"sonyflake","epochMs":1409529600000,"tickMs":10,"fields":[["timestamp",39],["sequence",8],["machine",16]],"unsigned":false}',

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { fileAt, format, headerAt, kinds, pageAt, sizes } from '../../dist/host/format.js'
 
-// docs/state-file.md is the specification; src/host/format.ts is what the TypeScript reads, and the tests write.
+// docs/state-format.md is the specification; src/host/format.ts is what the TypeScript reads, and the tests write.
 
-const document = readFileSync(new URL('../../docs/state-file.md', import.meta.url), 'utf8')
+const document = readFileSync(new URL('../../docs/state-format.md', import.meta.url), 'utf8')
 
 /** The offsets in the table below a title. */
 function offsetsBelow(title: string): number[] {
@@ -18,11 +18,11 @@ it.each([
   ['Header', (({ end: _, ...offsets }) => offsets)(headerAt)],
   ['Page', pageAt],
   ['State file', fileAt],
-])('%s: all offsets are those of docs/state-file.md', (title, at) => {
+])('%s: all offsets are those of docs/state-format.md', (title, at) => {
   expect(offsetsBelow(title)).toEqual(expect.arrayContaining(Object.values(at)))
 })
 
-it('The sizes, the kinds and the number of the format are those of docs/state-file.md', () => {
+it('The sizes, the kinds and the number of the format are those of docs/state-format.md', () => {
   const digits = (size: number) => (size < 10_000 ? String(size) : `${Math.floor(size / 1000)} ${size % 1000}`)
   expect(document).toContain(`**Page**, ${digits(sizes.page)} bytes.`)
   expect(document).toContain(`**State file**, ${digits(sizes.file)} bytes:`)

@@ -4,9 +4,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync,
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { decode, layouts, parseId } from 'graupel'
+import { decode, isId, layouts, parseId } from 'graupel'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { repository } from '../package/consumer.ts'
+import { blocksOf, needsPostgres } from '../support/documents.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith } from '../support/needs.ts'
 import { startConsul } from './kinds/consul.ts'
@@ -75,6 +76,7 @@ function describeExamples(
   imports: string,
   needed: Parameters<typeof describeWith>[0],
   start: () => Promise<{ server?: Server; variables: Record<string, string> }>,
+  more?: (run: (code: string) => Promise<{ stdout: string }>) => void,
 ): void {
   const tests = () => {
     let server: Server | undefined
@@ -94,11 +96,17 @@ function describeExamples(
       expect(code).toBe(0)
     })
 
+    const run = async (code: string) => {
+      const file = join(folder, `${crypto.randomUUID()}.mjs`)
+      writeFileSync(file, code)
+      return promisify(execFile)(process.execPath, [file], { cwd: folder, env: { ...process.env, ...variables } })
+    }
+
     it(`the example in the docstring of ${docstring} runs`, async () => {
-      const file = join(folder, `${docstring}.mjs`)
-      writeFileSync(file, program(`${imports}\n${docstringExamples().get(docstring)}`))
-      await promisify(execFile)(process.execPath, [file], { cwd: folder, env: { ...process.env, ...variables } })
+      await run(program(`${imports}\n${docstringExamples().get(docstring)}`))
     })
+
+    more?.(run)
   }
   // Most of it is waiting.
   describeWith(needed, `with ${docstring}`, tests, { concurrent: true })
@@ -165,6 +173,14 @@ describeExamples(
     const DATABASE_URL = `postgres://${user}@127.0.0.1:${server.port}/postgres`
     return { server, variables: { DATABASE_URL, PGHOST: '127.0.0.1', PGPORT: `${server.port}`, PGUSER: user } }
   },
+  (run) =>
+    it('the program of README.md makes an id, and releases its node on SIGTERM', async () => {
+      const [block] = blocksOf('README.md').filter(needsPostgres)
+      const { stdout } = await run(
+        `${block?.code}\nconsole.log(ids.nextString())\nprocess.kill(process.pid, 'SIGTERM')`,
+      )
+      expect(isId(stdout.trim())).toBe(true)
+    }),
 )
 
 describeExamples(['etcd.mjs'], 'etcdStore', `import { etcdStore } from 'graupel/stores/etcd'`, ['etcd'], async () => {

@@ -27,6 +27,9 @@ export function blocksOf(file: string): Block[] {
 /** The documents of the service: test/server/docs.long.test.ts runs what is in them. */
 export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
 
+/** Whether a block of README.md needs PostgreSQL: test/stores/examples.long.test.ts runs it. */
+export const needsPostgres = ({ code }: Block) => code.includes("from 'pg'")
+
 /** What is in these needs servers or packages that the project does not have, and is run by long tests. */
 export const documentsRunElsewhere = [
   ...serviceDocuments,

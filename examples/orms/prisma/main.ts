@@ -7,7 +7,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { composeId, createGenerator } from 'graupel'
 import { PrismaClient } from './generated/client.js'
 
-const ids = createGenerator({ node: 7 })
+const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const adapter = new PrismaPg({ connectionString: process.env.DATABASE_URL })
 const prisma = new PrismaClient({ adapter })
