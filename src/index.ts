@@ -8,7 +8,6 @@ export type { BaseGenerator, IdGenerator, NarrowGenerator } from './generator/id
 export { type NodeSources, nodeFromEnvironment } from './generator/node-from-environment.js'
 export type { GeneratorOptions } from './generator/options.js'
 export type { Stats } from './generator/stats.js'
-export type { Baidu, Discord, Instagram, Js53, Leaf, Mastodon, Sonyflake, Tsid, Twitter, Wide } from './layout/index.js'
 export {
   composeId,
   type DecodedId,

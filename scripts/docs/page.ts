@@ -47,7 +47,9 @@ export function pageOf({ children: modules = [] }: ProjectReflection, { entries,
   anchorOf('API')
 
   for (const [source, entry] of entries) {
-    const all = modules.find((one) => one.sources?.[0]?.fileName.endsWith(source))?.children ?? []
+    const children = modules.find((one) => one.sources?.[0]?.fileName.endsWith(source))?.children ?? []
+    // A namespace has the types of a value of the same name, whose docstring mentions them.
+    const all = children.filter(({ kind }) => kind !== ReflectionKind.Namespace)
     if (all.length === 0) fault(`${entry} has no exports`)
     const sorted = all.toSorted((one, other) => rankOf(one) - rankOf(other))
     contents.push(item(`[${entry}](#${anchorOf(entry)})`), ...listsOf(sorted))

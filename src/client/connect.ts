@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import type { Field, Twitter } from '../layout/index.js'
+import type { Field, layouts } from '../layout/index.js'
 import { Client } from './client.js'
 import type { Clocks } from './clocks.js'
 import type { IdClient, NumberClient } from './id-client.js'
@@ -19,7 +19,9 @@ import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } 
  * ids.close()
  */
 export function connect(options: SegmentConnectOptions): Promise<NumberClient>
-export function connect<const F extends readonly Field[] = Twitter>(options: ConnectOptions<F>): Promise<IdClient<F>>
+export function connect<const F extends readonly Field[] = layouts.Twitter>(
+  options: ConnectOptions<F>,
+): Promise<IdClient<F>>
 export async function connect(options: ConnectOptions | SegmentConnectOptions): Promise<BaseOf> {
   const { monotonicMs, wallMs, later, background } = platform
   return connectBy(options, { monotonicMs, wallMs, later, background, random: Math.random })

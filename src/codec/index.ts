@@ -1,6 +1,6 @@
 import { show, typeError } from '../core/errors.js'
 import { didYouMean } from '../core/suggestion.js'
-import { toId } from '../layout/index.js'
+import { type Field, genuineLayout, type Layout, loadId, toId } from '../layout/index.js'
 import { type Bytes, readBytes, writeBytes } from './bytes.js'
 import { radixes, readRadix, writeRadix } from './radix.js'
 
@@ -48,23 +48,30 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Byte
  * with the leading zeros, except that decimal must not have any; hex and base32 are read in both cases.
  *
  * @param text - The text, or the 8 bytes.
- * @param encoding - The encoding that it was written in; nothing is guessed.
- * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id in that encoding; TypeError `ERR_ENCODING_UNKNOWN`.
+ * @param encoding - The encoding of the text; `parseId` guesses nothing.
+ * @param layout - The layout that the id has to fit. Without a layout, an id has up to 64 bits.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id in that encoding, or for an id that is too wide for the layout;
+ * TypeError `ERR_ENCODING_UNKNOWN`, `ERR_LAYOUT_INVALID`.
  * @example
  * parseId('0Czks0tP37X', 'base62') // 175928847299117063n
  */
-export function parseId(text: Uint8Array, encoding: 'bytes'): bigint
-export function parseId(text: string, encoding: TextEncoding): bigint
-export function parseId(text: string | Uint8Array, encoding: Encoding): bigint {
+export function parseId<F extends readonly Field[]>(text: Uint8Array, encoding: 'bytes', layout?: Layout<F>): bigint
+export function parseId<F extends readonly Field[]>(text: string, encoding: TextEncoding, layout?: Layout<F>): bigint
+export function parseId<F extends readonly Field[]>(
+  text: string | Uint8Array,
+  encoding: Encoding,
+  layout?: Layout<F>,
+): bigint {
+  const id = read(text, encoding)
+  if (layout !== undefined) loadId(id, genuineLayout(layout))
+  return id
+}
+
+function read(text: unknown, encoding: Encoding): bigint {
   if (encoding === 'bytes') return readBytes(text)
   if (encoding !== 'decimal') return readRadix(text, radixOf(encoding))
-  if (typeof text !== 'string') {
-    throw typeError(
-      'ERR_ID_INVALID',
-      `the decimal id is ${show(text)} (${typeof text}); pass a string of decimal digits`,
-    )
-  }
-  return toId(text)
+  if (typeof text === 'string') return toId(text)
+  throw typeError('ERR_ID_INVALID', `the decimal id is ${show(text)} (${typeof text}); pass a string of decimal digits`)
 }
 
 function radixOf(encoding: unknown) {

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { clockMs, openCore } from '../engine/open.js'
-import type { Field, Layout, Twitter } from '../layout/index.js'
+import type { Field, Layout, layouts } from '../layout/index.js'
 import { Generator } from './generator.js'
 import type { IdGenerator } from './id-generator.js'
 import { LeasedCore } from './leased.js'
@@ -31,14 +31,14 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * const ids = createGenerator({ node: { datacenter: 1, worker: 7 } })
  * ids.next() // a bigint
  */
-export function createGenerator<const F extends readonly Field[] = Twitter>(
+export function createGenerator<const F extends readonly Field[] = layouts.Twitter>(
   options: GeneratorOptions<F> = {},
 ): IdGenerator<F> {
   return createSeeded(options)
 }
 
 /** Makes a generator. @param given - The seed for `sequenceStart: 'random'`; 32 bits, random by default. @internal */
-export function createSeeded<const F extends readonly Field[] = Twitter>(
+export function createSeeded<const F extends readonly Field[] = layouts.Twitter>(
   options: GeneratorOptions<F>,
   given?: number,
 ): IdGenerator<F> {

@@ -1,36 +1,40 @@
 import { defineLayout } from './define.js'
 import type { Named } from './types.js'
 
-/** The fields of `layouts.twitter`. */
-export interface Twitter extends Named<[['timestamp', 41], ['datacenter', 5], ['worker', 5], ['sequence', 12]]> {}
-/** The fields of `layouts.leaf`. */
-export interface Leaf extends Named<[['timestamp', 41], ['worker', 10], ['sequence', 12]]> {}
-/** The fields of `layouts.discord`. */
-export interface Discord extends Named<[['timestamp', 42], ['worker', 5], ['process', 5], ['sequence', 12]]> {}
-/** The fields of `layouts.instagram`. */
-export interface Instagram extends Named<[['timestamp', 41], ['shard', 13], ['sequence', 10]]> {}
-/** The fields of `layouts.mastodon`. */
-export interface Mastodon extends Named<[['timestamp', 48], ['sequence', 16]]> {}
-/** The fields of `layouts.sonyflake`. */
-export interface Sonyflake extends Named<[['timestamp', 39], ['sequence', 8], ['machine', 16]]> {}
-/** The fields of `layouts.baidu`. */
-export interface Baidu extends Named<[['timestamp', 28], ['worker', 22], ['sequence', 13]]> {}
-/** The fields of `layouts.tsid`. */
-export interface Tsid extends Named<[['timestamp', 42], ['node', 10], ['sequence', 12]]> {}
-/** The fields of `layouts.js53`. */
-export interface Js53 extends Named<[['timestamp', 41], ['node', 5], ['sequence', 7]]> {}
-/** The fields of `layouts.wide`. */
-export interface Wide extends Named<[['timestamp', 41], ['node', 6], ['sequence', 16]]> {}
-
 /** Twitter's epoch, which many systems use with its 41-bit timestamp: 4 November 2010, 01:42:54.657 UTC. */
 const twitterEpochMs = 1288834974657
 
 /** 1 January 2020, 00:00 UTC. */
 const year2020Ms = 1577836800000
 
+/** The fields of each layout, as types. */
+export declare namespace layouts {
+  /** The fields of `layouts.twitter`. */
+  interface Twitter extends Named<[['timestamp', 41], ['datacenter', 5], ['worker', 5], ['sequence', 12]]> {}
+  /** The fields of `layouts.leaf`. */
+  interface Leaf extends Named<[['timestamp', 41], ['worker', 10], ['sequence', 12]]> {}
+  /** The fields of `layouts.discord`. */
+  interface Discord extends Named<[['timestamp', 42], ['worker', 5], ['process', 5], ['sequence', 12]]> {}
+  /** The fields of `layouts.instagram`. */
+  interface Instagram extends Named<[['timestamp', 41], ['shard', 13], ['sequence', 10]]> {}
+  /** The fields of `layouts.mastodon`. */
+  interface Mastodon extends Named<[['timestamp', 48], ['sequence', 16]]> {}
+  /** The fields of `layouts.sonyflake`. */
+  interface Sonyflake extends Named<[['timestamp', 39], ['sequence', 8], ['machine', 16]]> {}
+  /** The fields of `layouts.baidu`. */
+  interface Baidu extends Named<[['timestamp', 28], ['worker', 22], ['sequence', 13]]> {}
+  /** The fields of `layouts.tsid`. */
+  interface Tsid extends Named<[['timestamp', 42], ['node', 10], ['sequence', 12]]> {}
+  /** The fields of `layouts.js53`. */
+  interface Js53 extends Named<[['timestamp', 41], ['node', 5], ['sequence', 7]]> {}
+  /** The fields of `layouts.wide`. */
+  interface Wide extends Named<[['timestamp', 41], ['node', 6], ['sequence', 16]]> {}
+}
+
 /**
- * The layouts of well-known systems. Each reads and writes exactly the ids of the system it is named after;
- * `docs/layouts.md` shows their bits, sources and expiry.
+ * The layouts of well-known systems. Each layout reads and writes exactly the ids of the system it is named after;
+ * `docs/layouts.md` shows their bits, sources and expiry. The types of their fields are `layouts.Twitter`, `layouts.Discord` and so on:
+ * `IdGenerator<layouts.Twitter>`.
  *
  * @example
  * layouts.discord.expiresAt.getUTCFullYear() // 2154
@@ -44,7 +48,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2010-11-04T01:42:54.657Z to 2080-07-10
    * - source: [twitter-archive/snowflake](https://github.com/twitter-archive/snowflake/tree/snowflake-2010)
    */
-  twitter: defineLayout<Twitter>({
+  twitter: defineLayout<layouts.Twitter>({
     name: 'twitter',
     epochMs: twitterEpochMs,
     tickMs: 1,
@@ -63,7 +67,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2010-11-04T01:42:54.657Z to 2080-07-10
    * - source: [Meituan-Dianping/Leaf](https://github.com/Meituan-Dianping/Leaf)
    */
-  leaf: defineLayout<Leaf>({
+  leaf: defineLayout<layouts.Leaf>({
     name: 'leaf',
     epochMs: twitterEpochMs,
     tickMs: 1,
@@ -81,7 +85,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2015-01-01T00:00:00.000Z to 2154-05-15
    * - source: [Discord's reference](https://discord.com/developers/docs/reference#snowflakes)
    */
-  discord: defineLayout<Discord>({
+  discord: defineLayout<layouts.Discord>({
     name: 'discord',
     epochMs: 1420070400000,
     tickMs: 1,
@@ -101,7 +105,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2011-08-24T21:07:01.721Z to 2081-04-30
    * - source: [Sharding & IDs at Instagram](https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c)
    */
-  instagram: defineLayout<Instagram>({
+  instagram: defineLayout<layouts.Instagram>({
     name: 'instagram',
     epochMs: 1314220021721,
     tickMs: 1,
@@ -121,7 +125,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 1970-01-01T00:00:00.000Z to 10889-08-02
    * - source: [lib/mastodon/snowflake.rb](https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb)
    */
-  mastodon: defineLayout<Mastodon>({
+  mastodon: defineLayout<layouts.Mastodon>({
     name: 'mastodon',
     epochMs: 0,
     tickMs: 1,
@@ -142,7 +146,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 10 ms from 2014-09-01T00:00:00.000Z to 2188-11-16
    * - source: [sony/sonyflake](https://github.com/sony/sonyflake)
    */
-  sonyflake: defineLayout<Sonyflake>({
+  sonyflake: defineLayout<layouts.Sonyflake>({
     name: 'sonyflake',
     epochMs: 1409529600000,
     tickMs: 10,
@@ -161,7 +165,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 s from 2016-05-19T16:00:00.000Z to 2024-11-20
    * - source: [baidu/uid-generator](https://github.com/baidu/uid-generator)
    */
-  baidu: defineLayout<Baidu>({
+  baidu: defineLayout<layouts.Baidu>({
     name: 'baidu',
     epochMs: 1463673600000,
     tickMs: 1000,
@@ -179,7 +183,7 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2159-05-15
    * - source: [f4b6a3/tsid-creator](https://github.com/f4b6a3/tsid-creator)
    */
-  tsid: defineLayout<Tsid>({
+  tsid: defineLayout<layouts.Tsid>({
     name: 'tsid',
     epochMs: year2020Ms,
     tickMs: 1,
@@ -197,7 +201,7 @@ export const layouts = Object.freeze({
    * - width: 53 bits
    * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2089-09-06
    */
-  js53: defineLayout<Js53>({
+  js53: defineLayout<layouts.Js53>({
     name: 'js53',
     epochMs: year2020Ms,
     tickMs: 1,
@@ -214,7 +218,7 @@ export const layouts = Object.freeze({
    * - width: 63 bits
    * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2089-09-06
    */
-  wide: defineLayout<Wide>({
+  wide: defineLayout<layouts.Wide>({
     name: 'wide',
     epochMs: year2020Ms,
     tickMs: 1,

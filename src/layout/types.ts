@@ -4,7 +4,7 @@ export type Field = readonly [name: string, bits: number]
 /** The names of the node fields: all but `timestamp` and `sequence`. */
 export type NodeFieldOf<F extends readonly Field[]> = Exclude<F[number][0], 'timestamp' | 'sequence'>
 
-/** Fields that an interface can extend, which then names them: editors and errors show `Layout<Twitter>` and not the fields. @internal */
+/** Fields in a form that an interface can extend: the interface gives them a name, so editors show `Layout<layouts.Twitter>`. @internal */
 export type Named<F extends [string, number][]> = { readonly [I in keyof F]: Readonly<F[I]> }
 
 // TypeScript's types cannot add numbers, but they can join tuples: a width is a tuple of that length.

@@ -1,4 +1,4 @@
-import type { Field, Twitter } from '../layout/index.js'
+import type { Field, layouts } from '../layout/index.js'
 import { Lease } from './lease.js'
 import { checkLeaseOptions, type LeaseOptions } from './options.js'
 
@@ -16,7 +16,7 @@ import { checkLeaseOptions, type LeaseOptions } from './options.js'
  * ids.next() // a bigint
  * await lease.release()
  */
-export async function acquireLease<const F extends readonly Field[] = Twitter>(
+export async function acquireLease<const F extends readonly Field[] = layouts.Twitter>(
   options: LeaseOptions<F>,
 ): Promise<Lease<F>> {
   const choice = checkLeaseOptions(options)

@@ -61,7 +61,7 @@ const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] sati
  * ids.reset()
  * ids.next() // 2006515713438646272n
  */
-export function testGenerator<const F extends readonly Field[] = typeof layouts.twitter.fields>(
+export function testGenerator<const F extends readonly Field[] = layouts.Twitter>(
   options: TestGeneratorOptions<F> = {},
 ): TestGenerator<F> {
   options = readOptions(options, optionNames, '{ node: 7 }')

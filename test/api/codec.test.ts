@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { type Encoding, encodeId, encodings, parseId } from 'graupel'
+import { type Encoding, encodeId, encodings, layouts, parseId } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { DecimalWriter } from '../../dist/codec/index.js'
 import { caught } from '../support/engines.js'
@@ -112,6 +112,17 @@ describe('encodings', () => {
       for (const id of [-1n, max + 1n, '', '1n', 1, null]) {
         expect(caught(() => encodeId(id as never, encoding)).code).toBe('ERR_ID_INVALID')
       }
+    }
+  })
+
+  it('refuses ids that are too wide for the layout that is given', () => {
+    const { twitter, discord } = layouts
+    for (const encoding of encodings) {
+      const text = encodeId(2n ** 63n, encoding) as never
+      expect(parseId(text, encoding as 'hex')).toBe(2n ** 63n)
+      expect(parseId(text, encoding as 'hex', discord)).toBe(2n ** 63n)
+      expect(caught(() => parseId(text, encoding as 'hex', twitter)).code).toBe('ERR_ID_INVALID')
+      expect(caught(() => parseId(text, encoding as 'hex', {} as never)).code).toBe('ERR_LAYOUT_INVALID')
     }
   })
 

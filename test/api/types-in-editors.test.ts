@@ -10,7 +10,7 @@ const ts: typeof import('../../scripts/docs/node_modules/typescript/lib/typescri
   join(repository, 'scripts/docs/package.json'),
 )('typescript')
 
-const names = Object.keys(layouts).map((name) => [name, `${name[0]?.toUpperCase()}${name.slice(1)}`] as const)
+const names = Object.keys(layouts).map((name) => [name, `layouts.${name[0]?.toUpperCase()}${name.slice(1)}`] as const)
 
 const program = `import { connect } from 'graupel/client'
 import { acquireLease } from 'graupel/lease'
@@ -30,6 +30,7 @@ const changed = defineLayout({ ...layouts.leaf, epochMs: 0 })
 const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [['timestamp', 41], ['sequence', 12]] })
 const ofOwn = createGenerator({ node: 0, layout: own })
 usual.nextNumber()
+export const exported = createGenerator({ node: 7, layout: layouts.tsid })
 const wrong: IdGenerator<typeof layouts.twitter.fields> = discord
 const wrongLayout: Layout<typeof layouts.tsid.fields> = layouts.leaf
 `
@@ -39,6 +40,8 @@ const isProgram = (path: string) => path === file
 const service = ts.createLanguageService({
   getCompilationSettings: () => ({
     strict: true,
+    declaration: true,
+    emitDeclarationOnly: true,
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.NodeNext,
     lib: ['lib.es2024.d.ts', 'lib.esnext.disposable.d.ts'],
@@ -92,20 +95,26 @@ describe('an editor', () => {
   })
 
   it.each([
-    ['usual', 'IdGenerator<Twitter>'],
-    ['discord', 'IdGenerator<Discord>'],
-    ['small', 'IdGenerator<Js53>'],
-    ['parts', 'DecodedId<Sonyflake>'],
+    ['usual', 'IdGenerator<layouts.Twitter>'],
+    ['discord', 'IdGenerator<layouts.Discord>'],
+    ['small', 'IdGenerator<layouts.Js53>'],
+    ['parts', 'DecodedId<layouts.Sonyflake>'],
     ['fields', '{\n    machine: number;\n}'],
-    ['client', 'IdClient<Tsid>'],
-    ['lease', 'Lease<Twitter>'],
-    ['leased', 'IdGenerator<Twitter>'],
-    ['serial', 'Serial<Wide>'],
-    ['changed', 'Layout<Leaf>'],
+    ['client', 'IdClient<layouts.Tsid>'],
+    ['lease', 'Lease<layouts.Twitter>'],
+    ['leased', 'IdGenerator<layouts.Twitter>'],
+    ['serial', 'Serial<layouts.Wide>'],
+    ['changed', 'Layout<layouts.Leaf>'],
     ['own', 'Layout<readonly [readonly ["timestamp", 41], readonly ["sequence", 12]]>'],
     ['ofOwn', 'IdGenerator<readonly [readonly ["timestamp", 41], readonly ["sequence", 12]]>'],
   ])('shows %s as %s', (name, type) => {
     expect(hover(`const ${name}`).type).toBe(`const ${name}: ${type}`)
+  })
+
+  it('names the layout in the declarations of a library', () => {
+    expect(service.getProgram()?.getDeclarationDiagnostics()).toEqual([])
+    const [output] = service.getEmitOutput(file).outputFiles
+    expect(output?.text).toContain('const exported: IdGenerator<layouts.Tsid>;')
   })
 
   it('names the layouts in errors', () => {

@@ -20,9 +20,9 @@ test('the tarball is the same, byte by byte, when it is packed again', () => {
 })
 
 describe('the types', () => {
-  const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type IdGenerator, type Layout, type Twitter } from 'graupel'
+  const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type IdGenerator, type Layout } from 'graupel'
     import { type TestGenerator, testGenerator } from 'graupel/testing'
-    const ids: IdGenerator<Twitter> = createGenerator({ node: { datacenter: 1, worker: 7 }, onRollback: ({ rollbackMs }) => (rollbackMs > 5 ? 'throw' : 'wait') })
+    const ids: IdGenerator<layouts.Twitter> = createGenerator({ node: { datacenter: 1, worker: 7 }, onRollback: ({ rollbackMs }) => (rollbackMs > 5 ? 'throw' : 'wait') })
     const worker: number = ids.decode(ids.next()).fields.worker
     const few: number = createGenerator({ node: 1, layout: layouts.js53 }).nextNumber()
     const mine: Layout = defineLayout({ name: 'mine', epochMs: 0, tickMs: 1, fields: [['timestamp', 42], ['node', 10], ['sequence', 10]] })

@@ -14,7 +14,6 @@ import {
   layouts,
   nodeFromEnvironment,
   parseId,
-  type Twitter,
   timestampMsOf,
 } from 'graupel'
 import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
@@ -124,7 +123,7 @@ function useAny(ids: IdGenerator): bigint {
   return ids.next()
 }
 useAny(twitter)
-function useTwitter(ids: IdGenerator<Twitter>): number {
+function useTwitter(ids: IdGenerator<layouts.Twitter>): number {
   return ids.decode(ids.next()).fields.datacenter
 }
 useTwitter(twitter)
