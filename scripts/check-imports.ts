@@ -23,9 +23,7 @@ const mayImport: Record<string, string[]> = {
   platform: ['engine', 'host'],
   'core/events': ['core', 'platform'],
   'engine/choose': ['core', 'core/events', 'engine', 'platform'],
-  'engine/states': ['core', 'engine', 'platform'],
-  'engine/kept-engine': ['core', 'engine', 'engine/choose', 'engine/states', 'platform'],
-  'engine/open': ['engine', 'engine/choose', 'engine/kept-engine', 'engine/states', 'platform'],
+  'engine/open': ['core', 'engine', 'engine/choose', 'platform'],
   policy: ['core', 'core/events', 'engine', 'layout', 'platform'],
   // What a generator sees of a lease; what acquires and renews one stands above it.
   'lease/shared': [],
@@ -50,7 +48,6 @@ const mayImport: Record<string, string[]> = {
     'core',
     'core/events',
     'engine/choose',
-    'engine/kept-engine',
     'engine/open',
     'generator',
     'layout',

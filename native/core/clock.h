@@ -64,7 +64,7 @@ class CounterGate {
 // Follows the monotonic clock from one reading of the wall clock on. Forward
 // it follows the wall clock at once (a suspended machine, a late first
 // synchronisation); where the wall clock is behind, it loses one part in
-// kSlew until they meet, and never goes back. Pure; src/engine/js/steady-time.ts is
+// kSlew until they meet, and never goes back. Pure; src/engine/js/clock.ts is
 // the same in TypeScript.
 class SteadyTime {
  public:

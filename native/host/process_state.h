@@ -15,7 +15,7 @@ namespace graupel {
 State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
 // Writes the number of an engine for a key that has none in this process, and returns
-// the number that is there afterwards. 0 only reads. src/engine/kept-engine.ts has the
+// the number that is there afterwards. 0 only reads. src/engine/open.ts has the
 // numbers.
 uint32_t KeepEngine(State& process_state, uint32_t engine);
 

@@ -1,10 +1,8 @@
-/** The holder of a claim, and the ids it is for. */
-export interface Claimant {
-  /** Names the state; equal keys share one word. */
-  readonly key: string
-  /** The layout with its names; JSON. */
-  readonly description: string
-  /** Names the memory that holds the word. Threads that share no memory are different owners. */
+import type { Identity } from './key.js'
+
+/** The holder of a claim, and the ids that the claim is for. */
+export interface Claimant extends Identity {
+  /** Names the memory that has the word. Threads that share no memory are different owners. */
   readonly owner: string
 }
 
@@ -12,7 +10,7 @@ export interface Claimant {
 export interface Claimed {
   /** Number of the claim's latest step, by which {@link Claims.isHeld} finds it. */
   readonly step: number
-  /** The claimant held the claim before, so its own memory has the word. */
+  /** The claimant already held the claim, so its own memory has the word. */
   readonly isOwn: boolean
   /** A claimant that did not hold the claim before issues no slot below the floor. */
   readonly floor: bigint
@@ -20,11 +18,11 @@ export interface Claimed {
   readonly ceiling: bigint
 }
 
-/** What all threads of a claimant share. */
+/** The fields of a claim that all threads of a claimant share. */
 export interface Held {
-  /** Number of the step by which they count; 0 if they hold no claim. Set once the floor of a new claim is raised. */
+  /** Number of the claim's step; 0 if the threads hold no claim. Set after the floor of a new claim is raised. */
   step: number
-  /** The first slot that was not issued; 0 if that is not known. */
+  /** The first slot that was not issued; 0 if it is not known. */
   readonly word: bigint
 }
 
@@ -37,11 +35,11 @@ export interface PageStep {
   readonly floor: bigint
 }
 
-/** The clock that a claim needs, in slots. */
+/** A clock that is read in slots (`src/engine/slots.ts`). */
 export interface ClaimClock {
   /** The first slot of the tick that the clock shows. */
   nowSlot(): bigint
-  /** The first slot after `tick` and after the tick that the clock shows. */
+  /** The first slot that is after `tick` and after the tick that the clock shows. */
   slotAfter(tick: number): bigint
   /** The ceiling of a step whose process issues slots from `floor` on. @param isOwn - As in {@link Claimed}. */
   ceilingFrom(floor: bigint, isOwn: boolean): bigint
@@ -54,25 +52,25 @@ export interface ClaimClock {
  * The claims of this host (`src/host/claim.ts`). The js engine shares no memory with other processes, so it counts a key only
  * while its process holds the key's claim. Methods throw GraupelError `ERR_STATE_UNREACHABLE` if another process counts the
  * key, and `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH` or `ERR_STATE_CORRUPT` if the claim, or the page
- * beside it, cannot be used.
+ * beside the claim, cannot be used.
  */
 export interface Claims {
   pathOf(key: string): string
   /**
    * Takes a key, or raises the ceiling of a claim that the claimant holds.
    *
-   * @param held - What all threads of the claimant share.
+   * @param held - Read and written while the claim is taken.
    */
   take(claimant: Claimant, clock: ClaimClock, held: Held): Claimed
-  /** Whether a step of the claimant is still there. Asked once in a tick, so that a deletion of the claim is noticed. */
+  /** Whether a step of the claimant still exists. Called once in a tick, so that a deletion of the claim is noticed. */
   isHeld(claimant: Claimant, step: number): boolean
   /**
-   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `step` is still the latest: another
-   * thread of the claimant may have taken the key again.
+   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `step` is still the latest step,
+   * because another thread of the claimant may have taken the key again.
    */
   release(claimant: Claimant, step: number, word: bigint): void
-  /** Lets a page count the key of the claim at a path; `undefined` if there is no claim any more. */
-  giveToPage(path: string, claimant: Claimant, clock: ClaimClock): PageStep | undefined
+  /** Leaves the key of the claim at a path to the page beside it; `undefined` if there is no claim any more. */
+  giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | undefined
   /** 64 random bits. */
   randomBits(): bigint
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { tooEarly } from './engine.js'
-import { idsText } from './key.js'
+import { type Identity, idsText } from './key.js'
 
 /** Why the native engine cannot open or use a state (`native/host/fault.h`). */
 export interface Fault {
@@ -34,12 +34,6 @@ const kinds = {
 
 /** The format of pages and state files that this version of the package reads and writes. */
 export const stateFormat = 1
-
-/** Which ids a state is for; `Identity` of `native/host/header.h`. */
-export interface Identity {
-  readonly key: string
-  readonly description: string
-}
 
 /** The claim beside a page does not leave the node to that page. */
 export class ClaimedError extends GraupelError {

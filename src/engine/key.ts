@@ -5,6 +5,14 @@ import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } 
 // claims and state files, and a page's name is the hash of its key, so their text is a part of the format: docs/state-format.md
 // describes it, and this module alone writes and reads it.
 
+/** The ids that a state is for; `Identity` of `native/host/header.h`. Claims, pages and state files carry it. */
+export interface Identity {
+  /** Equal keys have one state. */
+  readonly key: string
+  /** The layout with its names ({@link describeLayout}); JSON. */
+  readonly description: string
+}
+
 /** Which clock the ids are made by: the system's, or a `clock` function. Each has states of its own. */
 export type KeyClock = 'real' | 'injected'
 

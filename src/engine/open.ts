@@ -1,12 +1,14 @@
 import { platform } from '#platform'
-import { type EngineKind, requireNative } from './choose.js'
+import { GraupelError } from '../core/errors.js'
+import { type EngineKind, isJsForced, requireNative } from './choose.js'
 import type { PageStep } from './claims.js'
 import type { Core, CoreSpec } from './engine.js'
 import { ClaimedError } from './fault.js'
 import { JsCore } from './js/core.js'
-import { SlotClock } from './js/slot-clock.js'
-import { keepEngine, refuseOther } from './kept-engine.js'
-import { statesFor } from './states.js'
+import { StateTable } from './js/state-table.js'
+import { ThreadStates } from './js/thread-states.js'
+import { idsText } from './key.js'
+import { SlotClock } from './slots.js'
 
 /** Attempts to open a key. An attempt fails only if another process has made a step of the claim. */
 const maxAttempts = 100
@@ -16,7 +18,7 @@ let closesFilesAtExit = false
 /**
  * Opens a generator's access to an engine that `chooseEngine` gave.
  *
- * @throws GraupelError `ERR_STATE_UNREACHABLE` if the other engine counts the key; what the engine throws
+ * @throws GraupelError `ERR_STATE_UNREACHABLE` if the other engine counts the key; errors of the engine
  * @internal
  */
 export function openCore(kind: EngineKind, spec: CoreSpec): Core {
@@ -32,7 +34,7 @@ export function openCore(kind: EngineKind, spec: CoreSpec): Core {
   return core
 }
 
-/** What the clock of generators without a `clock` function shows; milliseconds since 1970. @internal */
+/** Reads the clock of generators without a `clock` function; milliseconds since 1970. @internal */
 export function clockMs(kind: EngineKind): number {
   return kind === 'native' ? requireNative().binding.wallMs() : platform.wallMs()
 }
@@ -40,7 +42,7 @@ export function clockMs(kind: EngineKind): number {
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const { binding } = requireNative()
   const core = openBesideClaim(spec, reopen)
-  // process.exit() and uncaught errors do not take the environment down, and the files would not get their exact words.
+  // process.exit() and uncaught errors do not take the environment down, so the files would not get their exact words.
   if (spec.bound === 'file' && !closesFilesAtExit) {
     closesFilesAtExit = true
     platform.atExit(() => binding.closeFiles())
@@ -48,7 +50,7 @@ function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   return core
 }
 
-/** Opens a key natively. A claim of the key leaves the key to the page first. */
+/** Opens a key natively. If the key has a claim, the claim first leaves the key to the page. */
 function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   let step: PageStep | undefined
   for (let attempts = 1; ; attempts++) {
@@ -56,9 +58,90 @@ function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core
       return requireNative().open(spec, step, reopen)
     } catch (error) {
       if (!(error instanceof ClaimedError) || platform.claims === undefined || attempts === maxAttempts) throw error
-      const { key, description } = spec
       const nowMs = typeof spec.clock === 'function' ? spec.clock : platform.wallMs
-      step = platform.claims.giveToPage(error.path, { key, description, owner: '' }, new SlotClock(spec, nowMs))
+      step = platform.claims.giveToPage(error.path, spec, new SlotClock(spec, nowMs))
     }
   }
+}
+
+// The first generator of a key decides the key's engine for the life of the process. The addon keeps it for all threads that
+// load the addon, and the table of the js engine for all threads that reach the table. A thread without the table is refused
+// the js engine, and a thread without the addon is refused the native engine, so any two generators share the addon or the table.
+
+/** The engines by their numbers in the addon and in the table; 0 is none. */
+const engines: readonly (EngineKind | undefined)[] = [undefined, 'native', 'js']
+
+/** Tells which engine counts a key in this process; `undefined` before the key's first generator. */
+export function engineOf(key: string): EngineKind | undefined {
+  return keptEngine(key, undefined, undefined)
+}
+
+/** Refuses a generator whose key the other engine counts. @throws GraupelError `ERR_STATE_UNREACHABLE` */
+function refuseOther(spec: CoreSpec, kind: EngineKind): void {
+  const kept = keptEngine(spec.key, undefined, kind)
+  if (kept !== undefined && kept !== kind) throw otherEngine(spec, kept, kind)
+  const states = kind === 'native' && isJsForced() ? sharedStates() : undefined
+  if (typeof states !== 'string') return
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `GRAUPEL_ENGINE is 'js', and this thread cannot see which nodes the js engine counts in other threads: ${states}; import 'graupel' in the main thread before it starts workers`,
+  )
+}
+
+/** Gives a key to an engine, if the key has none. @throws GraupelError `ERR_STATE_UNREACHABLE` if the other engine has it */
+function keepEngine(spec: CoreSpec, kind: EngineKind): void {
+  const kept = keptEngine(spec.key, kind, kind)
+  if (kept !== kind) throw otherEngine(spec, kept as EngineKind, kind)
+}
+
+/**
+ * Reads the engine of a key.
+ *
+ * @param first - The engine that is written if the key has none; `undefined` only reads.
+ * @param asking - The engine of the generator that asks. A js generator does not load the addon if `GRAUPEL_ENGINE` is `js`.
+ */
+function keptEngine(
+  key: string,
+  first: EngineKind | undefined,
+  asking: EngineKind | undefined,
+): EngineKind | undefined {
+  const number = engines.indexOf(first)
+  const states = sharedStates()
+  const inTable = typeof states === 'string' ? number : states.table.keepEngine(key, number)
+  const isAddonAsked = inTable === number && (asking === 'native' || (!isJsForced() && platform.loadNative().ok))
+  return engines[isAddonAsked ? requireNative().binding.keepEngine(key, number) : inTable]
+}
+
+function otherEngine({ key, description }: CoreSpec, kept: EngineKind, wanted: EngineKind): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `the ${kept} engine counts ${idsText(key, description)} in this process, and this generator asks for the ${wanted} engine; leave the option engine out for all generators of a node`,
+  )
+}
+
+let shared: ThreadStates | undefined
+let own: ThreadStates | undefined
+
+/** The js states that all threads of the process share, or the reason why this thread cannot reach them. */
+function sharedStates(): ThreadStates | string {
+  if (shared !== undefined) return shared
+  const memory = platform.stateMemory()
+  if ('unreachable' in memory) return memory.unreachable
+  shared = new ThreadStates(new StateTable(memory), platform)
+  platform.atProcessExit(() => shared?.releaseClaims())
+  return shared
+}
+
+/** The js states for a generator. @throws GraupelError `ERR_STATE_UNREACHABLE` */
+function statesFor({ isThread }: CoreSpec): ThreadStates {
+  const states = sharedStates()
+  if (typeof states !== 'string') return states
+  if (!isThread) {
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      `the js engine cannot reach the states of this process from this thread: ${states}; import 'graupel' in the main thread before it starts workers`,
+    )
+  }
+  own ??= new ThreadStates(new StateTable(platform.threadMemory()), platform)
+  return own
 }

@@ -1,6 +1,5 @@
 import { platform } from '#platform'
-import { engineOf } from '../engine/kept-engine.js'
-import { openCore } from '../engine/open.js'
+import { engineOf, openCore } from '../engine/open.js'
 import { leasedSpec } from '../generator/leased.js'
 import { settle } from '../generator/settings.js'
 import { type LeaseHandle, readLeaseOption } from './handle.js'

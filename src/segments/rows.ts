@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { bufferGetter, byteOffsetGetter } from '../core/typed-array.js'
 import { isJsForced } from '../engine/choose.js'
 import type { IdArray } from '../engine/engine.js'
-import { writeRow } from '../engine/js/write-ids.js'
+import { writeRow } from '../engine/js/id-writer.js'
 import type { Binding } from '../engine/native/core.js'
 import type { Run } from './run.js'
 

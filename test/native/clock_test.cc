@@ -1,5 +1,5 @@
 // The clocks. With --steady-script SEED COUNT it prints what SteadyTime makes of
-// a script, for a comparison with src/engine/js/steady-time.ts.
+// a script, for a comparison with src/engine/js/clock.ts.
 
 #include "../../native/core/clock.h"
 

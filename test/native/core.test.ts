@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SteadyTime } from '../../src/engine/js/steady-time.js'
+import { SteadyTime } from '../../src/engine/js/clock.js'
 import { build, native, run, withoutExceptions } from './compile.js'
 import { describeWith, proveCore, proveStress } from './programs.js'
 

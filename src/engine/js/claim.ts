@@ -1,8 +1,8 @@
 import type { Claimant, Claims } from '../claims.js'
 import { type CoreSpec, tooEarly } from '../engine.js'
-import { SlotClock } from './slot-clock.js'
+import { SlotClock } from '../slots.js'
+import { isGivenBack } from './shared-claim.js'
 import type { State } from './state.js'
-import { isGivenBack } from './word.js'
 
 /** A thread's view of the claim by which its process holds a key. All threads share the {@link State}. */
 export class JsClaim {
@@ -24,13 +24,13 @@ export class JsClaim {
     return this.#state.claim.step !== 0
   }
 
-  /** The path of the claim; undefined while the process does not hold it. */
+  /** The path of the claim; `undefined` while the process does not hold the claim. */
   get path(): string | undefined {
     return this.isHeld ? this.#claims.pathOf(this.#claimant.key) : undefined
   }
 
   /**
-   * Takes the key, and waits if the first id belongs to the next tick: the first call of a generator would find its tick used up.
+   * Takes the key. Waits if the first id belongs to the next tick, because the generator's first call would find its tick used up.
    *
    * @param maxWaitMs - How long to wait.
    * @throws as `take`; GraupelError `ERR_STATE_UNAVAILABLE` if the tick begins later
@@ -47,11 +47,11 @@ export class JsClaim {
     }
   }
 
-  /** Takes the key again if the claim was deleted; to be called before a reservation. Looks once in each tick. @throws as `take` */
+  /** Takes the key again if the claim was deleted. Called before each reservation; looks once a tick. @throws as `take` */
   check(nowTick: number): void {
     if (!this.isHeld || nowTick === this.#checkedTick) return
     const isThere = () => this.#claims.isHeld(this.#claimant, this.#state.claim.step)
-    // Another thread may have made a step meanwhile, and removed the one that was looked for.
+    // Twice, because another thread may have made a step meanwhile, and removed the step that was looked for.
     if (!isThere() && !isThere()) this.take()
     this.#checkedTick = nowTick
   }
@@ -63,17 +63,17 @@ export class JsClaim {
     const { step, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state.claim)
     if (isGivenBack(before)) state.takeUp(before, floor)
     else if (!isOwn) state.raiseFloor(floor)
-    // Ids below the floor may have its time, so a clock that shows less is behind.
+    // Ids below the floor may have the time of the floor, so a clock that shows an earlier time is behind.
     if (!isOwn && floor > 0n) state.raiseHighTick(state.tickOf(floor - 1n))
     state.claim.raiseCeiling(ceiling)
-    // Unless another thread has not waited any longer, and has made a later step.
+    // Does nothing if another thread has stopped waiting, and has made a later step.
     state.claim.moveStep(isOwn ? step - 1 : 0, step)
   }
 
   /** Gives the key back, so that another process can take it at once. */
   release(): void {
     const state = this.#state
-    // Before the word is given back: from then on another thread may make the next step.
+    // Read before the word is given back: after that, another thread may make the next step.
     const step = state.claim.step
     if (step === 0) return
     const word = state.claim.giveBack()

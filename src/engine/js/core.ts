@@ -9,13 +9,12 @@ import {
   type Observation,
   Status,
 } from '../engine.js'
-import { clockFor } from './clocks.js'
+import { clockFor } from './clock.js'
 import type { IdWriter } from './id-writer.js'
 import { Reserver } from './reserver.js'
-import { endRun, type Run } from './run.js'
-import type { ThreadStates } from './thread-states.js'
+import { endRun, type Run, type ThreadStates } from './thread-states.js'
 
-// One for all generators of the thread, because a caller reads them before another call can write them.
+// All generators of the thread share these: a caller reads them before another call can write them.
 const id64 = new BigUint64Array(1)
 const id32 = new Uint32Array(id64.buffer)
 const observation: Observation = {
@@ -30,8 +29,8 @@ const observation: Observation = {
 }
 
 /**
- * The engine in TypeScript. Imports nothing from Node, and holds ticks and sequence numbers as numbers: a bigint is
- * made once for an id, when `id` is read.
+ * The engine in TypeScript. It uses nothing of Node. Ticks and sequence numbers are numbers; an id becomes a bigint once, when `id`
+ * is read.
  */
 export class JsCore implements Core {
   readonly #clock: () => number
@@ -44,7 +43,7 @@ export class JsCore implements Core {
   #isClosed = false
 
   /**
-   * @param reopen - Opens the core of this engine that takes the place of this one; for `moveTo`.
+   * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
    * @throws GraupelError as {@link Claims} says, if the spec's place is the host.
    */
   constructor(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core) {
@@ -91,8 +90,8 @@ export class JsCore implements Core {
   observe(): Observation {
     const { state } = this.#reserver
     const seen = observation
-    // Before the clock is read: a thread that is suspended in between must not take what others did for a rollback.
-    // A closed generator leaves the key where it is.
+    // Before the clock: a thread that is suspended in between must not mistake the reservations of others for a rollback.
+    // A closed generator does not take its key again.
     const word = this.#isClosed ? state.word() : this.#reserver.word()
     const highTick = state.highTick()
     const nowMs = this.#clock()
@@ -137,7 +136,7 @@ export class JsCore implements Core {
   fill(array: IdArray, from: number, to: number): number {
     if (this.#isClosed) return 0
     const nowTick = this.#tickAt(this.#clock())
-    // The clock is the user's, and may have detached the array: nothing is filled, and the caller checks it again.
+    // The clock is a user's function, and may have detached the array. Then nothing is filled, and the caller checks the array.
     if (typeof this.#reserver.spec.clock === 'function' && lengthGetter.call(array) === 0) return 0
     return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
   }
@@ -150,12 +149,12 @@ export class JsCore implements Core {
     try {
       reserved = this.#reserver.reserveRange(nowTick, limitTick, to - from - drained)
     } catch (error) {
-      // What is in the array is counted first; the next call meets the error again.
+      // The ids in the array are counted first. The next call meets the error again.
       if (drained > 0) return drained
       throw error
     }
     if (reserved !== 'reserved') return drained
-    // What the run still holds lies below the range: handing it out after a step of the clock would go back.
+    // The rest of the run lies below the range. To hand it out after a step of the clock would go back.
     endRun(this.#run)
     const { range } = this.#reserver.state
     this.#writer.writeRange(array, from + drained, range)
@@ -170,7 +169,7 @@ export class JsCore implements Core {
   }
 
   awaitCeiling(attempt: number, _blockMs: number): CeilingWaited {
-    // A claim's ceiling is raised where it is met, so this is an external one.
+    // The reserver raises a claim's ceiling, so this ceiling is an external one.
     return { outcome: CeilingOutcome.timeout, attempt }
   }
 
@@ -193,7 +192,7 @@ export class JsCore implements Core {
   }
 
   failure(): Error {
-    // No call ends with `unavailable`, and no ceiling fails: the errors of a claim are thrown where they come up.
+    // No call ends with `unavailable`, and no ceiling fails: errors of a claim are thrown at once.
     return new Error('the js engine has not failed')
   }
 
@@ -231,7 +230,7 @@ export class JsCore implements Core {
     return Status.ok
   }
 
-  /** Fills from what is left of the run; how many. */
+  /** Fills from the rest of the run, and returns how many. */
   #drain(array: IdArray, from: number, to: number, nowTick: number): number {
     const run = this.#run
     const isUsable =

@@ -1,24 +1,24 @@
-import type { SlotRange, Slots } from './slots.js'
+import type { SlotRange, Slots } from '../slots.js'
 import type { StateTable } from './state-table.js'
 
 /** Ticks whose marks a history remembers; as in `native/core/history.h`. */
 const historyTicks = 1024
 
-/** Where a history has what, in units of 8 bytes: 1 once it may be used, the floor (a slot), the marks. */
+/** The layout of a history, in units of 8 bytes: 1 once it may be used, the floor (a slot), the marks. */
 const openAt = 0
 const floorAt = 1
 const marksAt = 2
 
 /**
- * The marks by which `onRollback: 'reuse'` finds slots that were never issued: for each of the last 1 024 ticks the first
- * slot that is free; `native/core/history.h` in TypeScript, which has the argument.
+ * The marks by which `onRollback: 'reuse'` finds slots that were never issued: the first free slot of each of the last 1 024 ticks.
+ * `native/core/history.h`, which has the argument, in TypeScript.
  */
 export class History {
   readonly #table: StateTable
   readonly #at: number
   readonly #slots: Slots
 
-  /** @param offset - Where it is in the table, in bytes. */
+  /** @param offset - The history's place in the table, in bytes. */
   constructor(table: StateTable, offset: number, slots: Slots) {
     this.#table = table
     this.#at = offset / 8
@@ -37,7 +37,7 @@ export class History {
     Atomics.store(this.#table.words64, this.#at + openAt, 1n)
   }
 
-  /** Nothing below this slot is handed out again. */
+  /** Raises the first slot that may be handed out again. */
   raiseFloor(slot: bigint): void {
     this.#table.raise(this.#at + floorAt, slot)
   }
@@ -45,7 +45,7 @@ export class History {
   /**
    * Marks every tick that the state word leaves behind when it moves from `word` to `next`; `History::Leave`.
    *
-   * @param firstTick - Tick of the first slot that it passes over.
+   * @param firstTick - Tick of the first slot that the word passes.
    */
   leave(word: bigint, firstTick: number, next: bigint): void {
     const slots = this.#slots
@@ -58,7 +58,7 @@ export class History {
     }
   }
 
-  /** Writes up to `want` slots of a past tick that were never issued into `range`; false where there are none. */
+  /** Writes up to `want` slots of a past tick that were never issued into `range`; false if there are none. */
   takeUnused(nowTick: number, want: number, range: SlotRange): boolean {
     const words = this.#table.words64
     const begin = this.#slots.at(nowTick, 0)
@@ -67,8 +67,8 @@ export class History {
     const mark = this.#markOf(nowTick)
     for (;;) {
       const seen = Atomics.load(words, mark)
-      // An older mark: the word skipped this tick. A younger mark has replaced this tick's, so what was issued is unknown,
-      // and the tick counts as full. Not Math.max, which takes no bigints.
+      // An older mark: the word skipped this tick. A younger mark: this tick's mark was replaced, so its issued slots are not
+      // known, and it counts as full. Math.max takes no bigints.
       const from = seen < begin ? begin : seen
       if (from >= end) return false
       const count = Math.min(want, Number(end - from))

@@ -1,12 +1,17 @@
 import { high, low, two32 } from '../../core/halves.js'
 import { bufferGetter, byteOffsetGetter } from '../../core/typed-array.js'
 import type { CoreSpec, IdArray } from '../engine.js'
-import type { SlotRange } from './slots.js'
-import { type BaseId, writeNarrow, writeWide } from './write-ids.js'
+import type { SlotRange } from '../slots.js'
 
-/** Puts ids together from slots, for one layout and node. */
+/** The id with sequence number 0 of a tick, in two halves of 32 bits. */
+export interface BaseId {
+  baseLow: number
+  baseHigh: number
+}
+
+/** Composes ids from slots, for one layout and node. */
 export class IdWriter {
-  /** The sequence lies in the lower half of the id, where integer arithmetic does. */
+  /** The sequence lies in the lower half of the id, so integer arithmetic suffices. */
   readonly #isNarrow: boolean
   readonly #capacity: number
   readonly #sequenceShift: number
@@ -30,7 +35,7 @@ export class IdWriter {
     base.baseHigh = Math.floor(timestamp / two32) + this.#nodeHigh
   }
 
-  /** Writes one id to the first element, seen as halves. */
+  /** Writes one id to the first element, whose halves are given. */
   writeOne(halves: Uint32Array, base: BaseId, sequence: number): void {
     if (this.#isNarrow) {
       halves[low] = base.baseLow + (sequence << this.#sequenceShift)
@@ -56,5 +61,69 @@ export class IdWriter {
       left -= now
       first = 0
     }
+  }
+}
+
+/**
+ * Writes ids of consecutive sequence numbers, if the sequence lies in the lower half of the id.
+ *
+ * @param halves - The halves of the elements to fill.
+ * @param first - The sequence number of the first id.
+ */
+function writeNarrow(halves: Int32Array, base: BaseId, first: number, shift: number): void {
+  writeRow(halves, ((base.baseLow | 0) + (first << shift)) | 0, base.baseHigh | 0, 1 << shift)
+}
+
+/**
+ * Writes numbers that ascend by a step and have the same upper half.
+ *
+ * @param halves - The halves of the elements to fill.
+ */
+export function writeRow(halves: Int32Array, lower: number, upper: number, step: number): void {
+  if (low === 0) writeSteps(halves, lower, step, upper, 0)
+  else writeSteps(halves, upper, 0, lower, step)
+}
+
+/**
+ * Writes an ascending row to the even places, which begins with `even`, and another row to the odd places.
+ *
+ * Takes 1.2 ns an id on Node 20. One id at a time takes 1.7 ns. With `low` and `high` for the places, which V8 does not take for
+ * constants, it takes 1.9 ns. So it does with computed bounds: to V8, 2 ** 16 may be a fraction, and a length may not.
+ */
+function writeSteps(halves: Int32Array, even: number, evenStep: number, odd: number, oddStep: number): void {
+  // Tells V8 that these are integers of 32 bits. It cannot know that of an argument above 2^30.
+  even |= 0
+  odd |= 0
+  evenStep |= 0
+  oddStep |= 0
+  const end = halves.length
+  let at = 0
+  for (; at + 8 <= end; at += 8) {
+    halves[at] = even
+    halves[at + 1] = odd
+    halves[at + 2] = (even + evenStep) | 0
+    halves[at + 3] = (odd + oddStep) | 0
+    halves[at + 4] = (even + 2 * evenStep) | 0
+    halves[at + 5] = (odd + 2 * oddStep) | 0
+    halves[at + 6] = (even + 3 * evenStep) | 0
+    halves[at + 7] = (odd + 3 * oddStep) | 0
+    even = (even + 4 * evenStep) | 0
+    odd = (odd + 4 * oddStep) | 0
+  }
+  for (; at < end; at += 2) {
+    halves[at] = even
+    halves[at + 1] = odd
+    even = (even + evenStep) | 0
+    odd = (odd + oddStep) | 0
+  }
+}
+
+/** Writes ids of consecutive sequence numbers, if the sequence reaches into the upper half of the id, or lies there. */
+function writeWide(halves: Uint32Array, count: number, base: BaseId, first: number, shift: number): void {
+  for (let i = 0; i < count; i++) {
+    // Exact: a product with a power of two only changes the exponent. Fields share no bit, so adding is or.
+    const placed = (first + i) * 2 ** shift
+    halves[i * 2 + low] = base.baseLow + (placed % two32)
+    halves[i * 2 + high] = base.baseHigh + Math.floor(placed / two32)
   }
 }

@@ -1,31 +1,31 @@
 import type { CoreSpec } from '../engine.js'
 import type { JsClaim } from './claim.js'
 import type { IdWriter } from './id-writer.js'
-import type { Run } from './run.js'
-import { SequenceStart } from './sequence-start.js'
-import type { Reserved, State } from './state.js'
-import type { ThreadState, ThreadStates } from './thread-states.js'
-import { isGivenBack } from './word.js'
+import { isGivenBack } from './shared-claim.js'
+import { type Reserved, SequenceStart, type State } from './state.js'
+import type { Run, ThreadState, ThreadStates } from './thread-states.js'
 
 let lastId = 0
 
-/** A claim's ceiling is raised when it is met. */
+/** The result of a reservation, without `claim ceiling`: the reserver raises the claim's ceiling when it is met. */
 type Outcome = Exclude<Reserved, 'claim ceiling'>
 
-/** One generator's reservations, and the runs that its thread hands out of them. Not the hot path. */
+/** Makes the reservations of one generator, and the thread's runs of them. Not the hot path. */
 export class Reserver {
   readonly spec: CoreSpec
   /** Names the generator as the holder of a run. */
   readonly id = ++lastId
   readonly #own: ThreadState
-  readonly #start: SequenceStart
+  /** `undefined` for a sequence that begins with 0. */
+  readonly #start: SequenceStart | undefined
 
   /** @throws GraupelError as {@link Claims} says, if the spec's place is the host. */
   constructor(spec: CoreSpec, states: ThreadStates) {
     this.#own = states.of(spec)
     this.spec = spec
     const { state, claim } = this.#own
-    this.#start = SequenceStart.of(spec.sequenceStart, spec.seed, spec.sequenceBits)
+    const { sequenceStart, seed, sequenceBits } = spec
+    this.#start = sequenceStart === 'zero' ? undefined : new SequenceStart(sequenceStart, seed, sequenceBits)
     state.claim.countGenerators(1)
     try {
       if (spec.place === 'host' && claim?.isHeld === false) claim.open(states.sleep, spec.lockMs)
@@ -47,12 +47,12 @@ export class Reserver {
     return this.#own.writer
   }
 
-  /** Where the claim of the key is; undefined where there is none. */
+  /** The path of the key's claim; `undefined` if there is no claim. */
   get path(): string | undefined {
     return this.#own.claim?.path
   }
 
-  /** The bound that the caller of `raiseCeiling` sets; undefined where there is none. */
+  /** The bound that calls of `raiseCeiling` set; `undefined` if the spec has no such bound. */
   externalCeiling(): bigint | undefined {
     return this.spec.bound === 'external' ? this.state.externalCeiling() : undefined
   }
@@ -76,7 +76,7 @@ export class Reserver {
     return reserved
   }
 
-  /** The same, for this generator alone, of what was left unused in a past tick. @param size - As the next run by default. */
+  /** Reserves a run of unused slots of a past tick, for this generator alone. @param size - By default the size of the next run. */
   reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Outcome {
     const reserved = this.#reserve(nowTick, () => this.state.reserveUnused(nowTick, size))
     if (reserved === 'reserved') {
@@ -87,14 +87,14 @@ export class Reserver {
     return reserved
   }
 
-  /** Reserves up to `want` slots, which are in `state.range` then, and not in the run. */
+  /** Reserves up to `want` slots. They are in `state.range`, not in the run. */
   reserveRange(nowTick: number, limitTick: number, want: number): Outcome {
     return this.#reserve(nowTick, () =>
       this.state.reserve(nowTick, limitTick, want, false, this.#start, this.externalCeiling()),
     )
   }
 
-  /** Lets nothing below a slot be reserved; the word as it was before. */
+  /** Prevents reservations below a slot, and returns the former word. */
   raiseFloor(slot: bigint, highTick: number): bigint {
     for (;;) {
       this.word()
@@ -105,13 +105,13 @@ export class Reserver {
     }
   }
 
-  /** The generator makes no ids any more. The last one of the process on this key gives it back. */
+  /** Ends the generator. The last generator of the process on this key gives the key back. */
   close(): void {
     if (this.state.claim.countGenerators(-1) === 0) this.#own.claim?.release()
   }
 
   /**
-   * Reserves below the claim's ceiling, which is raised when it is met.
+   * Reserves, and raises the claim's ceiling when it is met.
    *
    * @throws GraupelError as {@link Claims} says
    */
@@ -124,7 +124,7 @@ export class Reserver {
     }
   }
 
-  /** There is a claim, because only claims have ceilings, and only what was claimed is given back. */
+  /** Takes the claim. There is one, because only claims have ceilings, and only a claimed key is given back. */
   #takeClaim(): void {
     ;(this.#own.claim as JsClaim).take()
   }
@@ -136,7 +136,7 @@ export class Reserver {
     return Math.max(1, Math.min(size * 2, Math.floor(2 ** this.spec.sequenceBits / 64)))
   }
 
-  /** Makes the range that was just reserved the run of the thread. */
+  /** Makes the range that was just reserved the thread's run. */
   #beginRun(nowTick: number, size: number): void {
     const run = this.run
     const { tick, sequence, count } = this.state.range

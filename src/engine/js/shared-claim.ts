@@ -1,10 +1,25 @@
 import { fields32, fields64, type StateTable } from './state-table.js'
-import { givenBackSign, isGivenBack } from './word.js'
+
+/**
+ * Values of a state word whose key was given back. The process has to claim the key again before it reserves. Each release uses
+ * the next value, so a slow thread takes up only the value that it has read. No layout has so high a slot: of 64 bits of
+ * timestamp and sequence, the sequence has 11 at least.
+ */
+const givenBack = { from: 2n ** 64n - 1024n, count: 1024 } as const
+
+export function isGivenBack(word: bigint): boolean {
+  return word >= givenBack.from
+}
+
+/** @param times - How often the key was given back before; 32 bits, which may have wrapped around. */
+function givenBackSign(times: number): bigint {
+  return givenBack.from + BigInt((times >>> 0) % givenBack.count)
+}
 
 /** The lowest ceiling that lets no slot be issued; 0 means that there is no ceiling. */
 const lowestCeiling = 1n
 
-/** What all threads share about the claim by which their process holds a key. */
+/** The fields of a state that describe the claim by which the process holds the key. All threads share them. */
 export class SharedClaim {
   readonly #table: StateTable
   readonly #at32: number
@@ -19,7 +34,7 @@ export class SharedClaim {
     this.#ceilingAt = at / 8 + fields64.claimCeiling
   }
 
-  /** Number of the claim's step; 0 where the process holds none. */
+  /** Number of the claim's step; 0 if the process holds no claim. */
   get step(): number {
     return Atomics.load(this.#table.words32, this.#at32 + fields32.claimStep)
   }
@@ -34,12 +49,12 @@ export class SharedClaim {
     return isGivenBack(word) ? 0n : word
   }
 
-  /** Replaces the step. Does nothing if it is no longer `from`: another thread has made a later one. */
+  /** Replaces the step. Does nothing if the step is no longer `from`, because another thread has made a later step. */
   moveStep(from: number, to: number): void {
     Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, from, to)
   }
 
-  /** The first slot that may not be issued; 0 where there is no such bound. */
+  /** The first slot that may not be issued; 0 if there is no ceiling. */
   get ceiling(): bigint {
     return Atomics.load(this.#table.words64, this.#ceilingAt)
   }
@@ -48,12 +63,12 @@ export class SharedClaim {
     this.#table.raise(this.#ceilingAt, slot)
   }
 
-  /** Counts the generators of all threads on the key; how many there are now. */
+  /** Changes the number of generators that all threads have on the key, and returns the new number. */
   countGenerators(change: 1 | -1): number {
     return Atomics.add(this.#table.words32, this.#at32 + fields32.generators, change) + change
   }
 
-  /** Stops every thread at the word, and returns that; `undefined` if the word was given back before. */
+  /** Stops every thread at the word, and returns the word; `undefined` if it was given back before. */
   giveBack(): bigint | undefined {
     const { words32, words64 } = this.#table
     const sign = givenBackSign(Atomics.add(words32, this.#at32 + fields32.timesGivenBack, 1))
@@ -61,14 +76,14 @@ export class SharedClaim {
       const word = Atomics.load(words64, this.#wordAt)
       if (isGivenBack(word)) return undefined
       if (Atomics.compareExchange(words64, this.#wordAt, word, sign) !== word) continue
-      // The ceiling keeps what is given back. The next claim may have a lower ceiling than this one had, and ceilings are
-      // only raised.
+      // The ceiling keeps the word. The next claim may have a lower ceiling than this claim had, and a ceiling is only
+      // raised.
       Atomics.store(words64, this.#ceilingAt, word === 0n ? lowestCeiling : word)
       return word
     }
   }
 
-  /** Goes on from a slot. Does nothing if the word is no longer `sign`. */
+  /** Continues from a slot. Does nothing if the word is no longer `sign`. */
   takeUp(sign: bigint, slot: bigint): void {
     Atomics.compareExchange(this.#table.words64, this.#wordAt, sign, slot)
   }

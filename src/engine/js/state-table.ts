@@ -1,7 +1,7 @@
 import { GraupelError } from '../../core/errors.js'
 
-// The memory that all threads of a process share, for the js engine: a hash table of states that only grows. All of
-// it is reached by Atomics, whose operations are sequentially consistent, so no order has to be argued for here.
+// The memory that all threads of a process share, for the js engine: a hash table of states that only grows. It is read and
+// written by Atomics, whose operations are sequentially consistent, so their order needs no argument.
 //
 //   byte 0   version of this format; 0 before the first use
 //   byte 4   bytes in use; the rest is free
@@ -21,9 +21,9 @@ const recordBytes = 64
 export const fields32 = {
   next: 0,
   keyLength: 1,
-  /** Offset of the history; 0 where there is none. */
+  /** Offset of the history; 0 if there is none. */
   history: 2,
-  /** Step of the claim by which the process holds the key; 0 where it holds none. */
+  /** Step of the claim by which the process holds the key; 0 if it holds no claim. */
   claimStep: 3,
   generators: 4,
   timesGivenBack: 5,
@@ -35,16 +35,16 @@ export const fields32 = {
 export const fields64 = {
   word: 4,
   highTick: 5,
-  /** 0 where there is none. */
+  /** 0 if there is none. */
   claimCeiling: 6,
   externalCeiling: 7,
 } as const
 
-/** The size up to which the table may grow. Before it is used it costs address space, not memory. */
+/** The size up to which the table may grow. Unused, it takes address space but no memory. */
 const maxBytes = 256 * 1024 * 1024
 const firstBytes = 64 * 1024
 
-/** Makes memory for a {@link StateTable}: shared where the platform has that, private elsewhere (pages that are not isolated). */
+/** Makes memory for a {@link StateTable}. It is shared, or private in a browser's page that is not isolated. */
 export function makeStateMemory(): SharedArrayBuffer | ArrayBuffer {
   const options = { maxByteLength: maxBytes }
   return typeof SharedArrayBuffer === 'function'
@@ -52,14 +52,14 @@ export function makeStateMemory(): SharedArrayBuffer | ArrayBuffer {
     : new ArrayBuffer(firstBytes, options)
 }
 
-/** Finds states by key, and makes those that are missing. All threads may do so at once. */
+/** Finds states by key, and makes missing states. All threads may use it at once. */
 export class StateTable {
   readonly words64: BigUint64Array
   readonly words32: Int32Array
   readonly #memory: SharedArrayBuffer | ArrayBuffer
   readonly #bytes: Uint8Array
 
-  /** @throws GraupelError `ERR_STATE_UNREACHABLE` where another version of the package keeps its states there. */
+  /** @throws GraupelError `ERR_STATE_UNREACHABLE` if another version of the package keeps its states in this memory. */
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     this.#memory = memory
     // Without a length these views follow the memory as it grows.
@@ -71,12 +71,12 @@ export class StateTable {
     if (found !== 0 && found !== version) {
       throw new GraupelError(
         'ERR_STATE_UNREACHABLE',
-        `another copy of graupel in this process keeps its states in format ${found}, this one reads format ${version}; install one version`,
+        `another copy of graupel in this process keeps its states in format ${found}, and this copy reads format ${version}; install one version`,
       )
     }
   }
 
-  /** Names the memory, which no other process has, nor a thread that cannot reach it. */
+  /** The name of this memory. Threads that cannot reach the memory have another name, and so do other processes. */
   token(randomBits: () => bigint): string {
     const fresh = randomBits()
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
@@ -92,21 +92,21 @@ export class StateTable {
       for (let at = first; at !== 0; at = Atomics.load(this.words32, at / 4 + fields32.next)) {
         if (this.#hasKey(at, bytes)) return at
       }
-      // Complete before it is linked, so that a thread that finds it finds all of it. Where another thread has linked a
-      // record meanwhile, look again: it may be this key's.
+      // A record is complete before it is linked, so that a thread never finds a part of it. If another thread has linked a
+      // record meanwhile, look again: it may be the record of this key.
       if (made === 0) made = this.#makeRecord(bytes)
       Atomics.store(this.words32, made / 4 + fields32.next, first)
       if (Atomics.compareExchange(this.words32, bucket, first, made) === first) return made
     }
   }
 
-  /** Writes the number of an engine for a key that has none; the number that is there afterwards. 0 only reads. */
+  /** Writes the number of an engine if the key has none, and returns the number that is there afterwards. 0 only reads. */
   keepEngine(key: string, engine: number): number {
     const at = this.find(key) / 4 + fields32.engine
     return Atomics.compareExchange(this.words32, at, 0, engine) || engine
   }
 
-  /** Raises an element of `words64` to a value; does nothing where it is as high already. */
+  /** Raises an element of `words64` to a value, if the element is lower. */
   raise(index: number, value: bigint): void {
     for (;;) {
       const seen = Atomics.load(this.words64, index)
@@ -114,7 +114,7 @@ export class StateTable {
     }
   }
 
-  /** Takes zeroed memory, 8-byte aligned; its offset in bytes. @throws GraupelError `ERR_STATE_FULL` */
+  /** Allocates zeroed memory, 8-byte aligned, and returns its offset in bytes. @throws GraupelError `ERR_STATE_FULL` */
   allocate(bytes: number): number {
     const size = (bytes + 7) & ~7
     for (;;) {
@@ -122,7 +122,7 @@ export class StateTable {
       if (at + size > maxBytes) {
         throw new GraupelError(
           'ERR_STATE_FULL',
-          `the states of this process fill ${maxBytes} bytes, which is the limit; use fewer different namespaces and nodes`,
+          `the states of this process fill ${maxBytes} bytes, which is the limit; use fewer namespaces and nodes`,
         )
       }
       this.#growTo(at + size)
@@ -152,11 +152,11 @@ export class StateTable {
         if ('grow' in this.#memory) this.#memory.grow(size)
         else this.#memory.resize(size)
       } catch (cause) {
-        // Another thread may have grown it further in between; anything else is out of memory.
+        // Another thread may have grown it further meanwhile. Otherwise the system is out of memory.
         if (this.#memory.byteLength < bytes) {
           throw new GraupelError(
             'ERR_STATE_FULL',
-            `the states of this process need ${bytes} bytes, which the system refuses`,
+            `the states of this process need ${bytes} bytes, which the system refuses; use fewer namespaces and nodes`,
             { cause },
           )
         }
@@ -165,7 +165,7 @@ export class StateTable {
   }
 }
 
-/** FNV-1a, 32 bits (draft-eastlake-fnv). It only spreads keys over buckets: equality is decided by the key itself. */
+/** FNV-1a, 32 bits (draft-eastlake-fnv). It only spreads keys over buckets; the keys themselves are compared. */
 function hash(bytes: Uint8Array): number {
   let value = 0x811c9dc5
   for (const byte of bytes) value = Math.imul(value ^ byte, 0x01000193)

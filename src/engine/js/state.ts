@@ -1,24 +1,49 @@
+import type { SequenceStartMode } from '../engine.js'
+import { type SlotRange, Slots } from '../slots.js'
 import { History } from './history.js'
-import type { SequenceStart } from './sequence-start.js'
-import { SharedClaim } from './shared-claim.js'
-import { type SlotRange, Slots } from './slots.js'
+import { isGivenBack, SharedClaim } from './shared-claim.js'
 import { fields32, fields64, type StateTable } from './state-table.js'
-import { isGivenBack } from './word.js'
+
+/**
+ * The sequence number with which a new tick begins; `native/core/sequence_start.h` in TypeScript, to the bit. It lies in the lower
+ * half of the sequence, so that at least half of a tick's capacity is left.
+ */
+export class SequenceStart {
+  readonly #isRandom: boolean
+  readonly #half: number
+  #random: number
+
+  constructor(mode: Exclude<SequenceStartMode, 'zero'>, seed: number, sequenceBits: number) {
+    this.#isRandom = mode === 'random'
+    this.#half = sequenceBits === 1 ? 2 : 2 ** (sequenceBits - 1)
+    this.#random = seed === 0 ? 1 : seed >>> 0
+  }
+
+  /** @param next - Sequence number of the state word. */
+  first(next: number): number {
+    if (!this.#isRandom) return next < this.#half ? next : 0
+    // Marsaglia's xorshift32 (Journal of Statistical Software 8/14, 2003).
+    this.#random ^= this.#random << 13
+    this.#random ^= this.#random >>> 17
+    this.#random ^= this.#random << 5
+    this.#random >>>= 0
+    return this.#random % this.#half
+  }
+}
 
 /**
  * The result of a reservation. `claim ceiling`: the next slot is at the claim's ceiling or above, or the key was given back.
- * `ceiling`: it is at the external ceiling or above.
+ * `ceiling`: the next slot is at the external ceiling or above.
  */
 export type Reserved = 'reserved' | 'ahead' | 'claim ceiling' | 'ceiling'
 
 /**
- * The state of one node: the state word (the first slot that is free) and what lies beside it, which all threads of the
- * process share. `native/core/state.h` in TypeScript, over Atomics.
- *
- * Slots are bigints in here. A reservation is of many slots at once, so this is not the hot path.
+ * The state of one node, which all threads of the process share: the state word (the first free slot) and the fields beside it.
+ * `native/core/state.h` in TypeScript, over Atomics. Slots are bigints here: a reservation takes many slots, so this is not the
+ * hot path.
  */
 export class State {
-  /** What the last call that answered `reserved` has reserved. */
+  /** The slots that the last call with the result `reserved` took. */
   readonly range: SlotRange = { tick: 0, sequence: 0, count: 0 }
   readonly claim: SharedClaim
   readonly #table: StateTable
@@ -64,7 +89,7 @@ export class State {
     return this.#slots.tickOf(slot)
   }
 
-  /** Whether the next slot of a clock that shows `nowTick` lies at a ceiling or above, though the layout has room for it. */
+  /** Whether the next slot at `nowTick` is at the ceiling or above, and the layout still has that slot. */
   isAbove(ceiling: bigint, word: bigint, nowTick: number): boolean {
     const nowSlot = this.#slots.at(nowTick, 0)
     const next = word > nowSlot ? word : nowSlot
@@ -74,14 +99,15 @@ export class State {
   /**
    * Reserves between one and `want` slots, none beyond `limitTick`, all of one tick if `oneTick`.
    *
-   * @param bound - No slot from it on; `undefined` where there is no such bound.
+   * @param start - The start of a new tick's sequence; `undefined` for 0.
+   * @param bound - The first slot that may not be reserved; `undefined` if there is no such bound.
    */
   reserve(
     nowTick: number,
     limitTick: number,
     want: number,
     oneTick: boolean,
-    start: SequenceStart,
+    start: SequenceStart | undefined,
     bound: bigint | undefined,
   ): Reserved {
     const slots = this.#slots
@@ -93,7 +119,7 @@ export class State {
       if (isGivenBack(word)) return 'claim ceiling'
       const passed = word <= nowSlot
       const tick = passed ? nowTick : slots.tickOf(word)
-      const sequence = passed ? start.first(slots.sequenceOf(word)) : slots.sequenceOf(word)
+      const sequence = !passed ? slots.sequenceOf(word) : start === undefined ? 0 : start.first(slots.sequenceOf(word))
       if (tick > limit) return 'ahead'
       const room = (oneTick ? 1 : limit - tick + 1) * slots.capacity - sequence
       const first = slots.at(tick, sequence)
@@ -149,7 +175,7 @@ export class State {
   }
 
   /**
-   * No slot below this one is reserved any more; `RaiseFloor` of `state.h`.
+   * Prevents reservations below a slot from now on; `RaiseFloor` of `state.h`.
    *
    * @returns The word as it was before; `undefined` if it was given back.
    */
@@ -157,13 +183,13 @@ export class State {
     for (;;) {
       const word = this.word()
       if (isGivenBack(word)) return undefined
-      // Before the word: ticks below may hold ids that no mark knows of.
+      // Before the word moves: ticks below may have ids that no mark knows.
       this.#history()?.raiseFloor(slot)
       if (word >= slot || this.#move(word, slot)) return word
     }
   }
 
-  /** Goes on from a slot, or above what was given back; does nothing unless the word is still `sign`. */
+  /** Continues from a slot, and above the word that was given back. Does nothing unless the word is still `sign`. */
   takeUp(sign: bigint, slot: bigint): void {
     const given = this.claim.ceiling
     const next = slot > given ? slot : given
@@ -180,7 +206,7 @@ export class State {
     this.#table.raise(this.#at / 8 + field, value)
   }
 
-  /** Any thread may have made it; once there, it stays. */
+  /** The history, which any thread may have made. Once made, it stays. */
   #history(): History | undefined {
     if (this.#knownHistory === undefined) {
       const offset = Atomics.load(this.#table.words32, this.#at / 4 + fields32.history)

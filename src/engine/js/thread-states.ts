@@ -1,34 +1,73 @@
 import type { Claims } from '../claims.js'
 import type { CoreSpec } from '../engine.js'
 import { JsClaim } from './claim.js'
-import { clockFor, type SystemClocks } from './clocks.js'
-import { IdWriter } from './id-writer.js'
-import { emptyRun, type Run } from './run.js'
+import { clockFor, type SystemClocks } from './clock.js'
+import { type BaseId, IdWriter } from './id-writer.js'
 import { State } from './state.js'
 import type { StateTable } from './state-table.js'
 
-/** A state with what this thread has for it: the run it hands out, the writer of its ids, and what it knows of the claim. */
+/** The run of slots that a thread hands out of one state, all of one tick; `Run` of `native/core/generator.h` in TypeScript. */
+export interface Run extends BaseId {
+  tick: number
+  /** Ticks that the clock may be behind `tick`: as many as when the run was granted. */
+  span: number
+  /** The run is used from `fromMs` up to, but not including, `untilMs`; kept so that the hot path needs no division. */
+  fromMs: number
+  untilMs: number
+  sequence: number
+  /** One past the last sequence number; the run is empty if `sequence` equals it. */
+  end: number
+  /** Slots that were requested; the next run in the same tick requests twice as many. */
+  size: number
+  /** The one generator whose policy obtained the run; 0 if all generators of the state may use it. */
+  holder: number
+  /** The run is of a past tick, below the state word. */
+  reused: boolean
+}
+
+export function emptyRun(): Run {
+  return {
+    tick: 0,
+    span: 0,
+    fromMs: 0,
+    untilMs: 0,
+    sequence: 0,
+    end: 0,
+    baseLow: 0,
+    baseHigh: 0,
+    size: 0,
+    holder: 0,
+    reused: false,
+  }
+}
+
+/** Drops the rest of a run. */
+export function endRun(run: Run): void {
+  run.sequence = run.end
+}
+
+/** A state, with this thread's run of it, the writer of its ids, and this thread's view of the claim. */
 export interface ThreadState {
   readonly state: State
   readonly run: Run
   readonly writer: IdWriter
-  /** Undefined where no claims keep other processes away. */
+  /** `undefined` if no claims keep other processes away. */
   readonly claim: JsClaim | undefined
 }
 
-/** What the js engine needs of where it runs. */
+/** The parts of the runtime that the js engine uses. */
 export interface JsSurroundings extends SystemClocks {
   sleep(ms: number): void
-  /** What keeps other processes away; undefined where there are no others, or none that can be seen. */
+  /** Claims keep other processes away; `undefined` if the runtime cannot see other processes. */
   readonly claims: Claims | undefined
 }
 
-/** The states of a table that this thread uses, one of each key for all of its generators. */
+/** The states of a table that this thread uses. All of its generators of a key share a state. */
 export class ThreadStates {
   readonly table: StateTable
   readonly #surroundings: JsSurroundings
   readonly #open = new Map<string, ThreadState>()
-  /** Generators with an external ceiling have runs of their own, which end below it. */
+  /** Generators with an external ceiling have runs of their own, which end below the ceiling. */
   readonly #external = new Map<string, ThreadState>()
 
   constructor(table: StateTable, surroundings: JsSurroundings) {
@@ -60,7 +99,7 @@ export class ThreadStates {
     return found
   }
 
-  /** Gives back every key that this process has claimed and this thread knows of; for the end of the process. */
+  /** Gives back every key that this process has claimed and this thread knows; for the end of the process. */
   releaseClaims(): void {
     for (const { claim } of this.#open.values()) claim?.release()
   }
