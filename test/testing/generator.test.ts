@@ -3,7 +3,6 @@ import { runInNewContext } from 'node:vm'
 import { createGenerator, decode, defineLayout, GraupelError, type Layout, layouts } from 'graupel'
 import { testGenerator } from 'graupel/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { read } from '../support/documents.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 
 const startMs = Date.UTC(2026, 0, 1)
@@ -135,14 +134,6 @@ describe('a test generator', () => {
 })
 
 describe('what is refused', () => {
-  it('docs/testing.md names every option', () => {
-    const [, table = ''] = read('docs/testing.md').split('| option |')
-    const [rows = ''] = table.split('\n\n')
-    const names = [...rows.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
-    const { message } = caught(() => testGenerator({ nonsense: 1 } as never))
-    expect(message).toContain(`the options are ${names.join(', ')}`)
-  })
-
   it.each<[string, unknown, string, RegExp]>([
     [
       'an unknown option',
