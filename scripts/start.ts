@@ -1,7 +1,7 @@
 // Run by `npm start`: makes some ids by the command line, and takes some apart.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { engineInfo } from '../dist/index.js'
+import { engineInfo } from 'graupel'
 
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 

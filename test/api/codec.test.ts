@@ -1,9 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { runInNewContext } from 'node:vm'
-import fc from 'fast-check'
 import { type Encoding, encodeId, encodings, layouts, parseId } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { DecimalWriter } from '../../dist/codec/index.js'
 import { caught } from '../support/engines.js'
 
 const max = 2n ** 64n - 1n
@@ -131,85 +128,5 @@ describe('encodings', () => {
       expect(caught(() => encodeId(1n, encoding as never)).code).toBe('ERR_ENCODING_UNKNOWN')
       expect(caught(() => parseId('1', encoding as never)).code).toBe('ERR_ENCODING_UNKNOWN')
     }
-  })
-})
-
-describe('DecimalWriter', () => {
-  const write = (writer: DecimalWriter, id: bigint) => writer.write(Number(id >> 32n), Number(id & 0xffff_ffffn))
-
-  it('writes what a bigint does, at every edge of what it keeps', () => {
-    const writer = new DecimalWriter()
-    const edges = [
-      0n,
-      1n,
-      999n,
-      1000n,
-      999_999n,
-      10n ** 9n - 1n,
-      10n ** 9n,
-      2n ** 32n - 1n,
-      2n ** 32n,
-      10n ** 18n,
-      2n ** 63n,
-      max,
-    ]
-    for (const edge of edges) {
-      for (const step of [0n, 1n, 2n, 999n, 1000n, 10n ** 6n, 10n ** 9n, 2n ** 32n]) {
-        for (const id of [edge + step, edge - step]) {
-          if (id >= 0n && id <= max) expect(write(writer, id)).toBe(id.toString())
-        }
-      }
-    }
-  })
-
-  it('writes 1 to 20 digits, below and above each power of ten', () => {
-    const writer = new DecimalWriter()
-    for (let digits = 1; digits <= 19; digits++) {
-      for (const id of [10n ** BigInt(digits) - 1n, 10n ** BigInt(digits), 10n ** BigInt(digits) + 1n]) {
-        expect(write(writer, id)).toBe(id.toString())
-        expect(write(new DecimalWriter(), id)).toBe(id.toString())
-      }
-    }
-  })
-
-  it('writes what a bigint does, one after the other and far apart', () => {
-    const step = fc.oneof(
-      fc.bigInt({ min: -2000n, max: 2000n }),
-      fc.bigInt({ min: -(10n ** 10n), max: 10n ** 10n }),
-      fc.bigInt({ min: -max, max }),
-    )
-    const digits = fc.integer({ min: 1, max: 20 })
-    const first = digits.chain((n) => fc.bigInt({ min: 0n, max: n === 20 ? max : 10n ** BigInt(n) - 1n }))
-    fc.assert(
-      fc.property(first, fc.array(step, { maxLength: 50 }), (id, steps) => {
-        const writer = new DecimalWriter()
-        expect(write(writer, id)).toBe(id.toString())
-        for (const by of steps) {
-          id = BigInt.asUintN(64, id + by)
-          expect(write(writer, id)).toBe(id.toString())
-        }
-      }),
-    )
-  })
-
-  it('makes no rope, which its reader would have to copy', () => {
-    const { href } = new URL('../../dist/codec/index.js', import.meta.url)
-    const program = `
-      import { DecimalWriter } from ${JSON.stringify(href)}
-      const writer = new DecimalWriter()
-      const rope = process.version + ' and 13 more characters'
-      const texts = [rope, ...Array.from({ length: 12 }, (_, i) => writer.write(Math.floor(2 ** (2.9 * i)), i))]
-      for (const text of texts) %DebugPrint(text)`
-    // V8 marks a rope with a c.
-    const { stdout } = spawnSync(process.execPath, ['--allow-natives-syntax', '--input-type=module', '-e', program], {
-      encoding: 'utf8',
-    })
-    const marks = [...stdout.matchAll(/^DebugPrint: .*: (c?)"(.*)"$/gm)].map(([, mark, text = '']) => [
-      mark,
-      text.length,
-    ])
-    expect(marks[0]?.[0]).toBe('c')
-    expect(marks.slice(1).map(([mark]) => mark)).toEqual(new Array(12).fill(''))
-    expect(marks.at(-1)?.[1]).toBe(20)
   })
 })

@@ -12,7 +12,6 @@ import {
   timestampMsOf,
 } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { DecimalWriter } from '../../dist/codec/index.js'
 
 const id = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 
@@ -170,24 +169,6 @@ describe('any id', () => {
         expect(order).toBe(a < b ? -1 : a > b ? 1 : 0)
       }),
       { numRuns: 5000 },
-    )
-  })
-
-  it('is written in decimal as a bigint writes it, after any others', () => {
-    const walk = fc.array(
-      fc.oneof(fc.bigInt({ min: 0n, max: 5000n }), fc.constantFrom(10n ** 9n, 2n ** 32n, -1n, -(10n ** 9n)), id),
-      { minLength: 1, maxLength: 60 },
-    )
-    fc.assert(
-      fc.property(id, walk, (from, jumps) => {
-        const writer = new DecimalWriter()
-        let at = from
-        for (const jump of jumps) {
-          expect(writer.write(Number(at >> 32n), Number(BigInt.asUintN(32, at)))).toBe(at.toString())
-          at = BigInt.asUintN(64, at + jump)
-        }
-      }),
-      { numRuns: 3000 },
     )
   })
 })

@@ -1,6 +1,6 @@
-import { createGenerator, encodeId } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { suggestionFor } from '../../dist/core/suggestion.js'
+import { suggestionFor } from '../../src/core/suggestion.js'
+import { createGenerator, encodeId } from '../../src/index.js'
 import { caught } from '../support/engines.js'
 
 describe('a suggestion', () => {

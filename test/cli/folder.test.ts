@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { pagesFolder } from '../../dist/host/folder.js'
+import { pagesFolder } from '../../src/host/folder.js'
 import { graupel, lines } from '../support/cli.js'
 import { describeWith, folder, withMounts } from '../support/needs.js'
 

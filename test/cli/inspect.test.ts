@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding } from 'graupel'
 import { describe, expect, it, vi } from 'vitest'
-import { paintFor, plain } from '../../dist/cli/paint.js'
-import { picture } from '../../dist/inspect/picture.js'
+import { paintFor, plain } from '../../src/cli/paint.js'
+import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding } from '../../src/index.js'
+import { picture } from '../../src/inspect/picture.js'
 import {
   onlyLikely,
   type Plausibility,
@@ -10,8 +10,8 @@ import {
   plausibilityOf,
   plausibleReadings,
   read,
-} from '../../dist/inspect/reading.js'
-import { howLongAgo, localTime } from '../../dist/inspect/time.js'
+} from '../../src/inspect/reading.js'
+import { howLongAgo, localTime } from '../../src/inspect/time.js'
 import { graupel, lines } from '../support/cli.js'
 
 interface Vector {

@@ -15,11 +15,11 @@ const program = `
     process.stdout.write(', and ended')
   })
 `
-const module = new URL('../../dist/cli/interrupt.js', import.meta.url).href
+const module = new URL('../../src/cli/interrupt.ts', import.meta.url).href
 
 /** A command that is under way, and ends its work 100 ms after a signal or never. */
 async function command(how: 'end' | 'hang') {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, module, how])
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, module, how])
   const closed = once(child, 'close')
   await once(child.stdout, 'readable')
   const said = text(child.stdout)

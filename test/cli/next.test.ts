@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { decode, encodings, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { failureLine } from '../../dist/cli/failure.js'
-import { next } from '../../dist/cli/next.js'
-import { Output } from '../../dist/cli/output.js'
-import { Progress } from '../../dist/cli/progress.js'
+import { failureLine } from '../../src/cli/failure.js'
+import { next } from '../../src/cli/next.js'
+import { Output } from '../../src/cli/output.js'
+import { Progress } from '../../src/cli/progress.js'
+import { decode, encodings, type Layout, layouts, parseId, type TextEncoding } from '../../src/index.js'
 import { environment, graupel, lines, program, removePages, start } from '../support/cli.js'
 import { engines, freshNamespace } from '../support/engines.js'
 
@@ -267,7 +267,7 @@ describe('streaming', () => {
 describe.skipIf(isWindows)('a progress line', () => {
   /** How a process ends that shows one, when it is interrupted. */
   async function interrupted(listener: string) {
-    const module = new URL('../../dist/cli/progress.js', import.meta.url).href
+    const module = new URL('../../src/cli/progress.ts', import.meta.url).href
     const code = `
       import { Progress } from ${JSON.stringify(module)}
       let nowMs = 0
@@ -275,7 +275,9 @@ describe.skipIf(isWindows)('a progress line', () => {
       ${listener}
       new Progress(terminal, 1_000_000, () => (nowMs += 1000)).update(1)
       setInterval(() => {}, 1000)`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let shown = ''
     child.stdout.on('data', (text) => {
       shown += text

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { composeId, encodeId, layouts, type TextEncoding } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { IdSet } from '../../dist/inspect/id-set.js'
-import { commonNodes, equalIds, rangesOf } from '../../dist/inspect/overlap.js'
+import { composeId, encodeId, layouts, type TextEncoding } from '../../src/index.js'
+import { IdSet } from '../../src/inspect/id-set.js'
+import { commonNodes, equalIds, rangesOf } from '../../src/inspect/overlap.js'
 import { graupel } from '../support/cli.js'
 
 let folder: string

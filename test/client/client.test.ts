@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { inspect, promisify } from 'node:util'
-import { createGenerator, layouts } from 'graupel'
+import { layouts } from 'graupel'
 import { connect } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
-import { swap } from '../../dist/client/answer.js'
 import { expectAscending } from '../support/ids.ts'
 import { until } from '../support/until.ts'
 import { fakeService } from './service.ts'
@@ -116,13 +115,6 @@ describe('a client', () => {
     const args = ['--input-type=module', '-e', program]
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 60_000 })
     expect(stdout).toBe('10\n')
-  })
-
-  test('reads bytes on a machine of the other order, too', () => {
-    const [id] = createGenerator({ node: 1, namespace: 'client swap' }).take(1) as [bigint]
-    const bytes = new Uint8Array(new BigUint64Array([id, id]).buffer)
-    swap(bytes)
-    expect(new DataView(bytes.buffer).getBigUint64(8)).toBe(id)
   })
 })
 

@@ -1,6 +1,6 @@
-import { createGenerator } from 'graupel'
 import { describe, expect, test } from 'vitest'
-import { connectBy } from '../../dist/client/connect.js'
+import { connectBy } from '../../src/client/connect.js'
+import { createGenerator } from '../../src/index.js'
 import { randomFrom } from '../support/random.ts'
 import { VirtualTime } from '../support/virtual-time.ts'
 

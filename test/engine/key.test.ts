@@ -1,4 +1,3 @@
-import { defineLayout, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import {
   describeLayout,
@@ -8,7 +7,8 @@ import {
   makeKey,
   parseDescription,
   parseKey,
-} from '../../dist/engine/key.js'
+} from '../../src/engine/key.js'
+import { defineLayout, layouts } from '../../src/index.js'
 
 // The texts are a part of the format: pages and state files on disks have them.
 

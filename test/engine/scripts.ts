@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { defineLayout, type GeneratorOptions } from 'graupel'
 import { expect, it } from 'vitest'
-import { createSeeded } from '../../dist/generator/create.js'
+import { createSeeded } from '../../src/generator/create.js'
+import { defineLayout, type GeneratorOptions } from '../../src/index.js'
 import { type Caught, freshNamespace } from '../support/engines.js'
 
 type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SteadyTime } from '../../dist/engine/js/clock.js'
+import { SteadyTime } from '../../src/engine/js/clock.js'
 
 describe('the steady clock', () => {
   it('goes with the monotonic clock when the wall clock steps back, and loses a sixteenth until they meet', () => {

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createGenerator, layouts } from 'graupel'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { makeKey } from '../../dist/engine/key.js'
-import { pagesFolder } from '../../dist/host/folder.js'
-import { claimIn, pageBeside } from '../../dist/host/name.js'
+import { makeKey } from '../../src/engine/key.js'
+import { pagesFolder } from '../../src/host/folder.js'
+import { claimIn, pageBeside } from '../../src/host/name.js'
+import { createGenerator, layouts } from '../../src/index.js'
 import { engines, freshNamespace } from '../support/engines.js'
 
 // C++ and TypeScript each work out where pages are: src/host/folder.ts says why. Where they disagreed, the engines would not

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { decode, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
+import { program } from '../support/cli.ts'
 import { freshNamespace } from '../support/engines.ts'
 import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
@@ -14,8 +14,6 @@ const secondMs = 1000
 const hourMs = 3600 * secondMs
 const startMs = Date.UTC(2026, 5, 1, 12)
 const windowMs = 900
-
-const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 /** By which way the first process ends, and whether its memory is lost then. */
 const ends = [
@@ -152,7 +150,7 @@ describeWith(['native', 'linux', 'faketime'], 'a clock that was wrong by years',
     const [, command = '', path = ''] =
       /ids of 2040-.*'npx graupel (state --clean (\/\S+))'/.exec(error?.message ?? '') ?? []
     expect(path).toMatch(engine === 'js' ? /\.claim$/ : /\.page$/)
-    const said = execFileSync(process.execPath, [commandLine, ...command.split(' ')], { encoding: 'utf8' })
+    const said = execFileSync(process.execPath, [program, ...command.split(' ')], { encoding: 'utf8' })
     expect(said).toMatch(/^Removed .*\nForgotten: ids .*2040-/)
     const again = await opened(plan)
     expect((await again.issue(0, 0)).error).toBeUndefined()

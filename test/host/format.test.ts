@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { fileAt, format, headerAt, kinds, pageAt, sizes } from '../../dist/host/format.js'
+import { fileAt, format, headerAt, kinds, pageAt, sizes } from '../../src/host/format.js'
 
 // docs/state-format.md is the specification; src/host/format.ts is what the TypeScript reads, and the tests write.
 

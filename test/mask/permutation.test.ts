@@ -1,7 +1,7 @@
 import { FF1 } from '@noble/ciphers/ff1.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digitsOf, permutationOf } from '../../dist/mask/permutation.js'
+import { digitsOf, permutationOf } from '../../src/mask/permutation.js'
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'))
 const key128 = '2B7E151628AED2A6ABF7158809CF4F3C'

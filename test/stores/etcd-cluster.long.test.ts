@@ -1,6 +1,6 @@
-import { createGenerator, GraupelError } from 'graupel'
-import { acquireLease } from 'graupel/lease'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createGenerator, GraupelError } from '../../src/index.js'
+import { acquireLease } from '../../src/lease/index.js'
 import { type EtcdStoreOptions, etcdStore } from '../../src/stores/etcd.js'
 import { freshNamespace } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'

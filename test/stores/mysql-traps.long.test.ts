@@ -1,6 +1,6 @@
-import { createGenerator } from 'graupel'
-import { acquireLease } from 'graupel/lease'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createGenerator } from '../../src/index.js'
+import { acquireLease } from '../../src/lease/index.js'
 import { mysqlStore } from '../../src/stores/mysql.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'

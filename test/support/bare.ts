@@ -1,4 +1,4 @@
-import { platform } from '../../dist/platform/node.js'
+import { platform } from '#platform'
 
 /** A run on a machine that has only Node, which CI makes once on purpose. */
 const isBare = Boolean(process.env['GRAUPEL_TEST_BARE'])

@@ -68,7 +68,7 @@ export function removePages(namespace: string): void {
 export async function holder(options: object, ...words: string[]) {
   // Global, because a generator that nothing refers to is collected, which closes its state.
   const code = `
-    import { createGenerator } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}
+    import { createGenerator } from 'graupel'
     globalThis.ids = createGenerator(${JSON.stringify(options)})
     process.stdout.write(ids.nextString())
     process.stdin.on('end', () => process.exit()).resume()`

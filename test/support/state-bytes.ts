@@ -1,5 +1,4 @@
-import { layouts } from 'graupel'
-import { describeLayout, makeKey } from '../../dist/engine/key.js'
+import { describeLayout, makeKey } from '../../src/engine/key.js'
 import {
   fileAt,
   format,
@@ -11,7 +10,8 @@ import {
   recordChecksum,
   sealed,
   sizes,
-} from '../../dist/host/format.js'
+} from '../../src/host/format.js'
+import { layouts } from '../../src/index.js'
 
 export { sealed }
 

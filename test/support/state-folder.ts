@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { pagesFolder } from '../../dist/host/folder.js'
+import { pagesFolder } from '../../src/host/folder.js'
 
 /**
  * Global set-up: pages and claims of the tests are in a folder of this run, which is removed at its end. They would

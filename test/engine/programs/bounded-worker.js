@@ -1,7 +1,9 @@
 // Makes ids in a worker thread, below a ceiling that the main thread raises, and says how many there were.
 import { parentPort, workerData } from 'node:worker_threads'
-import { openCore } from '../../../dist/engine/open.js'
+import { tsImport } from 'tsx/esm/api'
 
+/** @type {typeof import('../../../src/engine/open.js')} */
+const { openCore } = await tsImport('../../../src/engine/open.ts', import.meta.url)
 const { engine, spec } = workerData
 const core = openCore(engine, spec)
 parentPort?.on('message', (/** @type {'make' | 'close'} */ order) => {

@@ -1,7 +1,9 @@
 // Takes all slots that are left of one state after another, beside other threads that do the same.
 import { workerData } from 'node:worker_threads'
-import { openCore } from '../../../dist/engine/open.js'
+import { tsImport } from 'tsx/esm/api'
 
+/** @type {typeof import('../../../src/engine/open.js')} */
+const { openCore } = await tsImport('../../../src/engine/open.ts', import.meta.url)
 const { engine, specs, nowTick, rounds, turns, counts, lastSlots, index } = workerData
 const array = new BigUint64Array(5)
 
