@@ -3,9 +3,9 @@ export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './c
 export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './core/events.js'
 export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
 export type { IdArray, SequenceStartMode } from './engine/engine.js'
+export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'
 export type { BaseGenerator, IdGenerator, NarrowGenerator } from './generator/id-generator.js'
-export { type NodeSources, nodeFromEnvironment } from './generator/node-from-environment.js'
 export type { GeneratorOptions } from './generator/options.js'
 export type { Stats } from './generator/stats.js'
 export {

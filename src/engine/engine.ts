@@ -133,7 +133,7 @@ export type Place = keyof typeof places
 export const bounds = { none: 0, file: 1, external: 2 } as const
 export type Bound = keyof typeof bounds
 
-/** What an engine needs to know, checked and worked out by `src/generator/spec.ts`. */
+/** What an engine needs to know, worked out by `src/engine/source/core-spec.ts`. */
 export interface CoreSpec {
   /** Names the state (`src/engine/key.ts`). Equal keys share one word. */
   key: string

@@ -4,7 +4,6 @@ import type { Bound, Place } from '../engine/engine.js'
 // The checks of single options. Each returns the option's value, or its default; all throw TypeError or RangeError
 // `ERR_OPTION_INVALID`.
 
-const maxNamespace = 255
 const maxWindowMs = 86_400_000
 
 export function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], byDefault: T): T {
@@ -44,24 +43,6 @@ export function windowOf(value: unknown): number {
     )
   }
   return windowMs
-}
-
-export function namespaceOf(namespace: unknown = 'default'): string {
-  if (typeof namespace !== 'string') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `namespace is ${show(namespace)} (${typeof namespace}); pass a string`,
-      'namespace',
-    )
-  }
-  if (namespace.length < 1 || namespace.length > maxNamespace || !namespace.isWellFormed()) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `namespace is ${show(namespace)}; pass 1 to ${maxNamespace} characters of well-formed text`,
-      'namespace',
-    )
-  }
-  return namespace
 }
 
 /** Wraps a function, so that what it returns is checked: `ERR_CLOCK_INVALID`. */

@@ -1,13 +1,13 @@
 import { platform } from '#platform'
 import { clockMs, openCore } from '../engine/open.js'
-import type { Field, Layout, layouts } from '../layout/index.js'
+import { coreSpec } from '../engine/source/core-spec.js'
+import { LeasedNode } from '../engine/source/leased-node.js'
+import { givenNode } from '../engine/source/node-source.js'
+import { checkLifetime, type Field, type Layout, type layouts } from '../layout/index.js'
 import { Generator } from './generator.js'
-import type { IdGenerator } from './id-generator.js'
-import { LeasedCore } from './leased.js'
-import { checkLifetime } from './lifetime.js'
+import type { IdGenerator, NumbersOf } from './id-generator.js'
 import type { GeneratorOptions } from './options.js'
-import { type Settings, settle } from './settings.js'
-import { coreSpec } from './spec.js'
+import { resolveOptions } from './resolve.js'
 
 const yearMs = 365.25 * 24 * 3600 * 1000
 
@@ -37,37 +37,26 @@ export function createGenerator<const F extends readonly Field[] = layouts.Twitt
   return createSeeded(options)
 }
 
-/** Makes a generator. @param given - The seed for `sequenceStart: 'random'`; 32 bits, random by default. @internal */
+/** Makes a generator. @param seed - The seed for `sequenceStart: 'random'`; random by default. @internal */
 export function createSeeded<const F extends readonly Field[] = layouts.Twitter>(
-  options: GeneratorOptions<F>,
-  given?: number,
+  given: GeneratorOptions<F>,
+  seed?: number,
 ): IdGenerator<F> {
-  const settings = settle(options)
-  const seed = given ?? (settings.sequenceStart === 'random' ? randomSeed() : 0)
-  const { layout, clock, lease } = settings
-  const nowMs = typeof clock === 'function' ? clock() : clockMs(settings.engine)
+  const options = resolveOptions(given, seed)
+  const { layout, clock, engine, origin } = options
+  const nowMs = typeof clock === 'function' ? clock() : clockMs(engine)
   checkLifetime(layout, nowMs)
   if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
-  if (lease === undefined) {
-    return new Generator(openCore(settings.engine, coreSpec(settings as never, seed, nowMs)), settings) as never
+  if (typeof origin === 'number') {
+    return narrowed(new Generator(openCore(engine, coreSpec(options, origin, nowMs)), options, givenNode(origin)))
   }
-  const leased = new LeasedCore(settings as never, lease as never, seed, nowMs)
-  return new Generator(leased.core, followNode(settings, leased), leased) as never
+  const source = new LeasedNode(origin, engine, options, nowMs)
+  return narrowed(new Generator(source.core, options, source))
 }
 
-/** Only where it is needed: Node takes 2 ms to load its `crypto`. */
-function randomSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0] as number
-}
-
-/** Settings whose node is the one that a lease has. */
-function followNode<F extends readonly Field[]>(settings: Settings<F>, leased: LeasedCore): Settings<F> {
-  return {
-    ...settings,
-    get node() {
-      return leased.node
-    },
-  }
+/** Gives a generator the type that its layout has: `nextNumber` is there for layouts of at most 53 bits. */
+export function narrowed<F extends readonly Field[]>(ids: Generator<F>): IdGenerator<F> {
+  return ids as Generator<F> & NumbersOf<F>
 }
 
 const warned = new Set<string>()

@@ -2,16 +2,15 @@ import { DecimalWriter } from '../codec/index.js'
 import { closedError, rangeError } from '../core/errors.js'
 import type { EngineKind } from '../engine/choose.js'
 import { type Core, type IdArray, Status } from '../engine/engine.js'
+import type { NodeSource } from '../engine/source/node-source.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
-import { statsOf } from '../lease/stats.js'
-import { type CeilingSource, stateFileCeiling } from '../policy/ceiling-wait.js'
 import type { Counters } from '../policy/counters.js'
 import { Queue } from '../policy/queue.js'
 import { PolicyRunner } from '../policy/runner.js'
 import { checkCount, checkIdArray, checkSign, isSigned } from './array.js'
 import type { BaseGenerator, NarrowGenerator } from './id-generator.js'
 import { endless, inspectWith } from './object.js'
-import type { Settings } from './settings.js'
+import type { ResolvedOptions } from './resolve.js'
 import type { Stats } from './stats.js'
 import { FillTask, OneTask } from './task.js'
 
@@ -21,8 +20,8 @@ const nothingCounted: Counters = Object.freeze({ waits: 0, waitedMs: 0, rollback
 export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, NarrowGenerator {
   declare readonly next: () => bigint
   readonly #core: Core
-  readonly #settings: Settings<F>
-  readonly #ceiling: CeilingSource
+  readonly #settings: ResolvedOptions<F>
+  readonly #source: NodeSource
   /** Made when there is something to count. */
   #counters: Counters | undefined
   #makeString: (() => string) | undefined
@@ -32,11 +31,10 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   /** Set by `close()`. */
   #lastStats: Stats | undefined
 
-  /** @param ceiling - What raises the core's ceiling, where it has one. */
-  constructor(core: Core, settings: Settings<F>, ceiling: CeilingSource = stateFileCeiling) {
+  constructor(core: Core, settings: ResolvedOptions<F>, source: NodeSource) {
     this.#core = core
     this.#settings = settings
-    this.#ceiling = ceiling
+    this.#source = source
     own(this, 'next', Generator.#nextOf(this, core))
   }
 
@@ -139,7 +137,7 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   }
 
   get node(): number {
-    return this.#settings.node
+    return this.#source.node
   }
 
   get engine(): EngineKind {
@@ -147,9 +145,9 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   }
 
   get state(): string {
-    const { path, isThread, lease } = this.#settings
+    const { path, isThread } = this.#settings
     if (this.#lastStats !== undefined) return this.#lastStats.state
-    if (lease !== undefined) return 'lease'
+    if (this.#source.leaseStats !== undefined) return 'lease'
     if (path !== '') return path
     return this.#core.statePath() !== undefined ? 'host' : isThread ? 'thread' : 'process'
   }
@@ -168,8 +166,8 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
 
   stats(): Stats {
     if (this.#lastStats !== undefined) return { ...this.#lastStats }
-    const { engine, layout, lease } = this.#settings
-    const leaseView = lease?.shared.read()
+    const { engine, layout } = this.#settings
+    const lease = this.#source.leaseStats?.()
     const seen = this.#core.observe()
     const aheadMs = Math.max(0, (seen.lastTick - seen.nowTick) * layout.tickMs)
     return {
@@ -179,7 +177,7 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
       ...(this.#counters ?? nothingCounted),
       aheadMs,
       ceilingMs: seen.ceilingTick < 0 ? null : layout.epochMs + seen.ceilingTick * layout.tickMs,
-      ...(leaseView && { lease: statsOf(leaseView, layout) }),
+      ...(lease && { lease }),
     }
   }
 
@@ -200,15 +198,15 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
   }
 
   #closedError(): Error {
-    return closedError(`the generator of node ${this.#settings.node}`)
+    return closedError(`the generator of node ${this.node}`)
   }
 
   #checkArray(array: unknown): asserts array is IdArray {
     checkIdArray(array)
     if (this.#isClosed) throw this.#closedError()
-    const { layout, node } = this.#settings
+    const { layout } = this.#settings
     if (!isSigned(array, layout)) return
-    checkSign(layout, node, this.#core.observe().nowMs)
+    checkSign(layout, this.node, this.#core.observe().nowMs)
     // Again, because a `clock` function was just called, and may have transferred the array.
     checkIdArray(array)
   }
@@ -225,11 +223,7 @@ export class Generator<F extends readonly Field[]> implements BaseGenerator<F>, 
         namespace,
         hasInjectedClock: typeof clock === 'function',
         path,
-        ceiling: this.#ceiling,
-        // A lease may move to another one.
-        get node() {
-          return settings.node
-        },
+        source: this.#source,
       }
       this.#runner = new PolicyRunner(this.#core, this.#settings, subject, this.#counters)
     }

@@ -1,5 +1,5 @@
 import type { EngineKind } from '../engine/choose.js'
-import type { LeaseStats } from '../lease/stats.js'
+import type { LeaseStats } from '../engine/source/lease-view.js'
 
 /**
  * What {@link BaseGenerator.stats} returns. All counts are of this generator alone.

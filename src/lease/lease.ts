@@ -2,18 +2,23 @@ import { platform } from '#platform'
 import { GraupelError } from '../core/errors.js'
 import { type LeaseEvent, publish } from '../core/events.js'
 import { engineInfo } from '../engine/choose.js'
-import { endedError } from '../generator/leased.js'
+import { type LeaseHandle, makeHandle } from '../engine/source/handle.js'
+import {
+  failureOf,
+  firstView,
+  type LeaseStats,
+  type LeaseView,
+  SharedLease,
+  statsOf,
+} from '../engine/source/lease-view.js'
+import { endedError, sealNode } from '../engine/source/leased-node.js'
 import type { Field, Layout } from '../layout/index.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/token.js'
 import { Group } from './group.js'
-import { type LeaseHandle, makeHandle } from './handle.js'
 import type { Exhausted } from './node-search.js'
 import type { LeaseChoice } from './options.js'
 import { type Holding, LeaseProtocol } from './protocol.js'
-import { sealNode } from './seal.js'
-import { type LeaseView, SharedLease } from './shared.js'
-import { type LeaseStats, statsOf } from './stats.js'
 
 /** Milliseconds between two looks for a free node: at most, and drawn from the upper half. */
 const waitForNodeMs = 1000
@@ -150,8 +155,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   #waitForServer(untilMs: number): void {
     this.#publish('waiting', { untilMs })
     if (this.#view.generation === 0) return
-    const until = new Date(untilMs).toISOString()
-    this.#change({ failure: `its server has not lived for long, and gives no node before ${until}` })
+    this.#change({ failure: 'server is young', failureDetail: untilMs })
   }
 
   /** Waits until the first id that may be made is one of the present. */
@@ -184,7 +188,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
         `every node that this lease may have is held: ${held} of ${this.#group.ids}, by ${owners.join(', ')}; none was free within acquireTimeoutMs (${acquireTimeoutMs})${free}; stop processes, wait longer, or choose a layout with more nodes`,
       )
     }
-    if (this.#view.generation > 0) this.#change({ failure: `all ${held} nodes are held` })
+    if (this.#view.generation > 0) this.#change({ failure: 'nodes are held', failureDetail: held })
     await this.#calls.pause(Math.min(waitForNodeMs, 2 * leftMs), signal)
   }
 
@@ -199,7 +203,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     this.#announced.clear()
     this.#change({
       renewedMs: platform.wallMs(),
-      failure: '',
+      failure: 'none',
       generation: before.generation + 1,
       node,
       floor,
@@ -240,7 +244,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     this.#change({
       renewedMs: platform.wallMs(),
       roundTripMs: platform.monotonicMs() - startMs,
-      failure: '',
+      failure: 'none',
       ceiling: record.ceiling,
       renewals: this.#view.renewals + 1,
     })
@@ -255,7 +259,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   }
 
   #fail(error: Error): void {
-    this.#change({ failure: error.message, failures: this.#view.failures + 1 })
+    this.#change({ failure: failureOf(error), failureDetail: 0, failures: this.#view.failures + 1 })
     this.#announce('unreachable', { error })
     if (platform.wallMs() >= this.stats().ceilingMs) this.#announce('expired')
   }
@@ -270,12 +274,11 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** It is over, and was not released. */
   #end(error: Error): void {
     this.#seal()
-    this.#change({
-      status: 'ended',
-      failure: `${(error as GraupelError).code ?? 'ERR_LEASE_EXPIRED'}: ${error.message}`,
-    })
+    // Waiting for a node has left the number of nodes that are held.
+    const failureDetail = this.#view.failure === 'nodes are held' ? this.#view.failureDetail : 0
+    this.#change({ status: 'ended', failure: failureOf(error), failureDetail })
     this.#publish('ended', { error })
-    this.#over.abort(error)
+    this.#over.abort(endedError(this.#view, error))
   }
 
   async #release(): Promise<void> {
@@ -295,7 +298,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
 
   /** Lets no thread make another id on the node that it has; the tick after all that were made. */
   #seal(): number {
-    return sealNode(this.handle, this.#view)
+    return sealNode({ handle: this.handle, layout: this.layout, shared: this.#shared }, this.#view)
   }
 
   #change(changes: Partial<LeaseView>): void {
@@ -308,21 +311,6 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     const { ceilingMs } = this.stats()
     publish('lease', { type, store: this.#choice.store.name, layout: layout.name, namespace, node, ceilingMs, ...more })
   }
-}
-
-const firstView: LeaseView = {
-  status: 'held',
-  generation: 0,
-  node: 0,
-  floor: 0,
-  ceiling: 0,
-  renewedMs: 0,
-  dueMs: 0,
-  isRenewing: false,
-  roundTripMs: 0,
-  renewals: 0,
-  failures: 0,
-  failure: '',
 }
 
 function newToken(): string {

@@ -28,7 +28,8 @@ if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentD
 let native: NativeLoad | undefined
 
 export const platform: Platform = {
-  environmentVariable: (name) => process.env[name],
+  // An empty variable counts as unset: manifests and scripts cannot always leave a variable out.
+  environmentVariable: (name) => process.env[name] || undefined,
 
   stateMemory() {
     const memory = getEnvironmentData(memoryKey)

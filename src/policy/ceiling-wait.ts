@@ -1,48 +1,19 @@
 import { platform } from '#platform'
-import { GraupelError } from '../core/errors.js'
 import { CeilingOutcome, type Core } from '../engine/engine.js'
+import type { NodeSource } from '../engine/source/node-source.js'
 import type { Counters } from './counters.js'
 import type { Policy } from './policy.js'
-
-/** What raises a ceiling, for a call that meets it. */
-export interface CeilingSource {
-  /** Whether a call that blocks waits for it. False where the thread that waits has to raise it itself. */
-  readonly isAwaited: boolean
-  /**
-   * Looks whether the ceiling has risen, where the core does not see that by itself; whether there is something to try again for.
-   *
-   * @throws GraupelError where it will never rise
-   */
-  rise?(): boolean
-  /**
-   * The error of a call that has waited as long as it may.
-   *
-   * @param rule - Which option bounds the wait, in words.
-   */
-  late(waitedMs: number, rule: string): GraupelError
-}
-
-/** The ceiling of a state file. A thread of the addon raises it. */
-export const stateFileCeiling: CeilingSource = {
-  isAwaited: true,
-  late(waitedMs, rule) {
-    return new GraupelError(
-      'ERR_STATE_UNAVAILABLE',
-      `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
-    )
-  },
-}
 
 /** One call's wait for a ceiling to rise. Where `onOverflow` is to throw, it does not wait. */
 export class CeilingWait {
   readonly #core: Core
-  readonly #source: CeilingSource
+  readonly #source: NodeSource
   readonly #maxMs: number
   readonly #counters: Counters
   readonly #startMs = platform.monotonicMs()
   #attempt = 0
 
-  constructor(core: Core, source: CeilingSource, policy: Policy, counters: Counters) {
+  constructor(core: Core, source: NodeSource, policy: Policy, counters: Counters) {
     this.#core = core
     this.#source = source
     this.#maxMs = policy.onOverflow === 'throw' ? 0 : policy.maxWaitMs

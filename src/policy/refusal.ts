@@ -1,6 +1,6 @@
 import { closedError, type ErrorDetails, GraupelError } from '../core/errors.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
-import type { Layout } from '../layout/index.js'
+import { expiredError } from '../layout/index.js'
 import type { Situation } from './judge.js'
 import type { Policy } from './policy.js'
 import type { Subject } from './subject.js'
@@ -26,9 +26,9 @@ export class Refusals {
    * @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`; the engine's failure where the state was lost
    */
   observe(): Observation {
-    const { layout, node } = this.#subject
+    const { layout, source } = this.#subject
     const seen = this.#core.observe()
-    if (seen.status === Status.closed) throw closedError(`the generator of node ${node}`)
+    if (seen.status === Status.closed) throw closedError(`the generator of node ${source.node}`)
     if (seen.status === Status.beforeEpoch) {
       throw new GraupelError(
         'ERR_CLOCK_BEFORE_EPOCH',
@@ -55,7 +55,8 @@ export class Refusals {
   }
 
   #make(situation: Situation, nowMs: number, retryAfterMs: number, rule: string): GraupelError {
-    const { layout, node } = this.#subject
+    const { layout, source } = this.#subject
+    const { node } = source
     const { kind, rollbackMs, aheadMs } = situation
     const details: ErrorDetails = { retryAfterMs }
     if (kind === 'rollback') {
@@ -80,14 +81,6 @@ export class Refusals {
     const forgotten = path === '' ? '' : `, which has to be followed by deleting ${path}`
     return `. A clock that was wrong has made ids of ${timeText(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with 'npx graupel state --clean ${memory}'${forgotten}; else use another node`
   }
-}
-
-/** @internal */
-export function expiredError(layout: Layout, nowMs: number): GraupelError {
-  return new GraupelError(
-    'ERR_LAYOUT_EXPIRED',
-    `layout '${layout.name}' expired on ${layout.expiresAt.toISOString()}, and the clock shows ${timeText(nowMs)}; choose a later epoch or a layout with a wider timestamp`,
-  )
 }
 
 function timeText(ms: number): string {

@@ -113,7 +113,7 @@ export class PolicyRunner {
 
   /** Begins to wait for the ceiling. */
   ceilingWait(): CeilingWait {
-    return new CeilingWait(this.#core, this.#subject.ceiling, this.#policy, this.#counters)
+    return new CeilingWait(this.#core, this.#subject.source, this.#policy, this.#counters)
   }
 
   /** Counts a wait that the caller does. */
@@ -154,8 +154,8 @@ export class PolicyRunner {
   }
 
   #event(situation: Situation, nowMs: number): AheadEvent {
-    const { layout, namespace, node } = this.#subject
+    const { layout, namespace, source } = this.#subject
     const { kind, rollbackMs, aheadMs } = situation
-    return { type: kind, layout: layout.name, namespace, node, nowMs, rollbackMs, aheadMs }
+    return { type: kind, layout: layout.name, namespace, node: source.node, nowMs, rollbackMs, aheadMs }
   }
 }

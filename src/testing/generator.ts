@@ -5,13 +5,13 @@ import type { Core, CoreSpec } from '../engine/engine.js'
 import { JsCore } from '../engine/js/core.js'
 import { StateTable } from '../engine/js/state-table.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
+import { coreSpec } from '../engine/source/core-spec.js'
+import { givenNode } from '../engine/source/node-source.js'
 import { Generator } from '../generator/generator.js'
-import type { IdGenerator } from '../generator/id-generator.js'
-import { checkLifetime } from '../generator/lifetime.js'
+import type { IdGenerator, NumbersOf } from '../generator/id-generator.js'
 import type { GeneratorOptions } from '../generator/options.js'
-import { layoutOf, type Settings, settle } from '../generator/settings.js'
-import { coreSpec } from '../generator/spec.js'
-import type { Field, layouts, NodeOf } from '../layout/index.js'
+import { type ResolvedOptions, resolveOptions } from '../generator/resolve.js'
+import { checkLifetime, type Field, layoutOf, type layouts, type NodeOf } from '../layout/index.js'
 
 /**
  * The options of {@link testGenerator}. They mean what they mean to `createGenerator`.
@@ -72,39 +72,41 @@ export function testGenerator<const F extends readonly Field[] = layouts.Twitter
     throw typeError(
       'ERR_OPTION_INVALID',
       `clock is ${show(clock)}; pass a function that returns milliseconds since 1970`,
+      'clock',
     )
   }
-  const settings = settle({
+  const resolved = resolveOptions<F>({
     layout,
-    node: node as NodeOf<F>,
+    node,
     clock,
     engine: 'js',
     state: 'thread',
     onOverflow: 'advance',
     maxAheadMs: Number.MAX_SAFE_INTEGER,
   })
-  return new ResettableGenerator(settings) as never
+  const ids = new ResettableGenerator(resolved, resolved.origin as number)
+  return ids as ResettableGenerator<F> & NumbersOf<F>
 }
 
 class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
   readonly reset: () => void
 
-  constructor(settings: Settings<F>) {
-    const core = open(freshSpec(settings))
-    super(core, settings)
-    this.reset = () => core.moveTo(freshSpec(settings))
+  constructor(options: ResolvedOptions<F>, node: number) {
+    const core = open(freshSpec(options, node))
+    super(core, options, givenNode(node))
+    this.reset = () => core.moveTo(freshSpec(options, node))
   }
 }
 
-/** A state that no other generator has. */
-function freshSpec<F extends readonly Field[]>(settings: Settings<F>): CoreSpec {
-  const { layout, clock } = settings
+/** Describes a state that no other generator has. */
+function freshSpec(options: ResolvedOptions, node: number): CoreSpec {
+  const { layout, clock } = options
   const nowMs = (clock as () => number)()
   checkLifetime(layout, nowMs)
-  return coreSpec({ ...settings, namespace: 'graupel/testing' } as never, 0, nowMs)
+  return coreSpec({ ...options, namespace: 'graupel/testing' }, node, nowMs)
 }
 
-/** Enough for the table of one state. */
+/** Bytes enough for the table of one state. */
 const tableBytes = 32 * 1024
 
 /** Opens a state in memory of its own, which goes with the generator: a suite may make and reset many thousands. */

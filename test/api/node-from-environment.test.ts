@@ -32,6 +32,7 @@ describe('nodeFromEnvironment', () => {
     ['the ordinal in HOSTNAME', 0, { HOSTNAME: 'web-0' }, web],
     ['POD_NAME where the pod has the network of its host', 3, { POD_NAME: 'web-3', HOSTNAME: 'ip-10-0-0-7' }, web],
     ['POD_NAME before HOSTNAME', 3, { POD_NAME: 'web-3', HOSTNAME: 'web-4' }, web],
+    ['HOSTNAME beside an empty POD_NAME', 7, { POD_NAME: '', HOSTNAME: 'web-7' }, web],
     ['an ordinal of a name with digits and dashes', 5, { HOSTNAME: 'a-1-5' }, { statefulSet: 'a-1' }],
     ['both where they agree', 7, { GRAUPEL_NODE: '7', POD_NAME: 'web-7' }, web],
     ["GRAUPEL_NODE on a developer's machine", 1, { GRAUPEL_NODE: '1', HOSTNAME: 'laptop' }, web],
@@ -41,6 +42,7 @@ describe('nodeFromEnvironment', () => {
 
   it.each<[string, Record<string, string>, NodeSources | undefined, RegExp]>([
     ['nothing', {}, undefined, /GRAUPEL_NODE is not set; set GRAUPEL_NODE to a number that no other process has/],
+    ['an empty GRAUPEL_NODE', { GRAUPEL_NODE: '' }, undefined, /GRAUPEL_NODE is not set/],
     ['nothing of a pod', {}, web, /GRAUPEL_NODE, POD_NAME and HOSTNAME are not set/],
     ['a name that may be random', { HOSTNAME: 'web-7' }, undefined, /HOSTNAME is 'web-7', and its end may be random/],
     ['a Deployment', { POD_NAME: 'web-5d9f7c-24678' }, undefined, /'web-5d9f7c-24678', and its end may be random/],
@@ -60,7 +62,6 @@ describe('nodeFromEnvironment', () => {
     ['a pod of an Indexed Job', { POD_NAME: 'web-0-x7k2p' }, web, /POD_NAME is 'web-0-x7k2p'/],
     ['a host', { HOSTNAME: 'ip-10-0-0-7' }, web, /HOSTNAME is 'ip-10-0-0-7'/],
     ['a whole name of the domain', { HOSTNAME: 'web-7.web.default.svc' }, web, /HOSTNAME is 'web-7.web/],
-    ['an empty POD_NAME', { POD_NAME: '', HOSTNAME: 'web-7' }, web, /POD_NAME is ''/],
     ['an ordinal with a zero', { HOSTNAME: 'web-07' }, web, /HOSTNAME is 'web-07'/],
     ['an ordinal with a sign', { HOSTNAME: 'web--7' }, web, /HOSTNAME is 'web--7'/],
     ['no ordinal', { HOSTNAME: 'web-' }, web, /HOSTNAME is 'web-'/],
@@ -92,7 +93,11 @@ describe('nodeFromEnvironment', () => {
     )
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+ 0.e1-9_]{1,20}$/)), (text) => {
-        fc.pre(!text.includes('\0') && !(/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))))
+        fc.pre(
+          text !== '' &&
+            !text.includes('\0') &&
+            !(/^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(Number(text))),
+        )
         expect(refusal({ GRAUPEL_NODE: text }).code).toBe('ERR_NODE_INVALID')
         expect(refusal({ POD_NAME: `web-${text}` }, web).code).toBe('ERR_NODE_INVALID')
       }),

@@ -164,13 +164,18 @@ describe('GRAUPEL_NODE', () => {
     for (const ids of [createGenerator(), createGenerator({})]) expect(ids.decode(ids.next()).node).toBe(42)
   })
 
+  it('counts as unset if it is empty', () => {
+    process.env['GRAUPEL_NODE'] = ''
+    expect(make({}).code).toBe('ERR_NODE_REQUIRED')
+  })
+
   it('gives way to the option', () => {
     process.env['GRAUPEL_NODE'] = 'nonsense'
     const ids = createGenerator({ node: 3 })
     expect(ids.decode(ids.next()).node).toBe(3)
   })
 
-  it.each(['', ' 7', '-1', '1.5', '07', '1e2', '1024', 'worker-7'])('is refused as %s', (value) => {
+  it.each([' 7', '-1', '1.5', '07', '1e2', '1024', 'worker-7'])('is refused as %s', (value) => {
     process.env['GRAUPEL_NODE'] = value
     expect(make({}).code).toBe('ERR_NODE_INVALID')
   })

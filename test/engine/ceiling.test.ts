@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { CeilingOutcome, type Core, type CoreSpec, Status } from '../../src/engine/engine.js'
 import { openCore } from '../../src/engine/open.js'
+import { givenNode } from '../../src/engine/source/node-source.js'
 import { createGenerator } from '../../src/generator/create.js'
-import { stateFileCeiling } from '../../src/policy/ceiling-wait.js'
 import { Queue } from '../../src/policy/queue.js'
 import { PolicyRunner, type Task } from '../../src/policy/runner.js'
 import { engines, freshNamespace } from '../support/engines.js'
@@ -96,8 +96,8 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const core = open(specFor(freshNamespace()))
     const policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 100, maxWaitMs: 60_000 } as const
     const counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
-    const ceiling = { isAwaited: false, late: stateFileCeiling.late }
-    const subject = { layout, node: 1, namespace: '', hasInjectedClock: true, path: '', ceiling }
+    const source = { ...givenNode(1), isAwaited: false }
+    const subject = { layout, namespace: '', hasInjectedClock: true, path: '', source }
     const runner = new PolicyRunner(core, policy, subject, counters)
     const task: Task = {
       proceed: () => (core.step() === Status.ok ? 'done' : 'none'),

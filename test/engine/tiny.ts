@@ -1,6 +1,6 @@
 import type { CoreSpec } from '../../src/engine/engine.js'
-import { settle } from '../../src/generator/settings.js'
-import { coreSpec } from '../../src/generator/spec.js'
+import { coreSpec } from '../../src/engine/source/core-spec.js'
+import { resolveOptions } from '../../src/generator/resolve.js'
 import { defineLayout } from '../../src/layout/index.js'
 
 // Cores whose ticks have eight slots, below ceilings that calls raise.
@@ -23,16 +23,16 @@ export const clock = () => layout.epochMs + Number(tick) * layout.tickMs
 
 /** A clock that stands still at `tick`, but for those that pass none. */
 export function specFor(namespace: string, changes: Partial<CoreSpec> = {}, node = 1): CoreSpec {
-  const settings = settle({ layout, node, namespace, clock, state: 'process', maxAheadMs: 100 })
-  return { ...coreSpec(settings, 1, clock()), bound: 'external', ...changes }
+  const options = resolveOptions({ layout, node, namespace, clock, state: 'process', maxAheadMs: 100 }, 1)
+  return { ...coreSpec(options, node, clock()), bound: 'external', ...changes }
 }
 
 /** The same in a layout whose runs are of up to 16 slots, where those of the tiny one are of one. */
 export function wideSpecFor(namespace: string): CoreSpec {
   const [timestamp, worker] = layout.fields
   const wide = defineLayout({ ...layout, name: 'wide', fields: [timestamp, worker, ['sequence', 10]] })
-  const settings = settle({ layout: wide, node: 1, namespace, clock, state: 'process', maxAheadMs: 100 })
-  return { ...coreSpec(settings, 1, clock()), bound: 'external' }
+  const options = resolveOptions({ layout: wide, node: 1, namespace, clock, state: 'process', maxAheadMs: 100 }, 1)
+  return { ...coreSpec(options, 1, clock()), bound: 'external' }
 }
 
 export const slotOf = (id: bigint) => ((id >> 13n) << 3n) | (id & 7n)

@@ -211,7 +211,7 @@ describe('the option lease of createGenerator', () => {
     ['nothing', null],
     ['a node', 7],
     ['the options of a lease', { store: memoryStore() }],
-    ['a forged handle', { format: 'graupel lease 1' }],
+    ['a forged handle', { format: 'graupel lease 2' }],
   ])('is refused where it is %s', (_, lease) => {
     expect(caught(() => createGenerator({ lease } as never))).toMatchObject({ code: 'ERR_OPTION_INVALID' })
   })

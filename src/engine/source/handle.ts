@@ -1,10 +1,10 @@
-import { show, typeError } from '../core/errors.js'
-import { defineLayout, type Field, type Layout } from '../layout/index.js'
-import { SharedLease, sharedBytes } from './shared.js'
+import { show, typeError } from '../../core/errors.js'
+import { defineLayout, type Field, type Layout } from '../../layout/index.js'
+import { SharedLease, sharedBytes } from './lease-view.js'
 
 /**
- * What a worker thread needs of a lease: pass it as `workerData` or in a message, and to `createGenerator({ lease })` there. It can
- * be cloned between the threads of one process alone. Its contents are not a part of the API.
+ * The part of a lease that another thread of the process needs: pass it as `workerData` or in a message, and there to
+ * `createGenerator({ lease })`. It cannot be sent to another process. Its contents are not a part of the API.
  */
 export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   /** @internal */
@@ -13,11 +13,11 @@ export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly layout: { name: string; epochMs: number; tickMs: number; fields: F; unsigned: boolean; decodeOnly: boolean }
   /** @internal */
   readonly namespace: string
-  /** @internal Names the lease; no other has it. */
+  /** @internal A name that no other lease has. */
   readonly token: string
   /** @internal */
   readonly store: string
-  /** @internal The engine of the thread that has the lease, which has to be able to stop the generators of all threads. */
+  /** @internal The engine of the lease's thread, which has to be able to stop the generators of all threads. */
   readonly engine: 'native' | 'js'
   /** @internal */
   readonly windowMs: number
@@ -25,9 +25,9 @@ export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly memory: SharedArrayBuffer | ArrayBuffer
 }
 
-const handleFormat = 'graupel lease 1'
+const handleFormat = 'graupel lease 2'
 
-/** @returns A handle that can be cloned. */
+/** Makes a handle, which can be cloned. */
 export function makeHandle<F extends readonly Field[]>(
   layout: Layout<F>,
   lease: Omit<LeaseHandle<F>, 'format' | 'layout'>,
@@ -40,8 +40,8 @@ export function makeHandle<F extends readonly Field[]>(
 /** The layouts of the handles that were made in this thread. */
 const layouts = new WeakMap<object, Layout>()
 
-/** What the option `lease` stands for. */
-export interface LeaseSettings<F extends readonly Field[]> {
+/** The option `lease`, checked. */
+export interface ResolvedLease<F extends readonly Field[] = readonly Field[]> {
   readonly handle: LeaseHandle<F>
   readonly layout: Layout<F>
   readonly shared: SharedLease
@@ -52,11 +52,10 @@ export interface LeaseSettings<F extends readonly Field[]> {
  *
  * @throws TypeError `ERR_OPTION_INVALID`
  */
-export function readLeaseOption<F extends readonly Field[]>(lease: unknown): LeaseSettings<F> {
-  const of = Object(lease) as { handle?: unknown }
-  // A handle has a format of its own, and a lease has a handle.
-  const isHandle = Object.hasOwn(of, 'format')
-  const handle = Object(isHandle ? of : of.handle) as LeaseHandle<F>
+export function readLeaseOption<F extends readonly Field[]>(lease: unknown): ResolvedLease<F> {
+  const given = Object(lease) as { handle?: unknown }
+  const isHandle = Object.hasOwn(given, 'format')
+  const handle = Object(isHandle ? given : given.handle) as LeaseHandle<F>
   if (handle.format !== handleFormat) {
     throw typeError(
       'ERR_OPTION_INVALID',
@@ -66,11 +65,11 @@ export function readLeaseOption<F extends readonly Field[]>(lease: unknown): Lea
   const { memory } = handle
   const kind = Object.prototype.toString.call(memory).slice(8, -1)
   const isMemory = (kind === 'SharedArrayBuffer' || kind === 'ArrayBuffer') && memory.byteLength >= sharedBytes
-  // An ArrayBuffer is a copy, unless it is the lease's own, on platforms without shared memory.
+  // An ArrayBuffer is a copy, except on platforms without shared memory.
   if (!isMemory || (kind === 'ArrayBuffer' && isHandle && typeof SharedArrayBuffer === 'function')) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      'the handle of the lease comes from another process, or went through JSON, and its memory did not come along; pass it to threads of the same process alone, and acquire a lease in each process',
+      'the handle of the lease has lost its memory, in another process or in JSON; pass the handle to threads of the same process, and acquire a lease in each process',
     )
   }
   const layout = (layouts.get(handle) ?? defineLayout({ ...handle.layout })) as Layout<F>

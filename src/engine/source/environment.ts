@@ -1,6 +1,6 @@
 import { platform } from '#platform'
-import { rangeError, show, typeError } from '../core/errors.js'
-import { ownProperties } from '../core/own-properties.js'
+import { rangeError, show, typeError } from '../../core/errors.js'
+import { readOptions } from '../../core/options.js'
 
 /** The variable that says which node a process is. @internal */
 export const nodeVariable = 'GRAUPEL_NODE'
@@ -8,25 +8,23 @@ export const nodeVariable = 'GRAUPEL_NODE'
 /** What {@link nodeFromEnvironment} may believe beside the variable `GRAUPEL_NODE`. */
 export interface NodeSources {
   /**
-   * The name of the Kubernetes StatefulSet of this pod. The number after it in `POD_NAME`, or in `HOSTNAME` where there is no
-   * `POD_NAME`, then counts. It has to be named, because a pod of a Deployment and a host may have a name that ends in a
-   * number, too.
+   * The name of the Kubernetes StatefulSet of this pod. The number after this name in `POD_NAME` then counts, or in `HOSTNAME` if
+   * there is no `POD_NAME`. The name is needed because a pod of a Deployment and a host may have names that end in a number, too.
    */
   statefulSet?: string
 }
 
 /**
- * The number that the platform has given to this process, from the environment: `GRAUPEL_NODE`, or the ordinal of a pod of a
- * StatefulSet. It guesses nothing: what is missing or ambiguous is refused. `docs/nodes.md` says how to set it on which
- * platform, and what each number is worth.
+ * Reads the number that the platform has given to this process: `GRAUPEL_NODE`, or the ordinal of a pod of a StatefulSet. It
+ * guesses nothing: it refuses a number that is missing or ambiguous. `docs/nodes.md` says how to set the number on each platform.
  *
- * `createGenerator` takes `GRAUPEL_NODE` by itself. This function is for the ordinal, and for a number that is a part of the
- * node. Browsers have no environment, so it throws there.
+ * `createGenerator` reads `GRAUPEL_NODE` by itself. This function is for the ordinal, and for a number that is a part of the
+ * node. It throws in browsers, which have no environment.
  *
  * @param sources - What counts beside `GRAUPEL_NODE`; nothing by default.
- * @returns A whole number from 0 up. Whether it fits the layout is checked by what it is passed to.
- * @throws TypeError `ERR_NODE_REQUIRED` where no variable says a number; TypeError, RangeError `ERR_NODE_INVALID` for one that
- * is no number in plain digits, for the name of another pod, and where two variables disagree; TypeError `ERR_OPTION_UNKNOWN`,
+ * @returns A whole number from 0 up. It may be too large for a layout; `createGenerator` and `acquireLease` check that.
+ * @throws TypeError `ERR_NODE_REQUIRED` if no variable has a number; TypeError, RangeError `ERR_NODE_INVALID` if a variable is
+ * not a number in plain digits, has the name of another pod, or contradicts another variable; TypeError `ERR_OPTION_UNKNOWN`,
  * `ERR_OPTION_INVALID`.
  * @example
  * process.env.POD_NAME = 'web-7' // by the manifest
@@ -34,9 +32,9 @@ export interface NodeSources {
  * createGenerator({ node: { datacenter: 1, worker } }).node // 39
  */
 export function nodeFromEnvironment(sources: NodeSources = {}): number {
-  const statefulSet = readSources(sources)
-  const found = [fromVariable(), statefulSet === undefined ? undefined : fromPod(statefulSet)].filter(
-    (source) => source !== undefined,
+  const statefulSet = statefulSetOf(sources)
+  const found = [nodeFromVariable(), statefulSet === undefined ? undefined : nodeFromPod(statefulSet)].filter(
+    (found) => found !== undefined,
   )
   const [first, second] = found
   if (first === undefined) throw missing(statefulSet)
@@ -49,45 +47,28 @@ export function nodeFromEnvironment(sources: NodeSources = {}): number {
   return first.node
 }
 
-interface Source {
+interface Found {
   readonly variable: string
   readonly value: string
   readonly node: number
 }
 
-function readSources(sources: unknown): string | undefined {
-  if (typeof sources !== 'object' || sources === null) {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `the sources are ${show(sources)}; pass an object such as { statefulSet: 'web' }`,
-    )
-  }
-  for (const key of Object.keys(sources)) {
-    if (key !== 'statefulSet') {
-      throw typeError('ERR_OPTION_UNKNOWN', `there is no source ${show(key)}; the only one is statefulSet`)
-    }
-  }
-  const { statefulSet } = ownProperties(
-    sources as { statefulSet?: unknown },
-    ['statefulSet'],
-    'ERR_OPTION_INVALID',
-    'the source',
-  )
-  // RFC 1123, as Kubernetes wants it of what pods are named after.
-  if (
-    statefulSet !== undefined &&
-    !(typeof statefulSet === 'string' && /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/.test(statefulSet))
-  ) {
+function statefulSetOf(sources: NodeSources): string | undefined {
+  const { statefulSet } = readOptions(sources, ['statefulSet'], "{ statefulSet: 'web' }")
+  // A name of Kubernetes: a label, or labels with dots between (RFC 1123).
+  const isName = typeof statefulSet === 'string' && /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/.test(statefulSet)
+  if (statefulSet !== undefined && !isName) {
     throw typeError(
       'ERR_OPTION_INVALID',
       `statefulSet is ${show(statefulSet)}; pass the name of the StatefulSet: small letters, digits, - and .`,
+      'statefulSet',
     )
   }
-  return statefulSet as string | undefined
+  return statefulSet
 }
 
-/** @throws TypeError, RangeError `ERR_NODE_INVALID` */
-function fromVariable(): Source | undefined {
+/** Reads `GRAUPEL_NODE`. @throws TypeError `ERR_NODE_INVALID` @internal */
+export function nodeFromVariable(): Found | undefined {
   const value = platform.environmentVariable(nodeVariable)
   if (value === undefined) return undefined
   const node = wholeNumber(value)
@@ -101,19 +82,19 @@ function fromVariable(): Source | undefined {
 }
 
 /** @throws RangeError `ERR_NODE_INVALID` */
-function fromPod(statefulSet: string): Source | undefined {
-  // With hostNetwork the host's name is that of the machine, and not the pod's.
+function nodeFromPod(statefulSet: string): Found | undefined {
+  // With hostNetwork, HOSTNAME is the name of the machine and not of the pod.
   const podName = platform.environmentVariable('POD_NAME')
   const variable = podName === undefined ? 'HOSTNAME' : 'POD_NAME'
   const value = podName ?? platform.environmentVariable('HOSTNAME')
   if (value === undefined) return undefined
   const node = value.startsWith(`${statefulSet}-`) ? wholeNumber(value.slice(statefulSet.length + 1)) : undefined
   if (node !== undefined) return { variable, value, node }
-  // A developer's machine has a name, too, and GRAUPEL_NODE.
+  // A developer's machine has a HOSTNAME, too, and sets GRAUPEL_NODE.
   if (podName === undefined && platform.environmentVariable(nodeVariable) !== undefined) return undefined
   throw rangeError(
     'ERR_NODE_INVALID',
-    `${variable} is ${show(value)}; a pod of the StatefulSet ${show(statefulSet)} has the name ${show(`${statefulSet}-7`)}, with its ordinal for 7: pass the right name, set POD_NAME from metadata.name, or set ${nodeVariable}`,
+    `${variable} is ${show(value)}; a pod of the StatefulSet ${show(statefulSet)} has the name ${show(`${statefulSet}-7`)}, with its ordinal for 7: set POD_NAME from metadata.name`,
   )
 }
 
@@ -132,9 +113,9 @@ function missing(statefulSet: string | undefined): TypeError {
   )
 }
 
-/** What is there instead, and why it does not count. */
+/** Lists variables that hold a number which does not count, and why it does not. */
 function clues(): string[] {
-  const seen = (variable: string, why: string) => {
+  const clue = (variable: string, why: string) => {
     const value = platform.environmentVariable(variable)
     return value === undefined ? [] : [`${variable} is ${show(value)}, and ${why}`]
   }
@@ -142,8 +123,8 @@ function clues(): string[] {
   return [
     ...(pod === undefined
       ? []
-      : seen(pod, 'its end may be random: if this is a pod of a StatefulSet, pass the name of that as statefulSet')),
-    ...seen('NOMAD_ALLOC_INDEX', 'two allocations may have one index: lease a node'),
-    ...seen('ECS_CONTAINER_METADATA_URI_V4', 'Amazon ECS gives its tasks no number: lease a node'),
+      : clue(pod, 'its end may be random: if this is a pod of a StatefulSet, pass the name of that as statefulSet')),
+    ...clue('NOMAD_ALLOC_INDEX', 'two allocations may have one index: lease a node'),
+    ...clue('ECS_CONTAINER_METADATA_URI_V4', 'Amazon ECS gives its tasks no number: lease a node'),
   ]
 }

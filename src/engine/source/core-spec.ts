@@ -1,0 +1,80 @@
+import { platform } from '#platform'
+import { rangeError, show, typeError } from '../../core/errors.js'
+import { type Layout, placeNode } from '../../layout/index.js'
+import type { Bound, CoreSpec, Place, SequenceStartMode } from '../engine.js'
+import { describeLayout, fileKeyOf, makeKey } from '../key.js'
+
+const maxNamespace = 255
+
+/** The options of a generator that say which state it counts in, and how. A lease that moves to another node keeps them. */
+export interface StateOptions {
+  readonly layout: Layout
+  readonly namespace: string
+  readonly clock: 'wall' | 'steady' | (() => number)
+  readonly place: Place
+  readonly bound: Bound
+  /** No other thread uses the node. */
+  readonly isThread: boolean
+  /** The path of the state file as it was given; empty for other states. */
+  readonly path: string
+  readonly windowMs: number
+  /** Milliseconds for which opening a state file may wait for the locks of other processes. */
+  readonly lockMs: number
+  readonly sequenceStart: SequenceStartMode
+  /** The seed for `sequenceStart: 'random'`; 32 bits. */
+  readonly seed: number
+  /** Whether the marks of past ticks are kept. */
+  readonly history: boolean
+}
+
+/** Describes to an engine the state of one node. @param nowMs - What the clock shows. */
+export function coreSpec(options: StateOptions, node: number, nowMs: number): CoreSpec {
+  const { layout, namespace, clock, place, bound, isThread, path, windowMs, lockMs } = options
+  const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
+  // An injected clock has states of its own, so that it cannot push the states of the real clock into its future.
+  const key = makeKey(layout, node, namespace, typeof clock === 'function' ? 'injected' : 'real')
+  return {
+    key,
+    fileKey: bound === 'file' ? fileKeyOf(key) : '',
+    description: describeLayout(layout),
+    place,
+    bound,
+    isThread,
+    path: bound === 'file' ? platform.absolutePath(path) : '',
+    windowTicks: Math.ceil(windowMs / tickMs),
+    lockMs,
+    // Also for a state in the process, whose word may have moved to a page.
+    stateFolder: platform.stateFolder(),
+    epochMs,
+    tickMs,
+    maxTick,
+    sequenceBits: sequence.bits,
+    sequenceShift: sequence.shift,
+    timestampShift: timestamp.shift,
+    nodeBits: placeNode(layout, node),
+    sequenceStart: options.sequenceStart,
+    seed: options.seed,
+    history: options.history,
+    nowMs,
+    clock,
+  }
+}
+
+/** Checks the option `namespace`. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
+export function namespaceOf(namespace: unknown = 'default'): string {
+  if (typeof namespace !== 'string') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `namespace is ${show(namespace)} (${typeof namespace}); pass a string`,
+      'namespace',
+    )
+  }
+  if (namespace.length < 1 || namespace.length > maxNamespace || !namespace.isWellFormed()) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `namespace is ${show(namespace)}; pass 1 to ${maxNamespace} characters of well-formed text`,
+      'namespace',
+    )
+  }
+  return namespace
+}

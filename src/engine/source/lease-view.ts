@@ -1,0 +1,153 @@
+import type { Layout } from '../../layout/index.js'
+
+/** The state of a lease at one moment, as its generators in all threads see it. */
+export interface LeaseView {
+  readonly status: LeaseStatus
+  /** Counts the acquisitions of a node. Each acquisition has a state of its own. */
+  readonly generation: number
+  readonly node: number
+  /** No id has an earlier tick. */
+  readonly floor: number
+  /** No id has this tick or a later tick. */
+  readonly ceiling: number
+  /** The time at which the store last acknowledged a ceiling; milliseconds since 1970. */
+  readonly renewedMs: number
+  /** The time at which the next renewal begins; milliseconds since 1970. */
+  readonly dueMs: number
+  /** Whether a renewal is under way. */
+  readonly isRenewing: boolean
+  /** Milliseconds that the last renewal took. */
+  readonly roundTripMs: number
+  /** Renewals that the store has acknowledged. */
+  readonly renewals: number
+  /** Renewals and acquisitions that have failed. */
+  readonly failures: number
+  /** The reason why the store has not acknowledged a later ceiling. */
+  readonly failure: LeaseFailure
+  /** A number that the failure comes with, or 0. */
+  readonly failureDetail: number
+}
+
+const statuses = ['held', 'released', 'ended'] as const
+/** `held`: ids are made below the ceiling. `released`: the node was given back. `ended`: the node was lost, and no other was free. */
+type LeaseStatus = (typeof statuses)[number]
+
+// Threads exchange the indexes of both lists, so a change to a list needs a new format of the handle.
+const failures = [
+  'none',
+  /** A server that has just started is not trusted. The detail is the time until then; milliseconds since 1970. */
+  'server is young',
+  /** Other processes hold all nodes. The detail is how many nodes. */
+  'nodes are held',
+  'ERR_STORE_UNAVAILABLE',
+  'ERR_STORE_INVALID',
+  'ERR_STORE_UNSAFE',
+  'ERR_CLOCK_SKEW',
+  /** The detail is how many nodes are held. */
+  'ERR_NODES_EXHAUSTED',
+  'ERR_STATE_MISMATCH',
+  'ERR_STATE_CORRUPT',
+  'ERR_LEASE_EXPIRED',
+] as const
+export type LeaseFailure = (typeof failures)[number]
+/** A failure that is the code of an error. */
+export type FailureCode = Extract<LeaseFailure, `ERR_${string}`>
+
+/** The code under which other threads learn of an error. */
+export function failureOf(error: unknown): FailureCode {
+  const { code } = Object(error) as { code?: FailureCode }
+  return code !== undefined && failures.includes(code) ? code : 'ERR_LEASE_EXPIRED'
+}
+
+/** The view before the first acquisition. */
+export const firstView: LeaseView = {
+  status: 'held',
+  generation: 0,
+  node: 0,
+  floor: 0,
+  ceiling: 0,
+  renewedMs: 0,
+  dueMs: 0,
+  isRenewing: false,
+  roundTripMs: 0,
+  renewals: 0,
+  failures: 0,
+  failure: 'none',
+  failureDetail: 0,
+}
+
+// The memory consists of 64-bit integers: a sequence number, which is odd while the others are written, and the fields of the view.
+const fields = Object.keys(firstView) as (keyof LeaseView)[]
+export const sharedBytes = (1 + fields.length) * 8
+/** Attempts to read a view. If all fail, the thread that writes was ended in the middle of a write. */
+const maxReads = 10_000
+
+/** The memory in which the thread of a lease tells all threads what the lease is. No other thread writes. */
+export class SharedLease {
+  readonly memory: SharedArrayBuffer | ArrayBuffer
+  readonly #words: BigInt64Array
+
+  constructor(memory: SharedArrayBuffer | ArrayBuffer) {
+    this.memory = memory
+    this.#words = new BigInt64Array(memory, 0, 1 + fields.length)
+  }
+
+  /** Makes memory that threads share, if the platform has such memory. */
+  static make(): SharedLease {
+    return new SharedLease(
+      typeof SharedArrayBuffer === 'function' ? new SharedArrayBuffer(sharedBytes) : new ArrayBuffer(sharedBytes),
+    )
+  }
+
+  /** Reads the view. Returns `undefined` if the thread of the lease was ended while it wrote. */
+  read(): LeaseView | undefined {
+    for (let reads = 0; reads < maxReads; reads++) {
+      const before = Atomics.load(this.#words, 0)
+      if (before % 2n !== 0n) continue
+      const values = fields.map((field, at) => [field, Number(Atomics.load(this.#words, 1 + at))])
+      if (Atomics.load(this.#words, 0) !== before) continue
+      const view: Record<keyof LeaseView, number> = Object.fromEntries(values)
+      return {
+        ...view,
+        status: statuses[view.status] ?? 'ended',
+        isRenewing: view.isRenewing === 1,
+        failure: failures[view.failure] ?? 'ERR_LEASE_EXPIRED',
+      }
+    }
+    return undefined
+  }
+
+  write(view: LeaseView): void {
+    const values = { ...view, status: statuses.indexOf(view.status), failure: failures.indexOf(view.failure) }
+    Atomics.add(this.#words, 0, 1n)
+    for (const [at, field] of fields.entries()) {
+      Atomics.store(this.#words, 1 + at, BigInt(Math.round(Number(values[field]))))
+    }
+    Atomics.add(this.#words, 0, 1n)
+  }
+}
+
+/** What a lease has and has done, as `lease.stats()` and `ids.stats().lease` return it. */
+export interface LeaseStats {
+  /** The node that the lease has, or had last. */
+  node: number
+  /** Ids stay before this time until the store acknowledges a later time; milliseconds since 1970. */
+  ceilingMs: number
+  /** The time at which the store last acknowledged a ceiling; milliseconds since 1970. */
+  renewedMs: number
+  /** Milliseconds that the last renewal took. */
+  roundTripMs: number
+  /** Renewals that the store has acknowledged. */
+  renewals: number
+  /** Attempts to renew or to acquire that have failed. */
+  failures: number
+  /** How often the lease has acquired a node. The acquisition of the present node counts. */
+  acquisitions: number
+}
+
+/** Picks from a view what users see of it. */
+export function statsOf(view: LeaseView, { epochMs, tickMs }: Pick<Layout, 'epochMs' | 'tickMs'>): LeaseStats {
+  const { node, ceiling, renewedMs, roundTripMs, renewals, failures, generation } = view
+  const ceilingMs = epochMs + ceiling * tickMs
+  return { node, ceilingMs, renewedMs, roundTripMs, renewals, failures, acquisitions: generation }
+}

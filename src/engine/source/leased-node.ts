@@ -1,0 +1,193 @@
+import { platform } from '#platform'
+import { errorCodes, GraupelError } from '../../core/errors.js'
+import type { EngineKind } from '../choose.js'
+import { type Core, type CoreSpec, Status } from '../engine.js'
+import { engineOf, openCore } from '../open.js'
+import { coreSpec, type StateOptions } from './core-spec.js'
+import type { LeaseHandle, ResolvedLease } from './handle.js'
+import { type FailureCode, type LeaseStats, type LeaseView, statsOf } from './lease-view.js'
+import type { NodeSource } from './node-source.js'
+
+/**
+ * Lets a generator follow its lease, in any thread. A call that meets the ceiling looks up whether the ceiling has risen, and whether
+ * the lease has moved to another node.
+ */
+export class LeasedNode implements NodeSource {
+  readonly isAwaited = false
+  readonly core: Core
+  readonly #lease: ResolvedLease
+  readonly #options: StateOptions
+  #generation: number
+  #node: number
+
+  /** @throws GraupelError the error of {@link endedError}; as opening a core does */
+  constructor(lease: ResolvedLease, engine: EngineKind, options: StateOptions, nowMs: number) {
+    this.#lease = lease
+    this.#options = options
+    const view = this.#heldView()
+    this.#generation = view.generation
+    this.#node = view.node
+    this.core = openCore(engine, leasedSpec(lease.handle, options, view, nowMs))
+    this.#raise(view)
+  }
+
+  get node(): number {
+    return this.#node
+  }
+
+  leaseStats(): LeaseStats | undefined {
+    const view = this.#lease.shared.read()
+    return view && statsOf(view, this.#lease.layout)
+  }
+
+  rise(): boolean {
+    const view = this.#heldView()
+    if (view.generation !== this.#generation) {
+      this.core.moveTo(leasedSpec(this.#lease.handle, this.#options, view, platform.wallMs()))
+      this.#generation = view.generation
+      this.#node = view.node
+    }
+    this.#raise(view)
+    return this.core.observe().status !== Status.ceiling
+  }
+
+  late(): GraupelError {
+    return lateError(this.#lease, this.#node, this.#lease.shared.read())
+  }
+
+  #heldView(): LeaseView {
+    const view = this.#lease.shared.read()
+    if (view === undefined) throw this.late()
+    if (view.status === 'held') return view
+    throw endedError(view)
+  }
+
+  /** Raises the floor before the ceiling: a slot below the floor may belong to another holder. */
+  #raise({ floor, ceiling }: LeaseView): void {
+    const { bits } = this.#options.layout.sequence
+    this.core.raiseFloor(firstSlot(floor, bits), Math.max(0, floor - 1))
+    this.core.raiseCeiling(firstSlot(ceiling, bits))
+  }
+}
+
+/**
+ * Seals the state of a leased node: no thread of this process reserves another slot of it.
+ *
+ * @returns The tick after all ticks that were used. If this thread cannot open the state, that is the ceiling, because other threads
+ * may use the whole window.
+ */
+export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): number {
+  const { bits } = layout.sequence
+  const spec = leasedSpec(handle, { ...sealOptions, layout }, view, platform.wallMs())
+  try {
+    const core = openCore(engineOf(spec.key) ?? handle.engine, spec)
+    const word = core.raiseFloor(firstSlot(view.ceiling, bits), 0)
+    core.close()
+    return word === 0n ? view.floor : Number((word - 1n) >> BigInt(bits)) + 1
+  } catch (error) {
+    if (error instanceof GraupelError) return view.ceiling
+    throw error
+  }
+}
+
+/** A core that only seals makes no ids, so these options decide nothing. */
+const sealOptions: Omit<StateOptions, 'layout'> = {
+  namespace: '',
+  clock: 'wall',
+  place: 'process',
+  bound: 'external',
+  isThread: false,
+  path: '',
+  windowMs: 900,
+  lockMs: 1000,
+  sequenceStart: 'zero',
+  seed: 0,
+  history: false,
+}
+
+/**
+ * Describes the state of a leased node. Each acquisition has a state of its own, which no other generator of the process shares: the
+ * ceiling of a state never falls, but the ceiling of a node that was given back has to.
+ */
+function leasedSpec(
+  handle: LeaseHandle,
+  options: StateOptions,
+  { node, generation }: Pick<LeaseView, 'node' | 'generation'>,
+  nowMs: number,
+): CoreSpec {
+  const namespace = `${handle.namespace} lease ${handle.token} ${generation}`
+  return coreSpec({ ...options, namespace }, node, nowMs)
+}
+
+function firstSlot(tick: number, sequenceBits: number): bigint {
+  return BigInt(tick) << BigInt(sequenceBits)
+}
+
+/** Makes the error of every call after a lease was released, or has ended. */
+export function endedError({ status, node, failure, failureDetail }: LeaseView, cause?: unknown): GraupelError {
+  if (status === 'released') {
+    return new GraupelError('ERR_CLOSED', `the lease of node ${node} was released; acquire another lease`)
+  }
+  const code = failure.startsWith('ERR_') ? (failure as FailureCode) : 'ERR_LEASE_EXPIRED'
+  if (code === 'ERR_NODES_EXHAUSTED') {
+    return new GraupelError(
+      code,
+      `the lease lost node ${node}, and all ${failureDetail} nodes that it may have are held by others; stop processes, or choose a layout with more nodes`,
+      { cause },
+    )
+  }
+  return new GraupelError(
+    code,
+    `the lease of node ${node} has ended because ${errorCodes[code]}; the event 'ended' of graupel:lease has the error of the store`,
+    { cause },
+  )
+}
+
+/** Makes the error of a call that meets the ceiling: says why the ceiling has not risen. */
+function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseView | undefined): GraupelError {
+  const make = (message: string) => new GraupelError('ERR_LEASE_EXPIRED', message)
+  if (view === undefined) {
+    return make(
+      `the lease of node ${node} is not renewed any more, because its thread has ended; acquire leases in a thread that stays`,
+    )
+  }
+  const { store, windowMs } = handle
+  const { renewedMs, dueMs, isRenewing, failure, failureDetail } = view
+  const nowMs = platform.wallMs()
+  const end = timeText(layout.epochMs + view.ceiling * layout.tickMs)
+  const lateMs = Math.round(nowMs - dueMs)
+  switch (failure) {
+    case 'none':
+      break
+    case 'server is young':
+      return make(
+        `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${timeText(failureDetail)}; wait`,
+      )
+    case 'nodes are held':
+      return make(
+        `the lease of node ${node} ended at ${end}, and all ${failureDetail} nodes that it may have are held by others; stop processes, or choose a layout with more nodes`,
+      )
+    default:
+      return make(
+        `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${timeText(renewedMs)} (${failure}); look after the store`,
+      )
+  }
+  // The ceiling is a window after the last renewal, except for a tick and a round trip.
+  if (nowMs - renewedMs < windowMs / 2) {
+    return make(
+      `the lease of node ${node} allows ids up to ${end}, and was renewed at ${timeText(renewedMs)}: the clock of this host or its ids are ahead of the store '${store}'; compare the clocks`,
+    )
+  }
+  if (isRenewing) {
+    return make(
+      `the lease of node ${node} ended at ${end}; the store '${store}' has not answered for ${lateMs} ms; look after the store`,
+    )
+  }
+  return make(
+    `the lease of node ${node} ended at ${end}, and its renewal is ${lateMs} ms late: the event loop of its thread is blocked, or the process was stopped; let the event loop have turns`,
+  )
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,38 @@
+import { GraupelError } from '../../core/errors.js'
+import type { LeaseStats } from './lease-view.js'
+
+/** The origin of a generator's node, floor and ceiling: a number that was given, or a lease. */
+export interface NodeSource {
+  /** The node whose ids the generator makes. A lease may move to another node. */
+  readonly node: number
+  /** Whether a call that blocks waits for the ceiling. It does not if the thread that waits has to raise the ceiling. */
+  readonly isAwaited: boolean
+  /**
+   * Raises floor and ceiling, if the engine does not see by itself that they have risen.
+   *
+   * @returns Whether the call can try again.
+   * @throws GraupelError if the ceiling will never rise
+   */
+  rise?(): boolean
+  /**
+   * Makes the error of a call that has waited for the ceiling as long as it may.
+   *
+   * @param rule - The option that bounds the wait, in words.
+   */
+  late(waitedMs: number, rule: string): GraupelError
+  /** Tells what the lease has done; `undefined` if its thread has ended. Only a lease has this function. */
+  leaseStats?(): LeaseStats | undefined
+}
+
+/** The source of a node that was given as a number. If the state has a ceiling, a thread of the addon raises it in a state file. */
+export function givenNode(node: number): NodeSource {
+  return {
+    node,
+    isAwaited: true,
+    late: (waitedMs, rule) =>
+      new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
+      ),
+  }
+}

@@ -1,0 +1,52 @@
+import { GraupelError, rangeError } from '../core/errors.js'
+import { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './define.js'
+import type { Layout } from './layout.js'
+import { layouts } from './presets.js'
+import type { Field } from './types.js'
+
+// The options `layout` and `epoch`, for functions that make ids.
+
+/**
+ * Returns the layout of options, with their epoch.
+ *
+ * @throws TypeError `ERR_LAYOUT_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`
+ * @internal
+ */
+export function layoutOf<F extends readonly Field[]>({
+  layout,
+  epoch,
+}: {
+  readonly layout?: Layout<F>
+  readonly epoch?: number | Date
+}): Layout<F> {
+  const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
+  checkMakesIds(chosen)
+  if (epoch === undefined) return chosen
+  const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
+  checkEpochMs(epochMs, ', or a valid Date')
+  return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
+}
+
+/**
+ * Refuses a layout if the clock is before its epoch or after its end.
+ *
+ * @throws RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`
+ * @internal
+ */
+export function checkLifetime(layout: Layout, nowMs: number): void {
+  if (nowMs < layout.epochMs) {
+    throw rangeError(
+      'ERR_EPOCH_INVALID',
+      `the epoch, ${new Date(layout.epochMs).toISOString()}, lies in the future of the clock, ${new Date(nowMs).toISOString()}; choose an earlier one`,
+    )
+  }
+  if (nowMs >= layout.expiresAt.getTime()) throw expiredError(layout, nowMs)
+}
+
+/** @internal */
+export function expiredError(layout: Layout, nowMs: number): GraupelError {
+  return new GraupelError(
+    'ERR_LAYOUT_EXPIRED',
+    `layout '${layout.name}' expired on ${layout.expiresAt.toISOString()}, and the clock shows ${new Date(nowMs).toISOString()}; choose a later epoch or a layout with a wider timestamp`,
+  )
+}
