@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
   mask: ['codec', 'core', 'layout'],
   engine: ['core', 'layout'],
   host: ['core', 'engine', 'layout'],
-  platform: ['engine', 'host'],
+  platform: ['core', 'engine', 'host'],
   'core/events': ['core', 'platform'],
   'engine/choose': ['core', 'core/events', 'engine', 'platform'],
   'engine/open': ['core', 'engine', 'engine/choose', 'platform'],
@@ -60,7 +60,7 @@ const mayImport: Record<string, string[]> = {
     'stores',
   ],
   // Stores by their URLs, with the clients that are installed.
-  'stores/url': ['core', 'lease', 'stores'],
+  'stores/url': ['core', 'lease', 'platform', 'stores'],
   client: ['codec', 'core', 'engine', 'generator', 'layout', 'numbers', 'platform', 'policy', 'segments/steps'],
   index: [
     'codec',
@@ -86,6 +86,7 @@ const mayImport: Record<string, string[]> = {
     'layout',
     'lease',
     'mask',
+    'platform',
     'policy',
     'segments',
     'serial',

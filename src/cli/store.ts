@@ -1,6 +1,7 @@
+import { platform } from '#platform'
 import { StoreCalls } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
-import { kinds, located, openStore, schemes, timing } from '../stores/url/open.js'
+import { kinds, located, openStore, schemes } from '../stores/url/open.js'
 import type { Flag } from './arguments.js'
 
 /** The flags that say which store. */
@@ -60,7 +61,7 @@ export async function withStore<T>(
   })
   const { store, shown, hide } = opened
   try {
-    return await use({ store, calls: new StoreCalls(store, timing, callMs, Math.random), shown, hide })
+    return await use({ store, calls: new StoreCalls(store, platform, callMs), shown, hide })
   } catch (error) {
     const failure = located(error, opened)
     if (failure instanceof Error) failure.message = hide(failure.message)

@@ -1,5 +1,6 @@
 import { GraupelError, show } from '../core/errors.js'
 import { high, low } from '../core/halves.js'
+import { onAbort } from '../core/timing.js'
 import type { Layout } from '../layout/index.js'
 import { isAscendingByTime } from './replays.js'
 
@@ -118,8 +119,7 @@ async function readBody(
   const cancel = () => {
     reader.cancel().catch(() => {})
   }
-  if (signal.aborted) cancel()
-  else signal.addEventListener('abort', cancel)
+  onAbort(signal, cancel)
   let at = 0
   for (;;) {
     const { done, value } = await reader.read()

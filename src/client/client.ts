@@ -1,11 +1,11 @@
 import { closedError, GraupelError, rangeError, typeError } from '../core/errors.js'
 import { high } from '../core/halves.js'
+import type { Clock } from '../core/timing.js'
 import type { IdArray } from '../engine/engine.js'
 import { checkCount, checkIdArray, copyIds, isSigned, lengthOf, signError } from '../generator/array.js'
 import { endless, inspectWith } from '../generator/object.js'
 import { fillInTurn, Turns } from '../generator/turns.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
-import type { Clocks } from './clocks.js'
 import type { BaseClient, ClientStats } from './id-client.js'
 import { makersOf } from './makers.js'
 import type { Choice } from './options.js'
@@ -31,7 +31,7 @@ export class Client implements BaseClient {
   readonly #turns = new Turns()
   #isClosed = false
 
-  constructor(choice: Choice, clocks: Clocks) {
+  constructor(choice: Choice, clocks: Clock) {
     this.#choice = choice
     this.#prefetched = new Prefetched({ ...choice, clocks }, () => this.#supply.ask())
     this.#servers = new Servers(choice.urls, clocks.random())

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
+import { type Clock, onAbort } from '../core/timing.js'
 import type { Field, layouts } from '../layout/index.js'
 import { Client } from './client.js'
-import type { Clocks } from './clocks.js'
 import type { IdClient, NumberClient } from './id-client.js'
 import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } from './options.js'
 
@@ -23,20 +23,18 @@ export function connect<const F extends readonly Field[] = layouts.Twitter>(
   options: ConnectOptions<F>,
 ): Promise<IdClient<F>>
 export async function connect(options: ConnectOptions | SegmentConnectOptions): Promise<BaseOf> {
-  const { monotonicMs, wallMs, later, background } = platform
-  return connectBy(options, { monotonicMs, wallMs, later, background, random: Math.random })
+  return connectBy(options, platform)
 }
 
 type BaseOf = IdClient & NumberClient
 
 /** Connects by clocks of a test. @internal */
-export async function connectBy(options: ConnectOptions | SegmentConnectOptions, clocks: Clocks): Promise<BaseOf> {
+export async function connectBy(options: ConnectOptions | SegmentConnectOptions, clocks: Clock): Promise<BaseOf> {
   const choice = checkConnectOptions(options)
   const { signal } = choice
   signal?.throwIfAborted()
   const client = new Client(choice, clocks)
-  const abort = () => client.close()
-  signal?.addEventListener('abort', abort)
+  const cancel = onAbort(signal, () => client.close())
   try {
     await client.begin()
     return client as BaseOf
@@ -44,6 +42,6 @@ export async function connectBy(options: ConnectOptions | SegmentConnectOptions,
     client.close()
     throw signal?.aborted ? signal.reason : error
   } finally {
-    signal?.removeEventListener('abort', abort)
+    cancel()
   }
 }

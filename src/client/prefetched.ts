@@ -1,6 +1,6 @@
+import type { Clock } from '../core/timing.js'
 import { fetchAt } from '../segments/steps.js'
 import { type Batch, emptyBatch } from './batch.js'
-import type { Clocks } from './clocks.js'
 
 /** The most ids that are made between two looks at the clock. */
 const maxSlice = 256
@@ -12,7 +12,7 @@ export interface PrefetchedOptions {
   readonly maxAgeMs: number
   /** Which part of a batch is used when the next one is fetched. */
   readonly prefetchAt: number
-  readonly clocks: Clocks
+  readonly clocks: Clock
 }
 
 /**

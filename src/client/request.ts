@@ -1,9 +1,8 @@
 import { reasonOf } from '../core/endpoints.js'
 import { errorCodes, GraupelError } from '../core/errors.js'
-import { endWithin } from '../core/timing.js'
+import { type Clock, endWithin } from '../core/timing.js'
 import { type Answer, type Asked, invalid, readIds } from './answer.js'
 import { Batch } from './batch.js'
-import type { Clocks } from './clocks.js'
 import { type Choice, checkToken } from './options.js'
 import { CountRefused, refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
@@ -19,10 +18,10 @@ const known = {
 /** The requests of one client. */
 export class Requests {
   readonly #choice: Choice
-  readonly #clocks: Clocks
+  readonly #clocks: Clock
   readonly #replays: Replays
 
-  constructor(choice: Choice, clocks: Clocks, replays: Replays) {
+  constructor(choice: Choice, clocks: Clock, replays: Replays) {
     this.#choice = choice
     this.#clocks = clocks
     this.#replays = replays
@@ -45,19 +44,19 @@ export class Requests {
       { later: this.#clocks.background },
       callTimeoutMs,
       signal,
-      (own) =>
-        this.#exchange(server, count, own, (given) => {
-          token = given
-        }),
-      {
-        late: () => fail(`did not answer within ${callTimeoutMs} ms`),
-        failed: (error) => {
-          if (isOwn(error)) return error
+      async (own) => {
+        try {
+          return await this.#exchange(server, count, own, (given) => {
+            token = given
+          })
+        } catch (error) {
+          if (isOwn(error)) throw error
           const { reason } = reasonOf(error)
           const shown = token === undefined ? reason : reason.replaceAll(token, '***')
-          return fail(`cannot be reached: ${shown}`, error)
-        },
+          throw fail(`cannot be reached: ${shown}`, error)
+        }
       },
+      () => fail(`did not answer within ${callTimeoutMs} ms`),
     )
     // Not before, because only the answer of a request that still counts is remembered.
     const fault = this.#replays.refuse(ids)

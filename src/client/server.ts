@@ -1,4 +1,4 @@
-import type { Clocks } from './clocks.js'
+import type { Clock } from '../core/timing.js'
 
 /** Milliseconds before a server is asked again that has failed: any time up to this, which doubles with each failure in a row. */
 const firstPauseMs = 100
@@ -42,7 +42,7 @@ export class Server {
     this.notBeforeMs = 0
   }
 
-  failed(error: Error & { retryAfterMs?: number }, { monotonicMs, random }: Clocks): void {
+  failed(error: Error & { retryAfterMs?: number }, { monotonicMs, random }: Clock): void {
     const mostMs = Math.min(firstPauseMs * 2 ** this.#inRow, maxPauseMs)
     this.#inRow++
     this.#failures++

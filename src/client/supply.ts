@@ -1,9 +1,8 @@
 import { closedError, GraupelError } from '../core/errors.js'
-import { endWithin } from '../core/timing.js'
+import { type Clock, endWithin, sleep } from '../core/timing.js'
 import { Waiting } from '../generator/turns.js'
 import { nextStep } from '../segments/steps.js'
 import type { Batch } from './batch.js'
-import type { Clocks } from './clocks.js'
 import type { Choice } from './options.js'
 import type { Prefetched } from './prefetched.js'
 import { CountRefused } from './refusal.js'
@@ -15,7 +14,7 @@ const leadRequests = 2
 
 export interface SupplyOptions {
   readonly choice: Choice
-  readonly clocks: Clocks
+  readonly clocks: Clock
   readonly requests: Requests
   readonly servers: Servers
   readonly prefetched: Prefetched
@@ -75,16 +74,14 @@ export class Supply {
     this.ask(wanted)
     // Now, and not when it is called back: a batch that comes in between would be missed.
     const news = this.#waiting.wait()
-    return endWithin(clocks, choice.maxWaitMs, undefined, () => news, {
-      late: () => {
-        const why = this.#options.servers.all.map((server) => server.stats().failure).find((text) => text !== '')
-        return new GraupelError(
-          'ERR_SERVICE_UNAVAILABLE',
-          `no ids came within ${choice.maxWaitMs} ms${why === undefined ? '' : `: ${why}`}`,
-        )
-      },
-      failed: (error) => error,
-    })
+    const late = () => {
+      const why = this.#options.servers.all.map((server) => server.stats().failure).find((text) => text !== '')
+      return new GraupelError(
+        'ERR_SERVICE_UNAVAILABLE',
+        `no ids came within ${choice.maxWaitMs} ms${why === undefined ? '' : `: ${why}`}`,
+      )
+    }
+    return endWithin(clocks, choice.maxWaitMs, undefined, () => news, late)
   }
 
   close(): void {
@@ -118,8 +115,9 @@ export class Supply {
     const { signal } = this.#stop
     for (let failed = 0; ; ) {
       const server = servers.pick(clocks.monotonicMs())
-      await this.#pause(server.notBeforeMs - clocks.monotonicMs())
-      signal.throwIfAborted()
+      const pauseMs = server.notBeforeMs - clocks.monotonicMs()
+      // The process may end meanwhile.
+      if (pauseMs > 0) await sleep({ later: clocks.background }, pauseMs, signal)
       const asked = Math.min(count, server.maxCount)
       server.asked()
       try {
@@ -152,21 +150,6 @@ export class Supply {
       'ERR_SERVICE_UNAVAILABLE',
       `${url} took ${Math.round(ageMs)} ms to answer, and ids are dropped after maxAgeMs, which is ${choice.maxAgeMs}; raise it`,
     )
-  }
-
-  #pause(ms: number): Promise<void> | undefined {
-    if (!(ms > 0)) return undefined
-    const { background } = this.#options.clocks
-    const { signal } = this.#stop
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel()
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const cancel = background(end, ms)
-      signal.addEventListener('abort', end)
-    })
   }
 
   /** Sets the next step by how fast ids were used since the last batch came. */

@@ -1,52 +1,73 @@
-/** The time that calls take; injected, so that a simulation runs on a clock of its own. */
-export interface Timing {
+/** Clocks, timers and chance. The platform has the real ones; tests and simulations inject their own. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  wallMs(): number
   /** Monotonic milliseconds. */
   monotonicMs(): number
-  /** Calls back after `ms`; the result takes that back. */
+  /** Calls back after `ms`; the result cancels that. */
   later(callback: () => void, ms: number): () => void
+  /** As `later`, but the process may end meanwhile. */
+  background(callback: () => void, ms: number): () => void
+  /** A number from 0 to below 1. */
+  random(): number
 }
 
-/** What a promise rejects with. */
-interface Reasons {
-  /** Where the deadline has come first. */
-  late(): unknown
-  /** Where the call has failed. */
-  failed(error: unknown): unknown
+/** The longest that a timer can wait; a longer one fires at once (HTML, timers, step 6). */
+export const maxTimerMs = 2 ** 31 - 1
+
+/** Calls back when the signal is aborted, or at once if it is already; the result cancels that. */
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+  if (signal?.aborted) callback()
+  else signal?.addEventListener('abort', callback, { once: true })
+  return () => signal?.removeEventListener('abort', callback)
 }
 
-/** Runs a call that ends with its deadline or the signal, whatever the call itself does. What it comes to later is dropped. */
+/** Settles as the work does, or rejects with the reason of the signal if that is aborted first. The work itself continues. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = onAbort(signal, () => reject(signal?.reason))
+    work.then(resolve, reject).finally(cancel)
+  })
+}
+
+/**
+ * Runs work until it ends, a deadline passes or a signal is aborted, whichever comes first. A later outcome of the work is dropped.
+ *
+ * @param run - Gets a signal that is aborted by the deadline, too.
+ * @param late - Makes the error of the deadline.
+ */
 export function endWithin<T>(
-  timing: Pick<Timing, 'later'>,
-  timeoutMs: number,
+  clock: Pick<Clock, 'later'>,
+  deadlineMs: number,
   signal: AbortSignal | undefined,
-  run: (signal: AbortSignal) => Promise<T> | undefined,
-  { late, failed }: Reasons,
+  run: (signal: AbortSignal) => Promise<T> | T,
+  late: () => unknown,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const own = new AbortController()
-    const settle = (how: () => void) => {
-      cancel()
-      signal?.removeEventListener('abort', abort)
-      how()
+    const stop = () => {
+      cancelTimer()
+      cancelAbort()
     }
-    const abort = () => {
-      settle(() => reject(signal?.reason))
-      own.abort(signal?.reason)
+    const end = (reason: unknown) => {
+      stop()
+      reject(reason)
+      own.abort(reason)
     }
-    const cancel = timing.later(() => {
-      settle(() => reject(late()))
-      own.abort()
-    }, timeoutMs)
-    if (signal?.aborted) return abort()
-    signal?.addEventListener('abort', abort)
-    // Within a promise, because a function of the user's may throw at once.
-    Promise.resolve()
-      .then(() => run(own.signal))
-      .then(
-        (value) => settle(() => resolve(value as T)),
-        (error) => settle(() => reject(failed(error))),
-      )
-      // Where `failed` itself has failed, by an error that is a strange object.
-      .catch(reject)
+    const cancelTimer = clock.later(() => end(late()), deadlineMs)
+    const cancelAbort = onAbort(signal, () => end(signal?.reason))
+    // An async function, because a function of the user's may throw at once.
+    const work = (async () => run(own.signal))()
+    work.finally(stop).then(resolve, reject)
   })
+}
+
+/** Waits. @throws the reason of the signal */
+export async function sleep(clock: Pick<Clock, 'later'>, ms: number, signal?: AbortSignal): Promise<void> {
+  let cancel = () => {}
+  const over = new Promise<void>((resolve) => {
+    cancel = clock.later(resolve, ms)
+  })
+  await untilAborted(over, signal).finally(cancel)
 }

@@ -4,12 +4,12 @@
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { checkSignal } from '../core/options.js'
+import type { Clock } from '../core/timing.js'
 import { StoreCalls } from '../stores/calls.js'
-import type { Timing } from '../stores/deadline.js'
 import type { CounterChoice } from './options.js'
 import { Pace } from './pace.js'
 import { CounterProtocol, type CounterTools } from './protocol.js'
-import { CounterQueue, type QueueClock } from './queue.js'
+import { CounterQueue } from './queue.js'
 import type { CounterText } from './text.js'
 
 /** The most that one call takes: the texts of so many take some megabytes. */
@@ -70,10 +70,7 @@ export interface Counter extends Disposable {
 }
 
 /** All that a counter takes from outside. */
-export interface CounterSurroundings extends Timing, CounterTools, QueueClock {
-  /** From 0 to below 1. */
-  random(): number
-}
+export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterTools {}
 
 /** A counter that has met its record. @throws as {@link createCounter} */
 export async function openCounter(
@@ -81,7 +78,7 @@ export async function openCounter(
   surroundings: CounterSurroundings = ofPlatform,
 ): Promise<Counter> {
   const { random } = surroundings
-  const calls = new StoreCalls(store, surroundings, callTimeoutMs, random)
+  const calls = new StoreCalls(store, surroundings, callTimeoutMs)
   const protocol = new CounterProtocol(calls, rules, surroundings, 2 * callTimeoutMs)
   await protocol.read(signal)
   const { name } = rules

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import { type Moment, momentAt } from './period.js'
@@ -11,8 +12,7 @@ interface Range {
 }
 
 /** What is injected, so that a simulation has it under control. */
-export interface CounterTools {
-  monotonicMs(): number
+export interface CounterTools extends Pick<Clock, 'monotonicMs'> {
   /** A short text that is never made again, by this process or any other. */
   newToken(): string
 }

@@ -1,4 +1,5 @@
 import { closedError, GraupelError } from '../core/errors.js'
+import type { Clock } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { Pace } from './pace.js'
 import type { Moment } from './period.js'
@@ -22,12 +23,6 @@ export interface QueueRules {
   readonly conflictMs: number
 }
 
-/** The clocks, injected. */
-export interface QueueClock {
-  wallMs(): number
-  monotonicMs(): number
-}
-
 interface Caller {
   readonly count: number
   readonly sinceMs: number
@@ -45,13 +40,19 @@ export class CounterQueue {
   readonly #calls: StoreCalls
   readonly #protocol: CounterProtocol
   readonly #rules: QueueRules
-  readonly #clock: QueueClock
+  readonly #clock: Pick<Clock, 'wallMs' | 'monotonicMs'>
   readonly #pace: Pace
   #waiting: Caller[] = []
   #isRunning = false
   #isClosed = false
 
-  constructor(calls: StoreCalls, protocol: CounterProtocol, rules: QueueRules, clock: QueueClock, pace: Pace) {
+  constructor(
+    calls: StoreCalls,
+    protocol: CounterProtocol,
+    rules: QueueRules,
+    clock: Pick<Clock, 'wallMs' | 'monotonicMs'>,
+    pace: Pace,
+  ) {
     this.#calls = calls
     this.#protocol = protocol
     this.#rules = rules

@@ -73,19 +73,16 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     this.signal = this.#over.signal
     this.#choice = choice
     this.#group = Group.of(layout as unknown as Layout, namespace, nodes)
-    const { monotonicMs, wallMs, later, background } = platform
-    const timing = {
-      monotonicMs,
-      later: (callback: () => void, ms: number) => (this.#isAwaited ? later : background)(callback, ms),
-    }
-    this.#calls = new StoreCalls(store, timing, callTimeoutMs, Math.random)
+    const { monotonicMs, wallMs, random, later, background } = platform
     const clock = {
       wallMs,
       monotonicMs,
-      random: Math.random,
+      random,
+      later: (callback: () => void, ms: number) => (this.#isAwaited ? later : background)(callback, ms),
       newToken,
       onWait: (untilMs: number) => this.#waitForServer(untilMs),
     }
+    this.#calls = new StoreCalls(store, clock, callTimeoutMs)
     const rules = { ...choice, durable: store.durable, writeMs: 2 * callTimeoutMs }
     this.#protocol = new LeaseProtocol(this.#calls, this.#group, rules, clock)
     const { memory } = this.#shared

@@ -1,3 +1,5 @@
+import type { Clock } from '../core/timing.js'
+
 /** The longest window: an hour. No ceiling is set further ahead of the store's clock. */
 export const maxWindowMs = 3_600_000
 
@@ -14,13 +16,7 @@ export interface LeaseRules {
 }
 
 /** What the protocol needs of the platform; injected, so that a simulation runs it in virtual time. */
-export interface LeaseClock {
-  /** Milliseconds since 1970, by the local clock. */
-  wallMs(): number
-  /** Monotonic milliseconds. */
-  monotonicMs(): number
-  /** From 0 to below 1. */
-  random(): number
+export interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'random'> {
   /** A text that no other call returns. */
   newToken(): string
   /** Called before a wait until the life of the server is believed; `untilMs` is the store's time. */

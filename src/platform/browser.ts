@@ -1,5 +1,6 @@
+import { maxTimerMs } from '../core/timing.js'
 import { makeStateMemory } from '../engine/js/state-table.js'
-import { maxTimerMs, type Platform } from './platform.js'
+import type { Platform } from './platform.js'
 
 // Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen. Every copy of the
 // package on a page finds the memory under this name.
@@ -53,5 +54,6 @@ export const platform: Platform = {
 
   later,
   background: later,
+  random: Math.random,
   processName: () => 'browser',
 }

@@ -1,3 +1,4 @@
+import { maxTimerMs } from '../core/timing.js'
 import { makeStateMemory } from '../engine/js/state-table.js'
 import { giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
 import { claimPath } from '../host/claim-access.js'
@@ -5,7 +6,7 @@ import { chosenFolder } from '../host/folder.js'
 import { randomBits } from '../host/random.js'
 import { sleep } from '../host/sleep.js'
 import { loadBinding } from './binary.js'
-import { maxTimerMs, type NativeLoad, type Platform } from './platform.js'
+import type { NativeLoad, Platform } from './platform.js'
 
 // Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
 // time that importing this package takes altogether, and node:cluster alone more than all of it.
@@ -110,6 +111,7 @@ export const platform: Platform = {
     return () => clearTimeout(timer)
   },
 
+  random: Math.random,
   processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/timing.js'
 import type { Claims } from '../engine/claims.js'
 import type { Binding } from '../engine/native/core.js'
 
@@ -21,11 +22,8 @@ interface Channel {
   publish(message: unknown): void
 }
 
-/** The longest that a timer can wait; a longer one fires at once (HTML, timers, step 6). */
-export const maxTimerMs = 2 ** 31 - 1
-
 /** All that the package needs from the runtime. `#platform` in package.json leads to one of two implementations. */
-export interface Platform {
+export interface Platform extends Clock {
   environmentVariable(name: string): string | undefined
   /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this one. */
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
@@ -51,14 +49,10 @@ export interface Platform {
   channel(name: string): Channel | undefined
   /** Puts the thread to sleep; false where it may not. */
   sleep(ms: number): boolean
-  /** What the system's clock shows, in milliseconds since 1970, also where a test has replaced `Date`. */
+  /** Milliseconds since 1970 by the system's clock, even if a test has replaced `Date`. */
   wallMs(): number
-  /** Monotonic milliseconds. */
-  monotonicMs(): number
-  /** Calls back as soon as the event loop has had a turn, or after `ms`; the result cancels that. */
+  /** Calls back after `ms`, or after a turn of the event loop for 0; the result cancels that. */
   later(callback: () => void, ms: number): () => void
-  /** As `later`, but the process may end meanwhile. */
-  background(callback: () => void, ms: number): () => void
   /** Names this process among those of a fleet, for people. */
   processName(): string
 }

@@ -2,11 +2,10 @@ import { platform } from '#platform'
 import { GraupelError, show } from '../core/errors.js'
 import { publish } from '../core/events.js'
 import { readOptions } from '../core/options.js'
-import { StoreCalls } from '../stores/calls.js'
-import { callWithin, type Timing } from '../stores/deadline.js'
+import { type CallClock, callWithin, StoreCalls } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import { tokenAt } from '../stores/token.js'
-import { Fetcher } from './fetcher.js'
+import { Fetcher, type FetcherClock } from './fetcher.js'
 import { checkHandle, makeHandle, type SegmentHandle } from './handle.js'
 import { SegmentMemory } from './memory.js'
 import { Numbers } from './numbers.js'
@@ -45,19 +44,17 @@ export async function createSegmentGenerator(
 
 async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
   const { name, range, steps, callTimeoutMs, signal } = choice
-  const { later, background, monotonicMs } = platform
   const memory = SegmentMemory.make(range.stride)
   let serving: ServingThread | undefined
-  // The process may end while no call waits for the store; while one does, the fetcher keeps it alive.
-  const source = sourceOf(choice, { monotonicMs, later: background })
+  const { monotonicMs, random, later, background } = platform
+  const clock = { monotonicMs, random, later, background }
+  const source = sourceOf(choice, clock)
   const fetcher = new Fetcher({
     name,
     source,
     memory,
     steps,
-    timing: { monotonicMs, later },
-    background,
-    random: Math.random,
+    clock,
     onNews: (failure) => {
       if (failure !== undefined) publish('segments', { type: 'failed', store: source.name, name, error: failure })
       serving?.tell(failure)
@@ -101,11 +98,12 @@ function follow(options: SegmentHandleOptions): SegmentGenerator {
   return new Numbers({ name, store, max, stride, memory, supply, isShared: true, share: () => handle })
 }
 
-function sourceOf(choice: SegmentChoice, timing: Timing): SegmentSource {
+function sourceOf(choice: SegmentChoice, { monotonicMs, random, background }: FetcherClock): SegmentSource {
   const { store, name, range, failoverGap, callTimeoutMs } = choice
-  if (isLeafAlloc(store)) return leafSource(store, name, timing, callTimeoutMs)
-  const { monotonicMs } = platform
-  return new StoreSource(new StoreCalls(store, timing, callTimeoutMs, Math.random), {
+  // The process may end while no call waits for the store. The fetcher keeps it alive while a call waits.
+  const clock = { monotonicMs, random, later: background }
+  if (isLeafAlloc(store)) return leafSource(store, name, clock, callTimeoutMs)
+  return new StoreSource(new StoreCalls(store, clock, callTimeoutMs), {
     segments: name,
     range,
     failoverGap,
@@ -116,13 +114,13 @@ function sourceOf(choice: SegmentChoice, timing: Timing): SegmentSource {
   })
 }
 
-function leafSource(table: LeafAllocStore, tag: string, timing: Timing, callTimeoutMs: number): SegmentSource {
+function leafSource(table: LeafAllocStore, tag: string, clock: CallClock, callTimeoutMs: number): SegmentSource {
   const { name } = table
   return {
     name,
     take: async (count, signal) => {
       const call = { call: 'takeSegment', store: name }
-      const taken = await callWithin(call, timing, callTimeoutMs, signal, (own) => table.takeSegment(tag, count, own))
+      const taken = await callWithin(call, clock, callTimeoutMs, signal, (own) => table.takeSegment(tag, count, own))
       return checkSegment(taken, name)
     },
   }

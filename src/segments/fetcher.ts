@@ -1,6 +1,6 @@
 import { closedError, type GraupelError } from '../core/errors.js'
+import { type Clock, maxTimerMs } from '../core/timing.js'
 import { Waiting } from '../generator/turns.js'
-import type { Timing } from '../stores/deadline.js'
 import type { SegmentMemory } from './memory.js'
 import type { Segment, SegmentSource } from './source.js'
 import { fetchAt, nextStep, type Steps } from './steps.js'
@@ -9,8 +9,8 @@ import { objectOf, type Supply } from './supply.js'
 /** Milliseconds before a fetch is tried again that has failed: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 50
 const maxPauseMs = 1000
-/** The longest time that timers take; far longer than any attempt. */
-const maxTimerMs = 2 ** 31 - 1
+
+export type FetcherClock = Omit<Clock, 'wallMs'>
 
 export interface FetcherOptions {
   /** The name of the numbers. */
@@ -18,11 +18,7 @@ export interface FetcherOptions {
   readonly source: SegmentSource
   readonly memory: SegmentMemory
   readonly steps: Steps
-  readonly timing: Timing
-  /** As `later` of the timing, but the process may end meanwhile. */
-  readonly background: Timing['later']
-  /** From 0 to below 1. */
-  random(): number
+  readonly clock: FetcherClock
   /** Told of every attempt that has ended. */
   onNews(failure: Error | undefined): void
 }
@@ -92,7 +88,7 @@ export class Fetcher implements Supply {
   }
 
   async #fetch(perMs: number, pauseMs: number): Promise<void> {
-    const { source, memory, background, random } = this.#options
+    const { source, memory, clock } = this.#options
     try {
       const segment = await source.take(memory.step, this.#stop.signal)
       if (this.#stop.signal.aborted) return
@@ -107,7 +103,7 @@ export class Fetcher implements Supply {
     this.#isFetching = failure !== undefined && !isFinal(failure)
     if (this.#isFetching) {
       const again = () => void this.#fetch(perMs, Math.min(pauseMs * 2, maxPauseMs))
-      this.#cancelPause = background(again, pauseMs * (0.5 + random() / 2))
+      this.#cancelPause = clock.background(again, pauseMs * (0.5 + clock.random() / 2))
     }
     this.#settle(failure)
     this.#options.onNews(failure)
@@ -125,23 +121,23 @@ export class Fetcher implements Supply {
 
   /** Keeps the process from ending, as no timer of the store and none of the pauses does. */
   #stay(): () => void {
-    return this.#options.timing.later(() => {}, maxTimerMs)
+    return this.#options.clock.later(() => {}, maxTimerMs)
   }
 
   /** Sets the next step by how fast numbers were used since the last segment came; how many in a millisecond. */
   #adapt(): number {
-    const { memory, timing } = this.#options
+    const { memory, clock } = this.#options
     // At least a microsecond: a clock may show the same time twice.
-    const elapsedMs = Math.max(0.001, timing.monotonicMs() - this.#addedMs)
+    const elapsedMs = Math.max(0.001, clock.monotonicMs() - this.#addedMs)
     const perMs = (memory.taken - this.#takenBefore) / elapsedMs
     if (perMs > 0) memory.step = nextStep(memory.step, memory.step / perMs, this.#steps)
     return perMs
   }
 
   #add(segment: Segment, perMs: number): void {
-    const { memory, timing } = this.#options
+    const { memory, clock } = this.#options
     memory.add(segment, fetchAt(segment.count, perMs, this.#steps))
-    this.#addedMs = timing.monotonicMs()
+    this.#addedMs = clock.monotonicMs()
     this.#takenBefore = memory.taken
   }
 }

@@ -1,4 +1,5 @@
 import { GraupelError } from '../core/errors.js'
+import type { Clock } from '../core/timing.js'
 import { keyOf } from '../numbers/name.js'
 import type { StoreCalls } from '../stores/calls.js'
 import { lastOf, nextSegment, type Range } from './range.js'
@@ -11,7 +12,7 @@ const maxPauseMs = 100
 /** For how long a segment may meet conflicts, in times that one write may be tried. */
 const conflictWrites = 5
 
-export interface StoreSourceOptions {
+export interface StoreSourceOptions extends Pick<Clock, 'monotonicMs'> {
   /** What the segments are called. */
   readonly segments: string
   readonly range: Range
@@ -19,7 +20,6 @@ export interface StoreSourceOptions {
   readonly failoverGap: bigint
   /** How long one write may be tried, in milliseconds. */
   readonly writeMs: number
-  monotonicMs(): number
   newToken(): string
   /** Told that numbers are skipped. */
   onGap?(from: bigint, count: bigint): void

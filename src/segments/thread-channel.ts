@@ -1,6 +1,6 @@
 import { closedError, type ErrorCode, errorCodes, GraupelError, rangeError } from '../core/errors.js'
+import type { Clock } from '../core/timing.js'
 import { Waiting } from '../generator/turns.js'
-import type { Timing } from '../stores/deadline.js'
 import type { Fetcher } from './fetcher.js'
 import type { SegmentHandle } from './handle.js'
 import type { SegmentMemory } from './memory.js'
@@ -80,7 +80,7 @@ export class ServingThread {
 export class RemoteSupply implements Supply {
   readonly #handle: SegmentHandle
   readonly #memory: SegmentMemory
-  readonly #later: Timing['later']
+  readonly #later: Clock['later']
   readonly #channel: Channel
   readonly #waiting = new Waiting()
   #failure: Error | undefined
@@ -90,7 +90,7 @@ export class RemoteSupply implements Supply {
   /** Set while a call waits: cancels what happens when no news come. */
   #cancelLook: (() => void) | undefined
 
-  constructor(handle: SegmentHandle, memory: SegmentMemory, later: Timing['later']) {
+  constructor(handle: SegmentHandle, memory: SegmentMemory, later: Clock['later']) {
     this.#handle = handle
     this.#memory = memory
     this.#later = later

@@ -1,5 +1,5 @@
-import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
-import { callWithin, type Timing } from './deadline.js'
+import { errorCodes, GraupelError, show, showNoText, typeError } from '../core/errors.js'
+import { type Clock, endWithin, sleep } from '../core/timing.js'
 import type { Store, StoreEntry } from './store.js'
 
 /** What a write ended with. */
@@ -12,6 +12,9 @@ export type Written =
 const firstPauseMs = 10
 const maxPauseMs = 500
 
+/** The parts of a clock that calls of a store use. */
+export type CallClock = Pick<Clock, 'monotonicMs' | 'later' | 'random'>
+
 /** The range of a Date (ECMAScript 21.4.1.1). */
 const maxDateMs = 8.64e15
 
@@ -22,19 +25,14 @@ const maxDateMs = 8.64e15
  */
 export class StoreCalls {
   readonly store: Store
-  readonly #timing: Timing
+  readonly #clock: CallClock
   readonly #callTimeoutMs: number
-  readonly #random: () => number
 
-  /**
-   * @param callTimeoutMs - How long one call of the store may take.
-   * @param random - From 0 to below 1.
-   */
-  constructor(store: Store, timing: Timing, callTimeoutMs: number, random: () => number) {
+  /** @param callTimeoutMs - How long one call of the store may take. */
+  constructor(store: Store, clock: CallClock, callTimeoutMs: number) {
     this.store = store
-    this.#timing = timing
+    this.#clock = clock
     this.#callTimeoutMs = callTimeoutMs
-    this.#random = random
   }
 
   /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; what the signal was aborted with. */
@@ -103,37 +101,27 @@ export class StoreCalls {
         if (isFinal(error)) throw error
         cause = error
       }
-      if (this.#timing.monotonicMs() + pauseMs >= untilMs) throw this.#unknown(key, cause)
+      if (this.#clock.monotonicMs() + pauseMs >= untilMs) throw this.#unknown(key, cause)
       await this.pause(pauseMs, signal)
     }
   }
 
   /** Waits for between half of a time and all of it, so that processes that began together do not go on together. */
   pause(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.wait(ms * (0.5 + this.#random() / 2), signal)
+    return this.wait(ms * (0.5 + this.#clock.random() / 2), signal)
   }
 
   /** Waits for a time. @throws what the signal was aborted with */
   wait(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.#timing.later(() => settle(resolve), ms)
-      const abort = () => settle(() => reject(signal?.reason))
-      const settle = (how: () => void) => {
-        cancel()
-        signal?.removeEventListener('abort', abort)
-        how()
-      }
-      if (signal?.aborted) abort()
-      else signal?.addEventListener('abort', abort)
-    })
+    return sleep(this.#clock, ms, signal)
   }
 
   #call<T>(
     call: string,
     signal: AbortSignal | undefined,
     run: (signal: AbortSignal) => Promise<T> | undefined,
-  ): Promise<T> {
-    return callWithin({ call, store: this.store.name }, this.#timing, this.#callTimeoutMs, signal, run)
+  ): Promise<T | undefined> {
+    return callWithin({ call, store: this.store.name }, this.#clock, this.#callTimeoutMs, signal, run)
   }
 
   #checkEntry(name: string, key: string | undefined, entry: unknown): StoreEntry | undefined {
@@ -162,6 +150,56 @@ export class StoreCalls {
       'ERR_STORE_INVALID',
       `${name}() of the store '${this.store.name}' answered ${show(answer)}; it has to answer ${rule}`,
     )
+  }
+}
+
+/** Names a call of a store, for messages. */
+export interface CallName {
+  readonly call: string
+  readonly store: string
+}
+
+/**
+ * Makes one call of a store, which ends with its deadline or the signal whatever the client does.
+ *
+ * @throws GraupelError `ERR_STORE_UNAVAILABLE`; a GraupelError of the call; the reason of the signal.
+ */
+export function callWithin<T>(
+  { call, store }: CallName,
+  clock: Pick<Clock, 'later'>,
+  callTimeoutMs: number,
+  signal: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<T> | undefined,
+): Promise<T | undefined> {
+  const failure = (reason: string, cause?: unknown) =>
+    new GraupelError('ERR_STORE_UNAVAILABLE', `${call}() of the store '${store}' ${reason}; try again`, { cause })
+  const attempt = async (own: AbortSignal) => {
+    try {
+      return await run(own)
+    } catch (error) {
+      throw isOwn(error) ? error : failure(`failed: ${reasonOf(error)}`, error)
+    }
+  }
+  return endWithin(clock, callTimeoutMs, signal, attempt, () => failure(`did not answer within ${callTimeoutMs} ms`))
+}
+
+/** Whether this package made the error, which then says itself what to do. An error of a client may throw when it is read. */
+function isOwn(error: unknown): boolean {
+  try {
+    if (error instanceof GraupelError) return true
+    return error instanceof RangeError && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
+  } catch {
+    return false
+  }
+}
+
+/** The message of an error, which may be anything and may throw when it is read. */
+function reasonOf(error: unknown): string {
+  try {
+    const message: unknown = (error as Error | undefined)?.message
+    return typeof message === 'string' ? message : show(error)
+  } catch {
+    return 'with an error that cannot be read'
   }
 }
 

@@ -1,5 +1,6 @@
 import { GraupelError, rangeError, show, typeError } from '../core/errors.js'
 import { readOptions, wholeFrom } from '../core/options.js'
+import { untilAborted } from '../core/timing.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkName } from './options.js'
@@ -155,6 +156,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     async takeSegment(tag, count, signal) {
       checkTag(tag)
       wholeFrom('count', count, 1, 1, Number.MAX_SAFE_INTEGER)
+      // Clients do not end a call when the signal is aborted.
       return untilAborted(take(tag, count, signal), signal)
     },
   }
@@ -179,14 +181,4 @@ function invalid(text: string): GraupelError {
 function overflow(what: string, tag: string, cause?: unknown): RangeError {
   const text = `max_id of ${what} cannot grow by the step for the biz_tag ${show(tag)}: numbers end at 2^63 - 1; take a smaller step, or use another biz_tag`
   return Object.assign(rangeError('ERR_SEGMENT_OVERFLOW', text), cause !== undefined && { cause })
-}
-
-/** Rejects when the signal is aborted, because clients do not, and lets the work come to its end. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort)
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -240,8 +240,8 @@ describe('graupel lease forget', () => {
         return inner.write(key, value, expected, signal)
       },
     }
-    const timing = { monotonicMs: () => performance.now(), later: () => () => {} }
-    const calls = new StoreCalls(store, timing, 1000, Math.random)
+    const clock = { monotonicMs: () => performance.now(), later: () => () => {}, random: Math.random }
+    const calls = new StoreCalls(store, clock, 1000)
     const [found] = (await groupsIn(calls)) as [FoundGroup]
     const forget = () => forgetNode(calls, found, 7, { held: true, damaged: false })
 

@@ -32,7 +32,7 @@ function lifeOn(time: VirtualTime, beforeWrite: () => Promise<void>) {
     random: () => 0.5,
     newToken: () => `t${++tokens}`,
   }
-  const calls = new StoreCalls(store, time, 60_000, () => 0.5)
+  const calls = new StoreCalls(store, time, 60_000)
   return { life: new ServerLife(calls, group, rules, clock, new StoreClock(calls, rules, clock)), nowMs }
 }
 

@@ -53,12 +53,15 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
     source,
     memory,
     steps,
-    timing: { monotonicMs: () => time.monotonicMs(), later },
-    background(callback, ms) {
-      background++
-      return later(callback, ms)
+    clock: {
+      monotonicMs: () => time.monotonicMs(),
+      random: () => random,
+      later,
+      background(callback, ms) {
+        background++
+        return later(callback, ms)
+      },
     },
-    random: () => random,
     onNews: (failure) => news.push(failure?.message),
   })
   const begun = fetcher.begin(undefined)

@@ -1,14 +1,14 @@
-import type { Timing } from '../../src/stores/deadline.js'
+import type { CallClock } from '../../src/stores/calls.js'
 import type { Random } from '../support/random.ts'
 
 interface Surroundings {
-  readonly time: Timing
+  readonly time: CallClock
   readonly random: Random
   note(process: number | undefined, node: number | undefined, text: () => string): void
 }
 
 /** A process from its start to its crash, as its timers see it: it may be stopped for a while, and cut off from the server. */
-export class Machine implements Timing {
+export class Machine implements CallClock {
   readonly number: number
   isCut = false
   isDead = false
@@ -29,6 +29,10 @@ export class Machine implements Timing {
 
   monotonicMs(): number {
     return this.#surroundings.time.monotonicMs()
+  }
+
+  random(): number {
+    return this.#surroundings.random()
   }
 
   /** No timer of a process that is stopped goes off before it goes on, and none of a dead one ever. */

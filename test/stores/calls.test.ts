@@ -16,7 +16,7 @@ beforeEach(() => {
 
 /** The calls of a store that behaves otherwise. */
 function callsOf(changes: Partial<Store> = {}): StoreCalls {
-  return new StoreCalls({ ...store, ...changes }, time, 100, () => 0.5)
+  return new StoreCalls({ ...store, ...changes }, time, 100)
 }
 
 const write = (calls: StoreCalls, value: string, expected?: string, signal?: AbortSignal) =>

@@ -1,4 +1,4 @@
-import type { Timing } from '../../src/stores/deadline.js'
+import type { Clock } from '../../src/core/timing.js'
 
 interface Timer {
   readonly atMs: number
@@ -9,13 +9,26 @@ interface Timer {
 }
 
 /** Time that goes on only where everything waits for it: from one timer to the next. */
-export class VirtualTime implements Timing {
+export class VirtualTime implements Clock {
   #nowMs = 0
   #count = 0
   readonly #timers: Timer[] = []
 
   monotonicMs(): number {
     return this.#nowMs
+  }
+
+  /** The same time, since 1970. */
+  wallMs(): number {
+    return this.#nowMs
+  }
+
+  random(): number {
+    return 0.5
+  }
+
+  background(callback: () => void, ms: number): () => void {
+    return this.later(callback, ms)
   }
 
   later(callback: () => void, ms: number): () => void {

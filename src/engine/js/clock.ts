@@ -1,11 +1,8 @@
+import type { Clock } from '../../core/timing.js'
 import type { CoreSpec } from '../engine.js'
 
-/** The clocks of the system, as far as an engine reads them. */
-export interface SystemClocks {
-  /** The wall clock; milliseconds since 1970. */
-  wallMs(): number
-  monotonicMs(): number
-}
+/** The clocks of the platform that the engine reads. */
+export type SystemClocks = Pick<Clock, 'wallMs' | 'monotonicMs'>
 
 /** The steady clock of this thread. All of its generators read the same one, so their ids ascend together. */
 let steady: SteadyTime | undefined

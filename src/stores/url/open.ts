@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { platform } from '#platform'
 import { errorCodes, GraupelError, rangeError, show, typeError } from '../../core/errors.js'
 import { checkSignal, readOptions } from '../../core/options.js'
+import { endWithin } from '../../core/timing.js'
 import { groupsFolder } from '../../lease/group.js'
 import { StoreCalls } from '../calls.js'
-import type { Timing } from '../deadline.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import type { Store } from '../store.js'
 import { consulKind, etcdKind } from './fetched.js'
@@ -81,15 +81,6 @@ export interface OpenedStore {
 const openMs = 5000
 const callMs = 2000
 const closeMs = 1000
-
-/** For calls of a store outside of leases and segments. @internal */
-export const timing: Timing = {
-  monotonicMs: () => performance.now(),
-  later(callback, ms) {
-    const timer = setTimeout(callback, ms)
-    return () => clearTimeout(timer)
-  },
-}
 
 /**
  * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client that is installed:
@@ -181,7 +172,7 @@ async function prepare(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (isTableMissing === undefined) return
-  const calls = new StoreCalls(store, timing, callMs, Math.random)
+  const calls = new StoreCalls(store, platform, callMs)
   const isThere = async () => {
     try {
       await calls.read(`${groupsFolder}any`, signal)
@@ -238,16 +229,6 @@ function reasonOf(error: unknown): string {
   return String(code ?? error)
 }
 
-async function within<T>(ms: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  const done = new AbortController()
-  const signals = signal === undefined ? [done.signal] : [done.signal, signal]
-  const late = sleep(ms, undefined, { signal: AbortSignal.any(signals) }).then(() => {
-    throw new Error(`no answer within ${ms / 1000} s`)
-  })
-  late.catch(() => {})
-  try {
-    return await Promise.race([work(), late])
-  } finally {
-    done.abort()
-  }
+function within<T>(ms: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return endWithin(platform, ms, signal, work, () => new Error(`no answer within ${ms / 1000} s`))
 }

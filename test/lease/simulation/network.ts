@@ -1,6 +1,5 @@
 import { type LeaseRecord, readLease } from '../../../src/lease/record.js'
 import { StoreCalls, type Written } from '../../../src/stores/calls.js'
-import type { Timing } from '../../../src/stores/deadline.js'
 import { storeOf } from '../../simulation/network.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
@@ -37,8 +36,8 @@ export class WatchedCalls extends StoreCalls {
   readonly #process: Process
   readonly #world: World
 
-  constructor(process: Process, world: World, timing: Timing) {
-    super(storeOf(process, world, writesOf(process, world)), timing, 2000, world.random)
+  constructor(process: Process, world: World) {
+    super(storeOf(process, world, writesOf(process, world)), process, 2000)
     this.#process = process
     this.#world = world
   }

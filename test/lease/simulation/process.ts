@@ -32,7 +32,7 @@ export class Process extends Machine {
       random: world.random,
       newToken: () => world.newToken(),
     }
-    this.#protocol = new LeaseProtocol(new WatchedCalls(this, world, this), world.group, rules, clock)
+    this.#protocol = new LeaseProtocol(new WatchedCalls(this, world), world.group, rules, clock)
   }
 
   /** No fault of its own is left. */

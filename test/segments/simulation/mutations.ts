@@ -102,8 +102,8 @@ export const mutations: Shown[] = [
   {
     defect: 'a segment that did not come is not tried again',
     file: fetcher,
-    from: 'this.#cancelPause = background(again, pauseMs * (0.5 + random() / 2))',
-    to: 'void [again, background, random]',
+    from: 'this.#cancelPause = clock.background(again, pauseMs * (0.5 + clock.random() / 2))',
+    to: 'void [again, clock]',
     ...durable,
   },
   {

@@ -33,5 +33,7 @@ export const platform = {
     const machine = currentMachine()
     return () => machine.monotonicMs()
   },
+  // The worlds replace Math.random.
+  random: () => Math.random(),
   channel: () => undefined,
 }
