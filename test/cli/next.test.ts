@@ -296,7 +296,7 @@ describe.skipIf(isWindows)('a progress line', () => {
   })
 
   it('leaves it to another listener to end the run', async () => {
-    const last = "process.on('SIGINT', () => setTimeout(() => process.exit(7), 100))"
+    const last = "process.on('SIGINT', () => setImmediate(() => process.exit(7)))"
     const { status, shown } = await interrupted(last)
     expect(status).toBe(7)
     expect(shown.endsWith('\r\x1b[K')).toBe(true)

@@ -106,7 +106,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     }
     expect(() => runner.run(task)).toThrow(/ceiling has not risen within \d+ ms/)
     const waiting = new Queue(runner).add(task)
-    setTimeout(() => core.raiseCeiling(nowSlot + 1n), 5)
+    setImmediate(() => core.raiseCeiling(nowSlot + 1n))
     await waiting
     expect(slotOf(core.id)).toBe(nowSlot)
     expect(counters.waits).toBe(2)

@@ -19,12 +19,12 @@ import {
   ownMemory,
   type Plan,
   type Surroundings,
-  sleep,
   start,
   stateFolder,
 } from '../support/processes.ts'
 import { recordsOf } from '../support/records.ts'
 import { stopProcess } from '../support/stop-process.ts'
+import { until } from '../support/until.ts'
 import { proveClaims } from './claim-rounds.ts'
 
 // Where there is no binary, a process counts a node alone, by a claim in the folder of the pages.
@@ -191,8 +191,12 @@ describeWith(['linux', 'mounts', 'root'], 'a node of the js engine in another co
       code: 'ERR_STATE_UNREACHABLE',
       message: expect.stringMatching(/in another container \(delete .*\.claim/),
     })
-    await sleep(700)
-    await second.open(own)
+    await until(() =>
+      second.open(own).then(
+        () => true,
+        () => false,
+      ),
+    )
     expectAscending(before, await second.take(10))
     // The former holder finds that out before it makes an id.
     expect(await failure(first.take(1))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })

@@ -10,18 +10,21 @@ import {
   opened,
   ownMemory,
   type Plan,
-  sleep,
   stateFolder,
   testClock,
 } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 // Processes that give up root's rights, for good or for a moment, and can no longer look where their state is.
 
 afterEach(cleanUp)
 
 const stranger = 65_534
-/** Longer than a tick: a process that makes an id then looks where the page is. */
-const tick = () => sleep(5)
+/** Waits for another tick: a process that makes an id then looks where the page is. */
+const tick = async () => {
+  const ms = Date.now()
+  await until(() => Date.now() > ms + 1)
+}
 
 describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its process has given up its rights', () => {
   it.each(['host', 'file'])('a generator with state %s goes on, and harms no other', async (place) => {

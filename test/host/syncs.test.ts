@@ -31,6 +31,7 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
     // Otherwise the upper bound would prove nothing.
     expect(whileIssuing).toBeGreaterThan(3)
     const before = syncs()
+    // Nothing happens, so there is no event to wait for.
     await sleep(windowMs * 3)
     expect(syncs()).toBe(before)
     for (const one of all) await one.close()

@@ -1,9 +1,11 @@
 import { fork } from 'node:child_process'
+import { setImmediate as turn } from 'node:timers/promises'
 import { createGenerator, defineLayout, layouts } from 'graupel'
 import { acquireLease, type LeaseOptions } from 'graupel/lease'
 import { memoryStore, type Store } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
 import { caught, freshNamespace } from '../support/engines.js'
+import { until } from '../support/until.js'
 import { layout, leaseWith, recordOf } from './leases.js'
 
 const seconds = defineLayout({ ...layout, name: 'seconds', tickMs: 1000 })
@@ -156,8 +158,13 @@ describe('waiting for a node', () => {
 
   it('ends when a node is given back', async () => {
     const { lease, inner, namespace } = await leaseWith({ node: 1 })
-    const waiting = acquireLease({ store: inner, layout, namespace, node: 1 })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    let lists = 0
+    const list = (prefix: string, signal?: AbortSignal) => {
+      lists++
+      return inner.list(prefix, signal)
+    }
+    const waiting = acquireLease({ store: { ...inner, list }, layout, namespace, node: 1 })
+    await until(() => lists > 1)
     await lease.release()
     await using next = await waiting
     expect(next.node).toBe(1)
@@ -184,7 +191,8 @@ describe('waiting for a node', () => {
         const version = await inner.write(key, value, expected)
         if (key.startsWith('leases/') && !cancel.signal.aborted) {
           cancel.abort(new Error('enough'))
-          await new Promise((resolve) => setTimeout(resolve, 20))
+          // The call that was aborted has its turn before the store answers.
+          await turn()
         }
         return version
       },

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { createSegmentGenerator, type SegmentOptions } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
@@ -8,7 +9,6 @@ import { isAscending } from '../support/ids.js'
 
 const generatorOf = (options: Partial<SegmentOptions> = {}) =>
   createSegmentGenerator({ store: memoryStore(), name: 'orders', ...options })
-const turn = () => new Promise((resolve) => setTimeout(resolve, 1))
 /** The whole numbers from one to another. */
 const from = (first: bigint, count: number) => Array.from({ length: count }, (_, i) => first + BigInt(i))
 

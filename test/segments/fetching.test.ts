@@ -201,6 +201,17 @@ describe('a store that is away', () => {
     expect(numbers.next()).toBe(11n)
   })
 
+  it('is not tried again after close', async () => {
+    const { numbers, attempt, takes, pass } = await heldNumbers()
+    numbers.take(10)
+    await attempt().fail(refused)
+    const waiting = numbers.nextAsync()
+    numbers.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await pass(5000)
+    expect(takes).toEqual([])
+  })
+
   it('answers after close: it is not used, and the call was aborted', async () => {
     const { numbers, attempt, news } = await heldNumbers()
     numbers.take(9)
