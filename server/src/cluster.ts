@@ -1,32 +1,31 @@
 import cluster, { type Worker } from 'node:cluster'
-import { announcement, type Started } from './announcement.js'
 import { type Ending, type EndSignal, endBySignals, exitBy } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
-import { closeWhatIsNotTaken } from './handed-over.js'
 import { makeLogger } from './http/log.js'
 import { joinWorkers } from './metrics/workers.js'
 import type { Command } from './options/read.js'
 import type { Options } from './options/table.js'
-import { longestEndMs, run } from './run.js'
+import { closeUntakenConnection } from './private.js'
+import { announcement, longestEndMs, run, type Started } from './run.js'
 
-// One primary, which has the port and serves nothing, and workers, each of which is the whole service with a node of its own.
+// The primary has the port and serves nothing. Each worker is a whole service with a node of its own.
 
-/** What a worker tells the primary. Other messages, by other types, pass between them as well. */
+/** A message from a worker to the primary. Messages about metrics pass between them as well. */
 type Message =
   | { readonly type: 'graupel:ready'; readonly started: Started }
   | { readonly type: 'graupel:failed'; readonly line: string; readonly exitCode: 1 | 2 }
 
-/** Which worker it is, in its environment. */
+/** The environment variable with the number of a worker. */
 const placeVariable = 'GRAUPEL_WORKER_PLACE'
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
-/** A worker that has lived for so long is started again as if it were the first time. */
+/** A worker that ran for this time is restarted after the first pause again. */
 const longLifeMs = 60_000
-/** For a worker to end, beyond what its options allow. */
+/** Time for a worker to end, beyond the time that its options allow. */
 const slackMs = 2000
 
-/** Runs a worker. Its exit code. @param read - Reads the options, of which the file may have changed since the primary started. */
+/** Runs a worker and resolves to its exit code. @param read - Reads the options, whose file may have changed since the primary started. */
 export async function runWorker(read: () => Command): Promise<number> {
   const ending = endOfWorker()
   try {
@@ -38,36 +37,36 @@ export async function runWorker(read: () => Command): Promise<number> {
   } catch (error) {
     const exitCode = exitCodeOf(error)
     const message: Message = { type: 'graupel:failed', line: lineOf(error), exitCode }
-    // Without an answer where the primary is gone.
+    // A primary that is gone would never acknowledge the message.
     await new Promise((resolve) => (process.connected ? process.send?.(message, resolve) : resolve(undefined)))
     return exitCode
   }
 }
 
-/** Signals come from the primary, and from a terminal or a supervisor to both, so that a second one means nothing. */
+/** Ends a worker at the first signal. It ignores a second one, because both the primary and a terminal send signals to workers. */
 function endOfWorker(): Ending {
   const bySignal = endBySignals(() => {})
   const alone = new AbortController()
   const { worker } = cluster
   worker?.once('disconnect', () => {
-    // Node would end the process at once, and its node would not be given back.
+    // Otherwise Node would end the process at once, before its node is released.
     worker.exitedAfterDisconnect = true
     alone.abort('SIGINT' satisfies EndSignal)
   })
   return AbortSignal.any([bySignal, alone.signal])
 }
 
-/** One of the workers, and those that come after it in its place. */
+/** A worker, and the workers that replace it one after the other. */
 interface Place {
   worker: Worker | undefined
   started: Started | undefined
   startedMs: number
-  /** How many have ended soon, one after the other. */
+  /** Number of consecutive workers that ended soon after their start. */
   failures: number
   timer: NodeJS.Timeout | undefined
 }
 
-/** Starts workers and keeps them running until a signal comes. Its exit code. */
+/** Starts workers, keeps them running until a signal comes, and resolves to the exit code. */
 export function runPrimary(options: Options): Promise<number> {
   return new Promise((resolve) => new Primary(options, resolve).start())
 }
@@ -106,7 +105,7 @@ class Primary {
   #fork(index: number): void {
     const place = this.#places[index] as Place
     const worker = cluster.fork({ [placeVariable]: `${index}` })
-    closeWhatIsNotTaken(worker)
+    closeUntakenConnection(worker)
     place.worker = worker
     place.startedMs = performance.now()
     worker.on('message', (message: Message) => {
@@ -114,13 +113,13 @@ class Primary {
       else if (message?.type === 'graupel:failed') this.#onFailed(message.line, message.exitCode)
     })
     worker.on('error', (error) => {
-      // Without a process, for lack of memory or of process ids, there is no exit. Another error is of a message to a worker that has
-      // just been killed, such as Node's answer to its question for the port.
+      // If no process was started, for lack of memory or process ids, no exit follows. Other errors concern messages to a worker that was just
+      // killed, such as Node's answer to its request for the port.
       if (worker.process.pid === undefined) this.#onExit(index, error.message)
     })
     worker.once('exit', (code, signal) => {
       const how = signal ?? code
-      // What it has said at last is read before it is disconnected.
+      // Its last messages are read before it is disconnected.
       if (worker.isConnected()) worker.once('disconnect', () => this.#onExit(index, how))
       else this.#onExit(index, how)
     })
@@ -134,7 +133,7 @@ class Primary {
     process.stdout.write(announcement(all as unknown as [Started, ...Started[]]))
   }
 
-  /** What is wrong at the first start is not mended by another try, and so are options. A store that is away may come back. */
+  /** Ends all workers if one fails at the first start, or because of its options. Later failures may pass, such as a store that is away. */
   #onFailed(line: string, exitCode: 1 | 2): void {
     if (this.#exitCode !== undefined) return
     if (this.#isAnnounced && exitCode === 1) {
@@ -167,7 +166,7 @@ class Primary {
     place.timer = setTimeout(() => this.#fork(index), pauseMs)
   }
 
-  /** Tells the workers to end, and waits for them. */
+  /** Tells the workers to end and waits for them. */
   #end(signal: EndSignal, exitCode: number): void {
     if (this.#exitCode !== undefined) return
     this.#exitCode = exitCode

@@ -2,18 +2,18 @@ import { constants } from 'node:os'
 
 export type EndSignal = 'SIGTERM' | 'SIGINT'
 
-/** Aborted when the process is to end; its reason is the signal: `SIGTERM` lets it drain, `SIGINT` does not. */
+/** Aborts when the process is told to end. Its reason is the signal: `SIGTERM` drains, `SIGINT` does not. */
 export type Ending = AbortSignal
 
 const signals: readonly EndSignal[] = ['SIGTERM', 'SIGINT']
 
-/** A signal that comes again within it is the same one: `timeout` sends it to the process, and then to the group of the process. */
+/** A repeated signal within this time counts once, because `timeout` sends it to the process and then to the process's group. */
 const sameMs = 500
 
 /**
- * Ends with the first signal.
+ * Returns an ending that aborts at the first signal.
  *
- * @param onSecond - With the second one; by default the process ends at once, as it would have with the first.
+ * @param onSecond - Called at the second signal. By default the process then ends at once.
  */
 export function endBySignals(onSecond: (signal: EndSignal) => void = exitBy): Ending {
   const controller = new AbortController()
@@ -32,12 +32,12 @@ export function endBySignals(onSecond: (signal: EndSignal) => void = exitBy): En
   return controller.signal
 }
 
-/** With the exit code that shells give to a signal. */
+/** Ends the process with the exit code that shells give to a signal. */
 export function exitBy(signal: EndSignal): never {
   process.exit(128 + constants.signals[signal])
 }
 
-/** Resolves when it ends. */
+/** Resolves to the signal when the ending aborts. */
 export async function ended(ending: Ending): Promise<EndSignal> {
   if (!ending.aborted) await new Promise((resolve) => ending.addEventListener('abort', resolve, { once: true }))
   return ending.reason

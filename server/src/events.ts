@@ -4,10 +4,10 @@ import type { FastifyBaseLogger } from 'fastify'
 type Level = 'debug' | 'info' | 'warn' | 'error'
 type Event = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** How much each event of a lease or of segments matters. */
+/** The log level of each event of the library. */
 const levels: Readonly<Record<string, Level>> = {
   acquired: 'info',
-  // A start that waits for a node takes seconds, which a terminal shows as well.
+  // A start that waits for a node takes seconds, so a terminal shows it as well.
   waiting: 'warn',
   'renewed late': 'warn',
   unreachable: 'warn',
@@ -23,15 +23,14 @@ const levels: Readonly<Record<string, Level>> = {
 }
 
 const channels = ['graupel:lease', 'graupel:segments', 'graupel:rollback', 'graupel:overflow'] as const
-/** A clock that was turned back, and a load that is too high, publish an event for each call. */
+/** Events that a clock turned back, or too high a load, publishes for every call. */
 const frequent: readonly string[] = ['rollback', 'overflow']
 const quietMs = 10_000
 
 /**
- * Logs what the library and Node tell of, until the function that it returns is called. What nothing has caught is logged, too, and ends
- * the process.
+ * Logs the library's events and Node's warnings until the returned function is called. An uncaught error is logged and ends the process.
  *
- * @param hide - Takes the credentials of the store out of a message.
+ * @param hide - Removes the credentials of the store from a message.
  */
 export function logEvents(log: FastifyBaseLogger, hide: (message: string) => string): () => void {
   const loggedMs = new Map<string, number>()
@@ -39,7 +38,7 @@ export function logEvents(log: FastifyBaseLogger, hide: (message: string) => str
   const onEvent = (message: unknown, channel: string | symbol) => {
     const { type, error, ...rest } = message as Event
     const nowMs = performance.now()
-    // Another generator has its own first line.
+    // Each generator has its own first line.
     const key = `${type} ${rest['layout']} ${rest['node']}`
     if (frequent.includes(type) && nowMs - (loggedMs.get(key) ?? -quietMs) < quietMs) {
       left.set(key, (left.get(key) ?? 0) + 1)
@@ -61,11 +60,11 @@ export function logEvents(log: FastifyBaseLogger, hide: (message: string) => str
   const onWarning = ({ name, message, code }: Error & { code?: string }) =>
     log.warn({ event: 'warning', name, code }, hide(message))
   const onUncaught = (error: Error) => {
-    log.fatal({ event: 'uncaught', reason: hide(`${error?.stack ?? error}`) }, 'the service has failed')
+    log.fatal({ event: 'uncaught', reason: hide(`${error?.stack ?? error}`) }, 'the service failed')
     process.exit(1)
   }
   for (const channel of channels) subscribe(channel, onEvent)
-  // The one that writes warnings to stderr as text.
+  // Node's own listener writes warnings to stderr as text.
   process.removeAllListeners('warning')
   process.on('warning', onWarning)
   process.on('uncaughtException', onUncaught)
@@ -76,7 +75,7 @@ export function logEvents(log: FastifyBaseLogger, hide: (message: string) => str
   }
 }
 
-/** Numbers of 64 bits have no place in JSON. */
+/** Turns a bigint into text, because JSON has no such numbers. */
 function plain(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
 }

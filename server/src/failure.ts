@@ -1,4 +1,4 @@
-/** What cannot be carried out as it was asked; becomes one line on stderr, and the exit code. */
+/** An error that ends the start. It becomes one line on stderr and the exit code. */
 export class StartError extends Error {
   readonly code: string
 
@@ -8,7 +8,7 @@ export class StartError extends Error {
   }
 }
 
-/** Codes of what stands in the options; everything else is wrong with the place that the service runs in. */
+/** Codes of mistakes in the options. Every other error comes from the surroundings of the service. */
 const optionCodes: readonly unknown[] = [
   'ERR_OPTION_UNKNOWN',
   'ERR_OPTION_INVALID',
@@ -20,14 +20,22 @@ const optionCodes: readonly unknown[] = [
   'ERR_PATTERN_INVALID',
 ]
 
-/** 2 where the options are wrong, else 1. */
+/** Returns 2 if the options are wrong, and 1 for any other error. */
 export function exitCodeOf(error: unknown): 1 | 2 {
   return optionCodes.includes(Object(error).code) ? 2 : 1
 }
 
-/** An error in one line, without what belongs to no user. */
+/** Returns an error's message and code in one line, without its stack. */
 export function lineOf(error: unknown): string {
   const { message, code } = Object(error) as { message?: unknown; code?: unknown }
   const text = typeof message === 'string' && message !== '' ? message : String(error)
   return `${text.trim().replace(/\s+/g, ' ')}${typeof code === 'string' ? ` (${code})` : ''}`
+}
+
+const mostShown = 60
+
+/** Returns a given value as messages show it: short and in one line. */
+export function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value)
+  return json.length > mostShown ? `${json.slice(0, mostShown)}…` : json
 }

@@ -1,16 +1,15 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
-import { announcement } from './announcement.js'
 import { runPrimary, runWorker } from './cluster.js'
 import { endBySignals } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
 import { helpText } from './options/help.js'
 import { checkNumbers } from './options/numbers.js'
 import { type Command, readCommand } from './options/read.js'
-import { run } from './run.js'
+import { announcement, run } from './run.js'
 
-/** Returns once there is nothing left to do. @throws StartError; what the library throws */
+/** Runs the command and resolves to its exit code. @throws StartError; errors of the library */
 async function main(): Promise<number> {
   if (cluster.isWorker) return runWorker(readWords)
   const command = readWords()
@@ -34,7 +33,7 @@ function version(): string {
 }
 
 try {
-  // At once, because a client of a database may keep connections that are of no more use.
+  // process.exit(), because a client of a database may keep connections open.
   process.exit(await main())
 } catch (error) {
   process.stderr.write(`graupel-server: ${lineOf(error)}\n`)

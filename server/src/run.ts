@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Started } from './announcement.js'
+import { makeApp } from './app.js'
 import { type Ending, ended } from './ending.js'
 import { logEvents } from './events.js'
-import { makeApp } from './http/app.js'
-import { Listener } from './listener.js'
+import { Listener } from './http/listener.js'
 import { Metrics } from './metrics/metrics.js'
 import { observedStore } from './metrics/observed-store.js'
 import { checkNumbers } from './options/numbers.js'
@@ -11,20 +10,43 @@ import type { Options } from './options/table.js'
 import { Service } from './service.js'
 import { storeOf } from './store.js'
 
-/** For a store that does not answer when nodes are given back. */
+/** The facts that a process of the service reports once it is ready. */
+export interface Started {
+  /** Such as `http://127.0.0.1:4728`. */
+  readonly url: string
+  /** Its nodes by the names of their layouts. */
+  readonly nodes: Readonly<Record<string, number>>
+  /** The URL of the store, without credentials. */
+  readonly store: string
+}
+
+/** Returns the lines that a terminal shows at the start, for one process or all workers. */
+export function announcement(all: readonly [Started, ...Started[]]): string {
+  const [{ url, nodes, store }] = all
+  const leased = Object.keys(nodes).map((layout) => {
+    const numbers = all.map((one) => one.nodes[layout])
+    return `${numbers.length === 1 ? 'node' : 'nodes'} ${numbers.join(', ')} (${layout})`
+  })
+  const paths = ['/v1/ids?count=3', '/v1/segments/orders', '/openapi.json']
+  return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...paths.map((path) => `  ${url}${path}`), ''].join(
+    '\n',
+  )
+}
+
+/** Time for the store to answer when nodes are released. */
 const closeMs = 5000
 
-/** The longest that a process takes from the signal to its end. */
+/** Returns the longest time from the signal to the end of the process. */
 export function longestEndMs({ drainMs, shutdownTimeoutMs }: Options): number {
   return drainMs + shutdownTimeoutMs + closeMs
 }
 
 /**
- * Runs one process of the service until it is told to end, and has.
+ * Runs one process of the service until it was told to end and has ended.
  *
- * @param onReady - Called once, when it has its nodes.
- * @param worker - Which of the workers it is.
- * @throws StartError; what the library throws
+ * @param onReady - Called once, when the process has its nodes.
+ * @param worker - The number of the worker.
+ * @throws StartError; errors of the library
  */
 export async function run(
   options: Options,
@@ -41,7 +63,7 @@ export async function run(
     const app = await makeApp(options, service, metrics)
     await app.ready()
     const stopLogging = logEvents(app.log, opened.hide)
-    // First: a probe is answered while the store makes the process wait for a node, and a port that is taken costs no node.
+    // Before the leases: probes are answered while the process waits for a node, and a port in use costs no node.
     const listener = await Listener.open(app.server, options, () => service.isStopping)
     const opening = service.open()
     const signal = await Promise.race([opening, ended(ending)])
@@ -55,11 +77,11 @@ export async function run(
     if (signal === undefined && ending.reason === 'SIGTERM') await sleep(options.drainMs)
     await listener.close(options.shutdownTimeoutMs)
     isClosed = true
-    await closeInTime(service).catch((error) => app.log.warn({ err: error }, 'a node was not given back'))
+    await closeInTime(service).catch((error) => app.log.warn({ err: error }, 'a node was not released'))
     await app.close()
     stopLogging()
   } catch (error) {
-    // It becomes a line on stderr.
+    // The message becomes a line on stderr.
     if (error instanceof Error) error.message = opened.hide(error.message)
     throw error
   } finally {
@@ -70,7 +92,7 @@ export async function run(
 
 async function closeInTime(service: Service): Promise<void> {
   const late = sleep(closeMs, undefined, { ref: false }).then(() => {
-    throw new Error(`the store has not answered within ${closeMs / 1000} s`)
+    throw new Error(`the store did not answer within ${closeMs / 1000} s`)
   })
   await Promise.race([service.close(), late])
 }

@@ -1,26 +1,31 @@
 import { hostname } from 'node:os'
 import { type Layout, nodeFromEnvironment } from 'graupel'
-import { type Counter, createCounter, createSegmentGenerator, type SegmentGenerator } from 'graupel/segments'
+import {
+  type Counter,
+  createCounter,
+  createSegmentGenerator,
+  type SegmentGenerator,
+  type SegmentOptions,
+} from 'graupel/segments'
 import type { Store } from 'graupel/stores'
 import type { OpenedStore } from 'graupel/stores/url'
 import type { Options } from './options/table.js'
 import { IdSource, type LeaseChoice } from './sources/id-source.js'
-import { leafSegments } from './sources/leaf-segments.js'
-import { Named } from './sources/named.js'
+import { Named, NameError } from './sources/named.js'
 
-/** Where the ids and numbers of one process come from, by one store. */
+/** The sources of one process's ids, segments and counters, over one store. */
 export class Service {
-  /** By the name of the layout; the first is the default. */
+  /** By the names of the layouts. The first is the default. */
   readonly ids: ReadonlyMap<string, IdSource>
   readonly segments: Named<SegmentGenerator>
   readonly counters: Named<Counter>
   readonly opened: OpenedStore
-  /** When the service was told to end: it is not ready from then on. */
+  /** Set when the service is told to end. It is not ready from then on. */
   isStopping = false
 
   /**
-   * @param store - The one that is open, or around it.
-   * @param worker - Which of the workers it is for.
+   * @param store - The opened store, or a wrapper of it.
+   * @param worker - The number of the worker.
    */
   constructor(options: Options, opened: OpenedStore, store: Store = opened.store, worker = 0) {
     this.opened = opened
@@ -50,18 +55,18 @@ export class Service {
     await Promise.all([...this.ids.values()].map((source) => source.open()))
   }
 
-  /** The nodes that it has, by the names of their layouts. */
+  /** Returns its nodes by the names of their layouts. */
   nodes(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.ids].map(([layout, source]) => [layout, source.node as number]))
   }
 
-  /** Why it is not ready; empty where it is. */
+  /** Returns the reasons why it is not ready. The list is empty if it is ready. */
   reasons(): string[] {
     if (this.isStopping) return ['the service is being shut down']
     return [...this.ids.values()].flatMap((source) => source.readiness().reason ?? [])
   }
 
-  /** Gives the nodes back and closes the store. */
+  /** Releases the nodes and closes the store. */
   async close(): Promise<void> {
     const sources = [...this.ids.values()].map((source) => source.close())
     const results = await Promise.allSettled([...sources, this.segments.close(), this.counters.close()])
@@ -76,12 +81,28 @@ function leaseOf(options: Options, store: Store, worker: number): LeaseChoice {
   return {
     store,
     windowMs,
-    // Without the process id, so that the service finds its node again after a restart.
+    // The owner has no process id, so the service gets its node again after a restart.
     owner: `${hostname()}:${port}${worker === 0 ? '' : `/${worker}`}`,
     ...(namespace !== undefined && { namespace }),
     ...(fixed !== undefined && { node: fixed }),
     ...(nodes !== undefined && { nodes }),
     ...(maxClockSkewMs !== undefined && { maxClockSkewMs }),
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
+  }
+}
+
+/**
+ * Makes the generator of a row of Leaf's table.
+ *
+ * @param options - Checked at the start, except the name.
+ * @throws NameError if there is no such row; errors of `createSegmentGenerator`
+ */
+async function leafSegments(options: SegmentOptions): Promise<SegmentGenerator> {
+  try {
+    return await createSegmentGenerator(options)
+  } catch (error) {
+    if (Object(error).code !== 'ERR_OPTION_INVALID') throw error
+    // The library's message has the statement that adds the row. Only those who have the database may see it.
+    throw new NameError('ERR_NAME_UNKNOWN', "there is no segment of this name; add its row to Leaf's table")
   }
 }

@@ -22,17 +22,17 @@ export async function storeOf(options: Options): Promise<OpenedStore> {
     if (exitCodeOf(error) === 2) throw error
     throw new StartError(
       'ERR_DATA_UNAVAILABLE',
-      `${(error as Error).message}; restore the file from a backup, or give another folder by --data, where nodes and numbers begin anew`,
+      `${(error as Error).message}; restore the file from a backup, or start anew with another folder as --data`,
       error,
     )
   }
 }
 
-/** @throws StartError where it cannot be written. */
+/** Returns the database's file and makes its folder. @throws StartError if the file cannot be written. */
 function databaseIn(folder: string): string {
   const file = join(folder, 'graupel.db')
   try {
-    // The numbers in it must not be turned back by others. What SQLite writes beside it gets the mode of the file.
+    // Other users must not turn the numbers in it back. SQLite gives its further files the mode of this file.
     makeFolder(folder)
     accessSync(folder, constants.W_OK | constants.X_OK)
     closeSync(openSync(file, 'a', 0o600))
@@ -40,21 +40,21 @@ function databaseIn(folder: string): string {
     const { code } = error as NodeJS.ErrnoException
     throw new StartError(
       'ERR_DATA_UNAVAILABLE',
-      `${file} cannot be written (${code}); give a folder that this user may write by --data`,
+      `${file} cannot be written (${code}); give a folder that this user may write as --data`,
       error,
     )
   }
   return file
 }
 
-/** Not by the option `recursive`, which goes on for ever in a folder such as /proc that answers ENOENT (Node 20). */
+/** Makes the folder and its parents. The option `recursive` never ends in a folder that answers ENOENT, such as /proc (Node 20). */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
   makeFolder(dirname(folder))
   try {
     mkdirSync(folder, 0o700)
   } catch (error) {
-    // Another service that starts in the same moment may have made it.
+    // Another service that starts at the same moment may have made it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { Tokens } from '../../server/src/http/tokens.ts'
+import { Tokens } from '../../server/src/http/gate.ts'
 import { until } from '../support/until.ts'
 import { type Listening, listen, type ProblemBody } from './support/listening.ts'
 import { folder } from './support/process.ts'
@@ -52,7 +52,7 @@ describe('with tokens', () => {
       const answer = await asking(service.url, undefined, path)
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="graupel"'])
       const problem = (await answer.json()) as ProblemBody
-      expect(problem.detail).toBe('the request has no token; send Authorization: Bearer and a token')
+      expect(problem.detail).toBe('the request has no token; send the header Authorization: Bearer TOKEN')
     },
   )
 
@@ -89,7 +89,7 @@ describe('a file of tokens', () => {
     chmodSync(path, 0o644)
     const { log } = await listen({ tokenFile: path })
     expect(log).toContainEqual(
-      expect.objectContaining({ level: 40, file: path, msg: 'others may read this file; chmod o= it' }),
+      expect.objectContaining({ level: 40, file: path, msg: 'others may read this file; run chmod o= on it' }),
     )
     expect((await listen({ tokenFile: fileOf(token('a')) })).log).toEqual(
       expect.not.arrayContaining([expect.objectContaining({ level: 40 })]),

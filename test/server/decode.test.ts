@@ -60,7 +60,7 @@ test.each([
   ['%00', 'ERR_ID_INVALID', /in decimal an id is/],
   ['1?format=bytes', 'ERR_OPTION_INVALID', /^format is "bytes"; give one of decimal, hex/],
   ['1?layout=no', 'ERR_OPTION_INVALID', /^layout is "no"; give one of twitter, leaf/],
-  ['1?count=1', 'ERR_OPTION_UNKNOWN', /^there is no parameter "count"; there are format, layout/],
+  ['1?count=1', 'ERR_OPTION_UNKNOWN', /^there is no parameter "count"; this path takes format, layout/],
 ])('/v1/ids/%s is refused', async (path, code, detail) => {
   const { status, body } = await read(path)
   const problem = body as ProblemBody

@@ -130,10 +130,10 @@ test.each([
   [
     'Count=1',
     'ERR_OPTION_UNKNOWN',
-    'there is no parameter "Count" (did you mean "count"?); there are count, format, layout',
+    'there is no parameter "Count" (did you mean "count"?); this path takes count, format, layout',
   ],
-  ['__proto__=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "__proto__"; there are count, format, layout'],
-  ['constructor=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "constructor"; there are count, format, layout'],
+  ['__proto__=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "__proto__"; this path takes count, format, layout'],
+  ['constructor=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "constructor"; this path takes count, format, layout'],
 ])('?%s is refused', async (query, code, detail) => {
   const answer = await get(`/v1/ids?${query}`)
   const problem = (await answer.json()) as ProblemBody
@@ -157,7 +157,7 @@ test('an Accept that allows nothing is refused with what there is', async () => 
   const answer = await get('/v1/ids', { accept: 'image/png' })
   expect(answer.status).toBe(406)
   expect(((await answer.json()) as ProblemBody).detail).toBe(
-    'the answer is application/json, text/plain, application/octet-stream, and Accept allows none of them',
+    'Accept is "image/png"; accept application/json or text/plain or application/octet-stream',
   )
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decodeAsLeaf } from '../../server/src/routes/leaf-decode.ts'
+import { decodeAsLeaf } from '../../server/src/routes/leaf.ts'
 import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
 import { startService } from './support/in-process.ts'

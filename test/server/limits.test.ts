@@ -109,8 +109,7 @@ describe('ids that requests wait for', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await refused.json()).toMatchObject({
       code: 'ERR_OVERLOADED',
-      detail:
-        '4194304 ids are being made for other requests, and 4194304 is the most; try again later, or ask for fewer',
+      detail: 'other requests wait for 4194304 ids, and the limit is 4194304; try again later',
     })
     letGo()
     for (const answer of await Promise.all(before)) expect(answer.status).toBe(200)

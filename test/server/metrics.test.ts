@@ -1,7 +1,6 @@
 import { memoryStore } from 'graupel/stores'
 import { expect, test } from 'vitest'
-import { Durations } from '../../server/src/metrics/durations.ts'
-import { joined, textOf } from '../../server/src/metrics/family.ts'
+import { Durations, joined, textOf } from '../../server/src/metrics/family.ts'
 import { observedStore, StoreTimes } from '../../server/src/metrics/observed-store.ts'
 import { until } from '../support/until.ts'
 import { makeService, seriesOf } from './support/in-process.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeDecimals } from '../../server/src/http/number-text.ts'
+import { writeDecimals } from '../../server/src/http/number-body.ts'
 
 const frame = { start: '<', between: ', ', end: '>' }
 const written = (numbers: readonly bigint[]) => writeDecimals(BigUint64Array.from(numbers), frame).toString()

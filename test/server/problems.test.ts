@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { GraupelError } from 'graupel'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { refuseConnect } from '../../server/src/http/connection-errors.ts'
+import { refuseConnect } from '../../server/src/http/connections.ts'
 import { Problem, refusalOf } from '../../server/src/http/problems.ts'
 import { type Listening, listen, type ProblemBody, parsed, send } from './support/listening.ts'
 
@@ -165,7 +165,7 @@ describe('what the service could not do', () => {
       type: 'urn:graupel:ERR_INTERNAL',
       title: 'Internal Server Error',
       status: 500,
-      detail: 'the service has failed; its log says why',
+      detail: 'the service failed; see its log for the reason',
       code: 'ERR_INTERNAL',
     })
     expect(log).toContainEqual(

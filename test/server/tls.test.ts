@@ -103,7 +103,7 @@ describeWith(['openssl'], 'TLS', () => {
   test('a key of another certificate is refused at the start', async () => {
     const [one, other] = [pairOf('one'), pairOf('other')]
     await expect(listen({ tlsCert: one.tlsCert, tlsKey: other.tlsKey })).rejects.toThrow(
-      /^--tls-cert and --tls-key is .*key values mismatch; give a certificate chain in PEM and the private key of it$/,
+      /^--tls-cert and --tls-key is .*key values mismatch; give a certificate chain in PEM and its private key$/,
     )
   })
 })

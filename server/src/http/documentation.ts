@@ -4,7 +4,7 @@ import { type ProblemCode, statuses } from './problems.js'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** One representation of an answer. The example is one that the schema allows; a test asks for it. */
+/** One representation of an answer. A test checks that the schema allows the example. */
 interface Content {
   readonly schema: Schema
   readonly example?: unknown
@@ -14,27 +14,27 @@ export interface Answer {
   readonly description: string
   /** By media type. */
   readonly content: Readonly<Record<string, Content>>
-  /** Its headers, each with what it says. */
+  /** Its headers, each with a description. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What the OpenAPI document says of a route. */
+/** The description of a route in the OpenAPI document. */
 export interface Documentation {
-  /** In lower camel case, and different for each route: generators make it the name of a function. */
+  /** In lower camel case, and different for each route. Code generators name a function by it. */
   readonly operationId: string
   readonly summary: string
   readonly description?: string
-  /** What it belongs to: `ids`, `segments`, `counters`, `leaf` or `service`. */
+  /** Its group: `ids`, `segments`, `counters`, `leaf` or `service`. */
   readonly tag: string
   /** The parameters of the path, each with an example. */
   readonly path?: Readonly<
     Record<string, { readonly description: string; readonly schema: Schema; readonly example: string }>
   >
-  /** Those that `readQuery` reads. */
+  /** The parameters that `readQuery` reads. */
   readonly query?: Readonly<Record<string, Parameter<unknown>>>
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>
-  /** The codes it is refused with, beside those of every route. */
+  /** The codes that it is refused with, in addition to the codes of every route. */
   readonly problems?: readonly ProblemCode[]
 }
 
@@ -45,7 +45,7 @@ declare module 'fastify' {
 }
 
 /**
- * Documents a route. It is not Fastify's `schema`, with which each request would be validated a second time.
+ * Documents a route. Fastify's `schema` is not used, because Fastify would validate each request a second time.
  *
  * @example
  * app.get('/v1/segments/:name', documented({ operationId: 'nextNumbers', summary: '…', tag: 'segments', … }), handler)
@@ -54,12 +54,12 @@ export function documented(documentation: Documentation): RouteShorthandOptions 
   return { config: { documentation } }
 }
 
-/** Of every route but those for the platform. */
+/** The codes of the routes that clients call. Health and metrics are not among them. */
 const common: readonly ProblemCode[] = ['ERR_REQUEST_INVALID', 'ERR_BODY_UNEXPECTED', 'ERR_INTERNAL']
-/** Leaf's routes refuse no parameter and no Accept. */
+/** Codes that Leaf's routes lack, because they refuse no parameter and no Accept. */
 const notOfLeaf: readonly ProblemCode[] = ['ERR_OPTION_INVALID', 'ERR_OPTION_UNKNOWN', 'ERR_NOT_ACCEPTABLE']
 
-/** The same as @fastify/swagger reads it. @param isTokenNeeded - By which a request is refused, or else by where it is from. */
+/** Returns the schema that @fastify/swagger reads. @param isTokenNeeded - Whether clients need a bearer token. */
 export function swaggerSchemaOf(documentation: Documentation, isTokenNeeded: boolean): Record<string, unknown> {
   const { operationId, summary, description, tag, path = {}, query = {}, answers, problems = [] } = documentation
   const response: Record<string, unknown> = {}
@@ -75,7 +75,7 @@ export function swaggerSchemaOf(documentation: Documentation, isTokenNeeded: boo
   for (const [status, ofStatus] of byStatus(codes)) {
     response[status] ??= {
       description: ofStatus.join(', '),
-      headers: headersOf(Number(status)),
+      headers: refusalHeaders(Number(status)),
       content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
     }
   }
@@ -95,11 +95,11 @@ export function swaggerSchemaOf(documentation: Documentation, isTokenNeeded: boo
   }
 }
 
-/** The headers of an answer that refuses. */
-function headersOf(status: number): Schema {
-  const retryAfter = { type: 'integer', description: 'seconds after which it may be tried again' }
+/** Describes the headers of a refusal. */
+function refusalHeaders(status: number): Schema {
+  const retryAfter = { type: 'integer', description: 'seconds to wait before the next attempt' }
   return {
-    'X-Request-Id': { type: 'string', description: 'by which the log of the service has the request' },
+    'X-Request-Id': { type: 'string', description: 'the id of the request in the log of the service' },
     ...(status === 401 && { 'WWW-Authenticate': { type: 'string', description: 'Bearer' } }),
     ...(status === 503 && { 'Retry-After': retryAfter }),
   }
@@ -112,14 +112,14 @@ export const problemSchema = {
   description: 'Problem details (RFC 9457)',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
-    type: { type: 'string', description: 'urn:graupel: and the code' },
-    title: { type: 'string', description: 'what the status is called' },
+    type: { type: 'string', description: 'urn:graupel: followed by the code' },
+    title: { type: 'string', description: 'the name of the status' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'what was given, the rule, and what to do' },
+    detail: { type: 'string', description: 'the given value, the rule, and a remedy' },
     code: { type: 'string', enum: Object.keys(statuses) },
-    parameter: { type: 'string', description: 'which parameter has to be a whole number within bounds' },
-    minimum: { type: 'integer', description: 'the least it may be' },
-    maximum: { type: 'integer', description: 'the most it may be' },
+    parameter: { type: 'string', description: 'the parameter that is out of its bounds' },
+    minimum: { type: 'integer', description: 'its least value' },
+    maximum: { type: 'integer', description: 'its greatest value' },
   },
 }
 
@@ -142,4 +142,19 @@ function exampleOf({ default: byDefault, enum: choices, minimum }: Schema): unkn
 
 function mapped<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
+}
+
+/** The codes that requests for a segment or a counter are refused with because of its name. */
+export const nameProblems: readonly ProblemCode[] = [
+  'ERR_NAME_UNKNOWN',
+  'ERR_NAMES_FULL',
+  'ERR_STATE_MISMATCH',
+  'ERR_STORE_UNAVAILABLE',
+  'ERR_STORE_INVALID',
+  'ERR_CLOSED',
+]
+
+/** Describes the name of a segment or a counter in a path. The library checks the name. */
+export function namePath(description: string, example: string): NonNullable<Documentation['path']> {
+  return { name: { description, schema: { type: 'string', minLength: 1, maxLength: 128 }, example } }
 }

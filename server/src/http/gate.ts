@@ -1,39 +1,45 @@
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { StartError } from '../failure.js'
+import { isLoopback } from '../options/complete.js'
+import type { Options } from '../options/table.js'
 import { Problem } from './problems.js'
+
+// The checks that a request passes before any route sees it. They read only its head.
 
 const maxUrlLength = 2048
 
-/** A part of a path that is `.` or `..`, also in percent encoding; what it would lead to is not worked out. */
+/** Matches a part of a path that is `.` or `..`, also in percent encoding. Such a path is refused and never resolved. */
 const dots = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 
-/** Whether it may be answered. @throws Problem */
+/** Refuses a request by throwing. @throws Problem */
 export type Check = (request: IncomingMessage) => void
 
-/** The routes there are, by which an unknown path is told from a wrong method. */
+/** The patterns of all routes, which tell an unknown path from a wrong method. */
 export class Paths {
   readonly #patterns: RegExp[] = []
 
-  /** @param url - As Fastify has it: `/v1/ids/:id`. */
+  /** @param url - As Fastify writes it: `/v1/ids/:id`. */
   add(url: string): void {
     const pattern = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')
     this.#patterns.push(new RegExp(`^${pattern}$`))
   }
 
   has(url: string): boolean {
-    const [path = ''] = url.split('?', 1)
+    const path = pathOf(url)
     return this.#patterns.some((pattern) => pattern.test(path))
   }
 }
 
-/** What is checked before anything of a request is read but its head. @param access - Who may ask. */
+/** Makes the check of every request. @param access - Checks the client. */
 export function makeGate(access: Check, paths: Paths): Check {
   return (request) => {
     const { method, url = '', headers, httpVersionMinor } = request
     if (headers.host === undefined && httpVersionMinor === 1) {
-      throw new Problem('ERR_REQUEST_INVALID', 'the request has no Host; HTTP/1.1 requires it')
+      throw new Problem('ERR_REQUEST_INVALID', 'the request has no Host header; send it, as HTTP/1.1 requires')
     }
     if (url.length > maxUrlLength) {
-      throw new Problem('ERR_URI_TOO_LONG', `the URL has ${url.length} characters; at most ${maxUrlLength} are read`)
+      throw new Problem('ERR_URI_TOO_LONG', `the URL has ${url.length} characters; send at most ${maxUrlLength}`)
     }
     access(request)
     if (dots.test(url)) throw unknownRoute()
@@ -41,16 +47,105 @@ export function makeGate(access: Check, paths: Paths): Check {
       if (!paths.has(url)) throw unknownRoute()
       throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use GET or HEAD`, { allow: 'GET, HEAD' })
     }
-    if (hasBody(request)) throw new Problem('ERR_BODY_UNEXPECTED', `a ${method} request has no body here; send none`)
+    if (hasBody(request)) throw new Problem('ERR_BODY_UNEXPECTED', `the ${method} request has a body; send it without`)
   }
 }
 
 export function unknownRoute(): Problem {
-  return new Problem('ERR_ROUTE_UNKNOWN', 'there is no such path; /openapi.json lists those that there are')
+  return new Problem('ERR_ROUTE_UNKNOWN', 'the service has no such path; see /openapi.json for its paths')
 }
 
-/** Whether bytes follow the head, which are not read. */
+/** Tells whether bytes follow the head. The service does not read them. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length']
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined
+}
+
+/**
+ * Makes the check of the client.
+ *
+ * @param tokens - `undefined` if the service needs no token.
+ * @param openPaths - Paths that every client may request.
+ */
+export function accessCheck(
+  { host, allowAnonymous }: Options,
+  tokens: { readonly value: Tokens } | undefined,
+  openPaths: ReadonlySet<string>,
+): Check {
+  if (tokens !== undefined) {
+    return ({ url = '', headers }) => {
+      if (tokens.value.allow(headers.authorization) || openPaths.has(pathOf(url))) return
+      const [rule, error] =
+        headers.authorization === undefined
+          ? ['the request has no token', '']
+          : ['the service does not know the token', ', error="invalid_token"']
+      throw new Problem('ERR_UNAUTHORIZED', `${rule}; send the header Authorization: Bearer TOKEN`, {
+        'www-authenticate': `Bearer realm="graupel"${error}`,
+      })
+    }
+  }
+  const isLocal = isLoopback(host) && !allowAnonymous
+  return ({ url = '', headers }) => {
+    if (openPaths.has(pathOf(url))) return
+    // A page of another site could use up numbers of a counter.
+    const site = headers['sec-fetch-site']
+    if (site === 'cross-site' || site === 'same-site') {
+      throw new Problem('ERR_FORBIDDEN', 'a page of another site sent the request; call the service from a program')
+    }
+    // The page could also reach this address by a host name of its own (DNS rebinding).
+    if (isLocal && headers.host !== undefined && !isLocalName(headers.host)) {
+      throw new Problem('ERR_FORBIDDEN', 'Host is not localhost, 127.0.0.1 or [::1]; use one of these, or a token')
+    }
+  }
+}
+
+function isLocalName(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host)
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
+}
+
+const minLength = 16
+/** The characters of a bearer token (RFC 6750, section 2.1). */
+const pattern = /^[A-Za-z0-9._~+/-]+=*$/
+
+/** The bearer tokens that the service accepts. */
+export class Tokens {
+  readonly #digests: readonly Buffer[]
+
+  /** @param text - One token a line; empty lines and lines that begin with # are ignored. @throws StartError */
+  constructor(text: string) {
+    const lines = text.split(/\r?\n/).map((line) => line.trim())
+    const tokens = [...lines.entries()].filter(([, line]) => line !== '' && !line.startsWith('#'))
+    if (tokens.length === 0) throw new StartError('ERR_OPTION_INVALID', 'it has no token; write one a line')
+    for (const [index, token] of tokens) {
+      // The message has neither the token nor its length, because errors are logged.
+      if (token.length < minLength || !pattern.test(token)) {
+        throw new StartError(
+          'ERR_OPTION_INVALID',
+          `line ${index + 1} is no token; write at least ${minLength} characters of A-Z, a-z, 0-9 and -._~+/, such as openssl rand -hex 24 prints`,
+        )
+      }
+    }
+    this.#digests = tokens.map(([, token]) => digestOf(token))
+  }
+
+  /** Tells whether the header has a known token, in the same time for every token. @param authorization - The header. */
+  allow(authorization: string | undefined): boolean {
+    if (authorization === undefined || !/^Bearer /i.test(authorization)) return false
+    const digest = digestOf(authorization.slice('Bearer '.length).trim())
+    let isAllowed = false
+    for (const known of this.#digests) {
+      if (timingSafeEqual(known, digest)) isAllowed = true
+    }
+    return isAllowed
+  }
+}
+
+/** Returns bytes of the same length for every token, as `timingSafeEqual` requires. */
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from './problems.js'
 
-/** Ids of a layout that requests may wait for at once: as many as it makes in so many seconds, so that the last waits no longer. */
+/** Seconds that the last of the waiting requests may wait. Together they may ask for the ids that the layout makes in this time. */
 const longestWaitS = 10
-/** Ids that answers may hold in memory, where a layout makes more in that time: as JSON they take 100 MB. */
+/** Ids that answers may hold in memory, even if a layout makes more in that time. As JSON they take 100 MB. */
 const mostIds = 2 ** 22
 
 /** The bounds of {@link Load}. */
@@ -12,14 +12,14 @@ export interface LoadLimits {
   readonly maxRequests: number
 }
 
-/** @param maxCount - The most ids of one request: two of these have room always. */
+/** Returns the bounds of a layout. @param maxCount - The most ids of one request; two such requests always have room. */
 export function limitsFor(idsPerSecond: number, maxCount: number, maxRequests: number): LoadLimits {
   return { maxIds: Math.max(2 * maxCount, Math.min(mostIds, idsPerSecond * longestWaitS)), maxRequests }
 }
 
 /**
- * What the requests under way have asked for. Without a bound, ten thousand connections that ask for 65 536 ids each, and
- * read their answers slowly or not at all, would take 5 GB as bytes and 15 GB as JSON.
+ * Counts the ids and requests under way, and refuses more than the bounds. Otherwise ten thousand connections that ask for 65 536 ids
+ * each, and read their answers slowly, would take 5 GB as bytes and 15 GB as JSON.
  */
 export class Load {
   readonly #limits: LoadLimits
@@ -30,9 +30,10 @@ export class Load {
     this.#limits = limits
   }
 
-  /** One that waits for a single id; `leave` has to follow. @throws Problem `ERR_OVERLOADED` */
+  /** Counts a request for one id until `leave` is called. @throws Problem `ERR_OVERLOADED` */
   enter(): void {
-    if (this.#requests >= this.#limits.maxRequests) throw overloaded(`${this.#requests} requests wait for ids`)
+    if (this.#requests >= this.#limits.maxRequests)
+      throw overloaded(`${this.#requests} requests wait for ids, which is the limit`)
     this.#requests++
   }
 
@@ -40,14 +41,14 @@ export class Load {
     this.#requests--
   }
 
-  /** Ids that are held in memory until their answer is sent, or its connection has ended. @throws Problem `ERR_OVERLOADED` */
+  /** Counts ids until their answer is sent or its connection has ended. @throws Problem `ERR_OVERLOADED` */
   hold(ids: number, request: IncomingMessage): void {
     if (this.#ids + ids > this.#limits.maxIds) {
-      throw overloaded(`${this.#ids} ids are being made for other requests, and ${this.#limits.maxIds} is the most`)
+      throw overloaded(`other requests wait for ${this.#ids} ids, and the limit is ${this.#limits.maxIds}`)
     }
     this.#ids += ids
-    // That of the request, which comes after the answer's; an answer that waits behind another one of the same connection
-    // has none when that connection ends.
+    // The request's `close` event, which fires after the response's. A response that waits behind another one of its connection gets no
+    // `close` event if that connection ends.
     request.once('close', () => {
       this.#ids -= ids
     })
@@ -55,5 +56,5 @@ export class Load {
 }
 
 function overloaded(reason: string): Problem {
-  return new Problem('ERR_OVERLOADED', `${reason}; try again later, or ask for fewer`)
+  return new Problem('ERR_OVERLOADED', `${reason}; try again later`)
 }

@@ -5,10 +5,10 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
 
 /**
- * Lines of JSON.
+ * Makes the logger, which writes lines of JSON.
  *
- * @param to - stderr, each line at once, so that none is lost where the process ends.
- * @param hide - Takes the credentials of the store out of a text: clients of databases quote them in their errors.
+ * @param to - By default stderr, to which each line is written at once, so none is lost if the process ends.
+ * @param hide - Removes the credentials of the store from a text. Clients of databases quote them in their errors.
  */
 export function makeLogger(
   { logLevel }: Pick<Options, 'logLevel'>,
@@ -18,20 +18,20 @@ export function makeLogger(
   return pino({ level: logLevel, serializers: { err: (error) => shownError(error, hide) } }, to)
 }
 
-/** No other property of an error: that of a client may have its whole command in it, or its settings. */
+/** Drops all other properties of an error. A database client's error may contain its whole command or its settings. */
 function shownError(error: unknown, hide: (text: string) => string) {
   if (!(error instanceof Error)) return hide(String(error))
-  // The stack has the causes, too.
+  // This stack includes the stacks of the causes.
   const { type, message, stack } = pino.stdSerializers.err(error)
   const { code } = error as { code?: unknown }
   return { type, message: hide(message), stack: hide(`${stack}`), ...(typeof code === 'string' && { code }) }
 }
 
-/** Different in each process, so that ids of requests differ between those that write into one log. */
+/** Differs between processes, so the request ids of processes that share a log differ. */
 const processPart = randomBytes(4).toString('hex')
 let requests = 0
 
-/** The id that a client has given its request, or a new one. */
+/** Returns the id that the client gave its request, or a new id. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = givenIdOf(request)
   if (given !== undefined) return given
@@ -39,18 +39,18 @@ export function requestIdOf(request: IncomingMessage): string {
   return `${processPart}-${requests.toString(36)}`
 }
 
-/** `undefined` where it has none, or one that is unfit for a log. */
+/** Returns the client's id, or `undefined` if there is none or it is unfit for a log. */
 export function givenIdOf({ headers }: IncomingMessage): string | undefined {
   const given = headers['x-request-id']
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : undefined
 }
 
-/** Between two lines about refusals of one code. */
+/** Time between two lines about refusals of one code. */
 const quietMs = 1000
 
 /**
- * Logs requests that were refused. What a client got wrong is for debugging, so that hostile ones do not fill the disk. What the
- * service could not do is an error, once a second for each code: without its store a busy service refuses each request.
+ * Logs refused requests. A client's mistake has the level debug, so hostile clients cannot fill the disk. A failure of the service has the
+ * level error, once a second for each code, because a busy service without its store refuses every request.
  */
 export class RefusalLog {
   readonly #logger: Logger

@@ -1,16 +1,15 @@
 import { endianness } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import { encodeId, type TextEncoding } from 'graupel'
-import { type Frame, writeDecimals } from './number-text.js'
-import type { Representation } from './representation.js'
+import type { Representation } from './media.js'
 
-/** Numbers that are written before the event loop has a turn; they take about half a millisecond. */
+/** Numbers that are written before other requests have a turn. They take about half a millisecond. */
 const sliceLength = 16_384
 
 /**
- * The body of an answer with numbers of 64 bits.
+ * Makes the body of an answer with numbers of 64 bits.
  *
- * @param key - The property of the JSON that has them: `ids`.
+ * @param key - The property of the JSON that has the numbers: `ids`.
  */
 export async function bodyOf(
   numbers: BigUint64Array,
@@ -31,7 +30,7 @@ export async function bodyOf(
   return Buffer.concat(parts)
 }
 
-/** The body of an answer with one number. */
+/** Makes the body of an answer with one number. */
 export function bodyOfOne(
   number: bigint,
   representation: Representation,
@@ -55,8 +54,64 @@ function write(numbers: BigUint64Array, encoding: TextEncoding, frame: Frame): B
   return Buffer.from(`${frame.start}${texts.join(frame.between)}${frame.end}`, 'latin1')
 }
 
-/** The same memory, where the machine has them in that order already. */
+/** Returns the same memory if the machine's byte order is little-endian. */
 function littleEndian(numbers: BigUint64Array): Buffer {
   const bytes = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
   return endianness() === 'LE' ? bytes : bytes.swap64()
+}
+
+/** The digits below it are computed for each number. The digits above it are shared by numbers that follow one another. */
+const lowest = 1_000_000_000
+const lowestDigits = 9
+const maxDigits = 20
+
+const endianLow = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1
+
+/** The texts around and between the numbers of a body. */
+interface Frame {
+  readonly start: string
+  readonly between: string
+  readonly end: string
+}
+
+/**
+ * Writes numbers in decimal, as bytes of ASCII. It takes 28 ns for a number. Joining the bigints takes 70 ns and makes a string that
+ * has to be copied once more.
+ */
+export function writeDecimals(numbers: BigUint64Array, { start, between, end }: Frame): Buffer {
+  const halves = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length * 2)
+  const gap = Buffer.from(between, 'latin1')
+  const bytes = Buffer.allocUnsafe(start.length + end.length + numbers.length * (maxDigits + gap.length))
+  let at = bytes.write(start, 0, 'latin1')
+  let upper: Uint8Array = new Uint8Array(0)
+  // `upper` is the upper digits of the number with these halves. There is no such number at first.
+  let baseHigh = Number.NaN
+  let baseLow = 0
+  for (let index = 0; index < numbers.length; index++) {
+    if (index > 0) for (let i = 0; i < gap.length; i++) bytes[at++] = gap[i] as number
+    const high = halves[index * 2 + 1 - endianLow] as number
+    const low = halves[index * 2 + endianLow] as number
+    let rest = (high - baseHigh) * 2 ** 32 + low - baseLow
+    if (!(rest >= 0 && rest < lowest)) {
+      const number = numbers[index] as bigint
+      if (number < BigInt(lowest)) {
+        at += bytes.write(String(number), at, 'latin1')
+        continue
+      }
+      rest = Number(number % BigInt(lowest))
+      upper = Buffer.from(String(number / BigInt(lowest)), 'latin1')
+      baseHigh = high
+      baseLow = low - rest
+    }
+    for (let i = 0; i < upper.length; i++) bytes[at++] = upper[i] as number
+    let left = rest | 0
+    for (let i = at + lowestDigits - 1; i >= at; i--) {
+      const tenth = (left / 10) | 0
+      bytes[i] = 48 + left - tenth * 10
+      left = tenth
+    }
+    at += lowestDigits
+  }
+  at += bytes.write(end, at, 'latin1')
+  return bytes.subarray(0, at)
 }

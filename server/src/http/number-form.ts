@@ -1,12 +1,11 @@
 import type { TextEncoding } from 'graupel'
-import { headersOf } from './answer-headers.js'
 import type { Answer } from './documentation.js'
-import { oneOf, type Parameter } from './parameters.js'
+import { contentTypes, headersOf, mediaTypes, type Representation } from './media.js'
+import { oneOf, type Parameter, representationOf } from './parameters.js'
 import { Problem } from './problems.js'
-import { contentTypes, mediaTypes, type Representation, representationOf } from './representation.js'
 
 const representations = ['json', 'text', 'bytes'] as const
-/** How a number of 64 bits is written as text. */
+/** The texts of a number of 64 bits. */
 export const textEncodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
 
 type Format = (typeof textEncodings)[number] | Representation
@@ -17,10 +16,10 @@ export interface Form {
   readonly encoding: TextEncoding
 }
 
-/** @param what - What is written: `ids`. */
+/** Makes the parameter `format`. @param what - The numbers, in the plural: `ids`. */
 export function formatOf(what: string): Parameter<Format> {
   return oneOf(
-    `how ${what} are written; json, text and bytes choose the representation where a client cannot set Accept`,
+    `how ${what} are written; json, text and bytes choose the representation if a client cannot set Accept`,
     [...textEncodings, ...representations],
     'decimal',
   )
@@ -32,7 +31,7 @@ const named: Readonly<Record<Representation, Form>> = {
   bytes: { representation: 'bytes', encoding: 'decimal' },
 }
 
-/** @throws Problem */
+/** Returns the form that `format` and `Accept` ask for. @throws Problem */
 export function formOf(format: Format | undefined, accept: string | undefined): Form {
   if (format === 'json' || format === 'text' || format === 'bytes') return named[format]
   const representation = representationOf(accept, representations)
@@ -46,7 +45,7 @@ export function formOf(format: Format | undefined, accept: string | undefined): 
 
 export type HeadersByForm = Readonly<Record<Representation, Readonly<Record<string, string>>>>
 
-/** The headers of answers with numbers. @param more - Those that each of them has beside. */
+/** Returns the headers of answers with numbers. @param more - Headers that every form has in addition. */
 export function headersWith(more: Readonly<Record<string, string>> = {}): HeadersByForm {
   return {
     json: { ...headersOf(contentTypes.json), ...more },
@@ -58,8 +57,8 @@ export function headersWith(more: Readonly<Record<string, string>> = {}): Header
 /**
  * Describes an answer with numbers of 64 bits.
  *
- * @param noun - One of them; its JSON has a property of the plural: `id`.
- * @param headers - Those that it has beside.
+ * @param noun - A number in the singular, `id`. The property of the JSON is its plural.
+ * @param headers - Headers that the answer has in addition, with their descriptions.
  */
 export function numbersAnswer(
   noun: 'id' | 'number',
@@ -74,7 +73,7 @@ export function numbersAnswer(
     description: `The ${key}`,
     headers: {
       ...headers,
-      'Graupel-Byte-Order': `the order of the bytes of ${article} ${noun}, where they are sent as bytes: little-endian`,
+      'Graupel-Byte-Order': `the order of the bytes of ${article} ${noun} if they are sent as bytes: little-endian`,
     },
     content: {
       [mediaTypes.json]: {

@@ -1,12 +1,14 @@
+import Negotiator from 'negotiator'
 import { didYouMean } from '#suggestion'
-import { shown } from '../shown.js'
+import { shown } from '../failure.js'
+import { mediaTypes, type Representation } from './media.js'
 import { Problem } from './problems.js'
 
 /** A parameter of a query: how it is read, and how the OpenAPI document describes it. */
 export interface Parameter<T> {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
-  /** Without it a request is refused. */
+  /** A request without it is refused. */
   readonly isRequired?: boolean
   /** @throws Problem */
   read(name: string, text: string): T
@@ -43,25 +45,27 @@ export function oneOf<T extends string>(description: string, choices: readonly T
 type Values<P> = { readonly [N in keyof P]?: P[N] extends Parameter<infer T> ? T : never }
 
 /**
- * The parameters of a query. @param query - As Fastify has read it: a list where one is given twice.
+ * Reads the parameters of a query.
  *
- * @throws Problem for one that is unknown, is given twice, or has a wrong value.
+ * @param query - As Fastify parsed it, with a list for a parameter that is given twice.
+ * @throws Problem if a parameter is unknown, given twice, or has a wrong value.
  */
 export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>>(
   parameters: P,
   query: unknown,
 ): Values<P> {
   const values: Record<string, unknown> = {}
-  // Not by Object.entries(): most queries are empty, and this makes nothing then.
+  // Not Object.entries(): most queries are empty, and this loop then allocates nothing.
   for (const name in query as Record<string, string | string[]>) {
     const text = (query as Record<string, string | string[]>)[name] as string | string[]
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     if (parameter === undefined) {
       const known = Object.keys(parameters)
-      const rule = known.length === 0 ? 'there is none here' : `there are ${known.join(', ')}`
       throw new Problem(
         'ERR_OPTION_UNKNOWN',
-        `there is no parameter ${shown(name)}${didYouMean(name, known, shown)}; ${rule}`,
+        known.length === 0
+          ? `there is no parameter ${shown(name)}; leave it out, because this path takes no parameters`
+          : `there is no parameter ${shown(name)}${didYouMean(name, known, shown)}; this path takes ${known.join(', ')}`,
       )
     }
     if (typeof text !== 'string')
@@ -69,4 +73,25 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
     values[name] = parameter.read(name, text)
   }
   return values as Values<P>
+}
+
+const byMediaType = new Map(Object.entries(mediaTypes).map(([name, type]) => [type, name as Representation]))
+
+/**
+ * Chooses the representation that a client prefers.
+ *
+ * @param accept - Its `Accept` header.
+ * @param offered - The first is the default.
+ * @throws Problem `ERR_NOT_ACCEPTABLE`
+ */
+export function representationOf<R extends Representation>(accept: string | undefined, offered: readonly R[]): R {
+  if (accept === undefined || accept === '*/*') return offered[0] as R
+  const types = offered.map((name) => mediaTypes[name])
+  // Clients of the service send one type, which needs no parser.
+  const exact = byMediaType.get(accept as (typeof types)[number])
+  if (exact !== undefined && offered.includes(exact as R)) return exact as R
+  const type = new Negotiator({ headers: { accept } }).mediaType(types)
+  const found = byMediaType.get(type as (typeof types)[number])
+  if (found !== undefined) return found as R
+  throw new Problem('ERR_NOT_ACCEPTABLE', `Accept is ${shown(accept)}; accept ${types.join(' or ')}`)
 }

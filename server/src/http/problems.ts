@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorCode } from 'graupel'
-import { headersOf } from './answer-headers.js'
+import { headersOf } from './media.js'
 
 /**
- * The codes of what the service refuses, each with the status of its answer. Those of the library keep their meaning, and are in
- * docs/errors.md; the others are the service's own.
+ * The codes of refusals, each with the status of its answer. Codes of the library keep their meaning (docs/errors.md). The other codes are
+ * the service's own (docs/service.md).
  */
 export const statuses = {
   ERR_OPTION_UNKNOWN: 400,
@@ -44,14 +44,14 @@ export const statuses = {
 
 export type ProblemCode = keyof typeof statuses
 
-/** For programs: which parameter is not within its bounds, and what they are (RFC 9457, section 3.2). */
+/** A parameter that is out of its bounds, and the bounds, for programs (RFC 9457, section 3.2). */
 export interface Bounds {
   readonly parameter: string
   readonly minimum: number
   readonly maximum: number
 }
 
-/** What a request is refused with. */
+/** A refusal of a request. Its message is written for clients. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly headers: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ export class Problem extends Error {
   }
 }
 
-/** An answer that refuses. */
+/** The answer to a refused request. */
 export interface Refusal {
   readonly status: number
   readonly code: ProblemCode
@@ -80,36 +80,38 @@ export interface Refusal {
 }
 
 /**
- * What a client is told in place of an error's message that may name a server, a key or a path, which the log has.
- * A {@link Problem} was written for clients, and is shown as it is.
+ * Texts that replace the messages of errors other than {@link Problem}. Such a message may name a server, a key or a path, and only the
+ * log may have it.
  */
 const hidden: Partial<Record<ProblemCode, string>> = {
   ERR_LEASE_EXPIRED:
-    'the service has no node to make ids with, as its store has not renewed the lease; try again later',
+    'the service has no node to make ids with, because its store has not renewed the lease; try again later',
   ERR_NODES_EXHAUSTED: 'every node is held by other services; try again later',
-  ERR_CLOCK_SKEW: 'the clock of the service and that of its store differ by too much; try again later',
-  ERR_STATE_UNAVAILABLE: 'the service cannot reach what its node keeps on this host; try again later',
+  ERR_CLOCK_SKEW: 'the clocks of the service and of its store differ by too much; try again later',
+  ERR_STATE_UNAVAILABLE: 'the service cannot reach the state of its node on this host; try again later',
   ERR_STORE_UNAVAILABLE: 'the store does not answer; try again later',
-  ERR_STORE_INVALID: 'the store does not answer as it should; try again later',
-  ERR_EMPTY: 'the numbers that were fetched are used up, and the store does not answer; try again later',
-  ERR_STATE_MISMATCH:
-    'what the store has under this name was made by other options, or is something else; use another name',
-  ERR_INTERNAL: 'the service has failed; its log says why',
+  ERR_STORE_INVALID: 'the store gave an unexpected answer; try again later',
+  ERR_EMPTY: 'all fetched numbers are used up, and the store does not answer; try again later',
+  ERR_STATE_MISMATCH: 'the store has this name with other options or for another use; use another name',
+  ERR_INTERNAL: 'the service failed; see its log for the reason',
 }
 
-/** What Fastify refuses by itself, as the service says it. */
+/** The problems for requests that Fastify refuses by itself, by Fastify's codes. */
 const byFramework: Readonly<Record<string, Problem | undefined>> = {
   FST_ERR_BAD_URL: new Problem(
     'ERR_REQUEST_INVALID',
-    'the path has a percent sign that is not followed by the code of a character; write %25 for the sign itself',
+    'the path has a percent sign without the code of a character after it; write %25 for a percent sign',
   ),
-  FST_ERR_MAX_PARAM_LENGTH: new Problem('ERR_URI_TOO_LONG', 'a part of the path is too long; give a shorter one'),
+  FST_ERR_MAX_PARAM_LENGTH: new Problem(
+    'ERR_URI_TOO_LONG',
+    'a part of the path has more than 512 characters; give a shorter part',
+  ),
 }
 
-/** Seconds after which a refused request may succeed, where the error does not say. */
+/** Seconds after which a refused request may succeed, unless the error says it. */
 const retryS = 1
 
-/** @param thrown - What a route has thrown. */
+/** Makes the answer to a request. @param thrown - The error of a route. */
 export function refusalOf(thrown: unknown): Refusal {
   const framework = byFramework[String((thrown as { code?: unknown } | undefined)?.code)]
   const error = framework ?? thrown
@@ -127,7 +129,7 @@ export function refusalOf(thrown: unknown): Refusal {
       ...(status === 503 && { 'retry-after': `${retryAfter}` }),
       ...headers,
     },
-    // Bytes, because Fastify adds a charset to the type of a text, and RFC 9457 has none.
+    // Bytes, because Fastify adds a charset to the type of a string, and RFC 9457 has no charset.
     body: Buffer.from(
       JSON.stringify({ type: `urn:graupel:${code}`, title: STATUS_CODES[status], status, detail, code, ...bounds }),
     ),

@@ -1,15 +1,15 @@
+import { createRequire } from 'node:module'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import { counter, type Family, gauge, type Series } from './family.js'
-import { idFamilies } from './ids.js'
-import { counterFamilies, segmentFamilies } from './names.js'
+import { counterFamilies, idFamilies, segmentFamilies } from './library.js'
 import { StoreTimes } from './observed-store.js'
-import { ProcessMetrics } from './process.js'
 import { Requests } from './requests.js'
 
 /**
- * What one process of the service tells Prometheus. Only requests and calls of the store are measured as they happen; all other
- * figures are kept by the library anyway, and are asked for when they are scraped.
+ * The metrics of one process of the service. Only requests and calls of the store are measured as they happen. The library counts all
+ * other figures anyway, and they are read when they are scraped.
  */
 export class Metrics {
   readonly requests = new Requests()
@@ -26,8 +26,8 @@ export class Metrics {
       ...counters.map(([name, made]): Series => [{ kind: 'counter', name }, made.stats().issued]),
     ]
     return [
-      counter('graupel_ids_total', 'Ids and numbers that were made, by kind and by layout or name.', issued),
-      gauge('graupel_ready', '1 where /readyz says that the service is ready, else 0.', [
+      counter('graupel_ids_total', 'Issued ids and numbers, by kind and by layout or name.', issued),
+      gauge('graupel_ready', '1 if /readyz says that the service is ready, otherwise 0.', [
         [{}, service.reasons().length === 0 ? 1 : 0],
       ]),
       ...idFamilies(service.ids.values(), windowMs),
@@ -37,5 +37,25 @@ export class Metrics {
       ...this.requests.families(),
       ...(await this.#process.families()),
     ]
+  }
+}
+
+/** Gauges that are named like counters, and that visit every open connection to be read. */
+const leftOut = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+/** The build of this process, its memory, processor time and garbage collection, and the lag of its event loop. */
+class ProcessMetrics {
+  readonly #registry = new Registry()
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry })
+    for (const name of leftOut) this.#registry.removeSingleMetric(name)
+  }
+
+  async families(): Promise<Family[]> {
+    const build = gauge('graupel_build_info', 'Always 1. A label has the version.', [[{ version }, 1]])
+    return [build, ...((await this.#registry.getMetricsAsJSON()) as unknown as Family[])]
   }
 }

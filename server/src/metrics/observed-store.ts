@@ -1,10 +1,9 @@
 import type { Store } from 'graupel/stores'
-import { Durations, histogram } from './durations.js'
-import type { Family, Labels } from './family.js'
+import { Durations, type Family, histogram, type Labels } from './family.js'
 
 const boundsMs = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000]
 
-/** How a call has ended: `conflict` is a write that came after another one, `timeout` a call that was given up. */
+/** The end of a call: `conflict` is a write that lost to another write, `timeout` a call that was given up. */
 type Outcome = 'ok' | 'conflict' | 'timeout' | 'error'
 
 interface Calls {
@@ -12,7 +11,7 @@ interface Calls {
   readonly durations: Durations
 }
 
-/** The calls of a store that have ended, by function and outcome. */
+/** Durations of a store's calls, by function and outcome. */
 export class StoreTimes {
   readonly #all = new Map<string, Calls>()
 
@@ -28,12 +27,12 @@ export class StoreTimes {
 
   families(): Family[] {
     const series = Array.from(this.#all.values(), ({ labels, durations }) => [labels, durations] as const)
-    const help = 'Calls of the store that have ended, by function and outcome.'
+    const help = 'Ended calls of the store, by function and outcome.'
     return [histogram('graupel_store_call_duration_seconds', help, series)]
   }
 }
 
-/** A store whose calls are timed. It has the functions that the store has, and no others. */
+/** Wraps a store and times its calls. The wrapper has the same functions as the store. */
 export function observedStore(store: Store, times: StoreTimes): Store {
   async function timed<T>(
     call: string,
@@ -47,7 +46,7 @@ export function observedStore(store: Store, times: StoreTimes): Store {
       if (!isOver) times.add(call, outcome, performance.now() - startMs)
       isOver = true
     }
-    // Counted when it is given up, because a client on a dead connection may never answer.
+    // Counted at once, because a client on a dead connection may never answer.
     const giveUp = () => end('timeout')
     signal?.addEventListener('abort', giveUp)
     try {

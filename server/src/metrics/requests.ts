@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Durations, histogram } from './durations.js'
-import type { Family, Labels } from './family.js'
+import { Durations, type Family, histogram, type Labels } from './family.js'
 
-/** From what one id takes to what a client waits for. */
+/** From the duration of a request for one id to the patience of a client. */
 const boundsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000]
 
-/** The requests that were answered, by their route and the first digit of their status. */
+/** Durations of answered requests, by route and first digit of the status. */
 export class Requests {
-  /** By the pattern of the route; `undefined` for paths that are of no route. */
+  /** By the pattern of the route; `undefined` for unknown paths. */
   readonly #routes = new Map<string | undefined, Durations[]>()
 
   readonly observe = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -34,7 +33,7 @@ export class Requests {
     return [
       histogram(
         'graupel_http_request_duration_seconds',
-        'Requests that were answered, by route and class of status.',
+        'Answered requests, by route and class of status.',
         this.#series(),
       ),
     ]

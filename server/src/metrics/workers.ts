@@ -1,29 +1,30 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Family, joined } from './family.js'
 
-// Any worker may be the one that is scraped, and workers cannot talk to each other: it asks the primary, which asks all of them.
+// Prometheus scrapes any worker. That worker asks the primary, which asks all workers, because workers cannot talk to each other.
 
-/** How long the primary waits for the workers. Shorter than a worker waits for the primary. */
+/** Time that the primary waits for the workers. */
 const collectMs = 2000
+/** Time that a worker waits for the primary. It is longer than `collectMs`. */
 const askMs = 3000
 
-/** Between a worker that asks and the primary, and between the primary and each worker that it then asks. */
+/** A message between a worker and the primary. `ask` and `answer` concern all workers, `collect` and `collected` one worker. */
 interface Message {
   readonly type:
     | 'graupel:metrics-ask'
     | 'graupel:metrics-answer'
     | 'graupel:metrics-collect'
     | 'graupel:metrics-collected'
-  /** Of the question; the one that asks gives it. */
+  /** The number that the asking process gave its question. */
   readonly id: number
   readonly families?: readonly Family[]
 }
 
 /**
- * In the primary: answers workers that ask for the metrics of all.
+ * Answers, in the primary, workers that ask for the metrics of all workers.
  *
- * @param labelOf - Tells a worker from the others. One that is started in the place of another has its label: its counts begin at 0
- * again, as Prometheus expects it of a process.
+ * @param labelOf - Returns a worker's label. A worker that replaces another one keeps its label, and its counts begin at 0, as Prometheus
+ * expects after a restart.
  */
 export function joinWorkers(labelOf: (worker: Worker) => number): void {
   let lastId = 0
@@ -33,7 +34,7 @@ export function joinWorkers(labelOf: (worker: Worker) => number): void {
     const found = new Map<Worker, readonly Family[]>()
     const asked = connected()
     await new Promise<void>((resolve) => {
-      // A worker that does not answer is missing from the answer: its series end, and are told apart by their label.
+      // A worker that does not answer in time is left out of the answer.
       const timer = setTimeout(resolve, collectMs)
       const done = () => {
         if (connected().some((worker) => asked.includes(worker) && !found.has(worker))) return
@@ -66,29 +67,29 @@ function connected(): Worker[] {
 }
 
 function send(to: Worker, message: Message): void {
-  // A worker that has just ended needs no answer.
+  // The error of a worker that has just ended is ignored.
   if (to.isConnected()) to.send(message, () => {})
 }
 
-/** In a worker: the metrics of all. */
+/** Asks the primary, in a worker, for the metrics of all workers. */
 export class Colleagues {
   readonly #asked = new Map<number, (families: readonly Family[]) => void>()
   readonly #own: () => Promise<readonly Family[]>
   #lastId = 0
 
-  /** @param own - Tells the metrics of this worker. */
+  /** @param own - Returns the metrics of this worker. */
   constructor(own: () => Promise<readonly Family[]>) {
     this.#own = own
     process.on('message', this.#hear)
   }
 
-  /** @throws Error where the primary does not answer in time. */
+  /** @throws Error if the primary does not answer in time. */
   families(): Promise<readonly Family[]> {
     const id = ++this.#lastId
     return new Promise<readonly Family[]>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#asked.delete(id)
-        reject(new Error(`the primary process has not told the metrics of all workers within ${askMs} ms`))
+        reject(new Error(`the primary process did not send the metrics of all workers within ${askMs} ms`))
       }, askMs)
       this.#asked.set(id, (families) => {
         clearTimeout(timer)

@@ -1,7 +1,5 @@
-import { StartError } from '../failure.js'
-import { shown } from '../shown.js'
-import { flagOf } from './names.js'
-import { type Given, type OptionName, type Options, type Rows, table } from './table.js'
+import { StartError, shown } from '../failure.js'
+import { flagOf, type Given, type OptionName, type Options, type Rows, table } from './table.js'
 
 const rows: Rows = table
 
@@ -12,10 +10,10 @@ function defaults(): Given {
 }
 
 /**
- * Adds the defaults, and checks which options go together.
- * Messages call an option by its flag, wherever it was given: it may be a default, and the help has flags.
+ * Adds the defaults and checks the options together. Messages always name an option by its flag, because the help lists flags and the
+ * value may be a default.
  *
- * @throws StartError for options that do not go together
+ * @throws StartError if options contradict each other
  */
 export function complete(given: Given): Options {
   const options = { ...defaults(), ...given } as Options
@@ -25,32 +23,35 @@ export function complete(given: Given): Options {
   }
   together(
     given.data !== undefined && store !== undefined,
-    '--data and --store are given; the database of --data is a store itself: leave one out',
+    '--data and --store are given, and --data is a store itself; leave one out',
   )
   for (const name of ['prefix', 'assumeDurable'] as const) {
     together(
       store === undefined && given[name] !== undefined,
-      `--${flagOf(name)} is for --store; give --store, or leave it out`,
+      `--${flagOf(name)} needs --store; give --store, or leave --${flagOf(name)} out`,
     )
   }
   together(statefulSet !== undefined && node !== undefined, '--node and --stateful-set are given; leave one out')
   together(statefulSet !== undefined && nodes !== undefined, '--nodes and --stateful-set are given; leave one out')
   together(
     (typeof node === 'number' || statefulSet !== undefined) && workers > 1,
-    `there is one node for ${workers} workers, and each needs its own; give --nodes, or leave --workers out`,
+    `there is one node for ${workers} workers, and each worker needs its own; give --nodes, or leave --workers out`,
   )
   together(
     leafAlloc === true && !/^(mysql|mariadb):/i.test(store ?? ''),
-    "--leaf-alloc is for a mysql: store; give the URL of Leaf's database by --store",
+    "--leaf-alloc needs a mysql: store; give the URL of Leaf's database as --store",
   )
   together(
     leafTable !== undefined && leafAlloc !== true,
-    '--leaf-table is for --leaf-alloc; give --leaf-alloc, or leave it out',
+    '--leaf-table needs --leaf-alloc; give --leaf-alloc, or leave --leaf-table out',
   )
-  together((tlsCert === undefined) !== (tlsKey === undefined), '--tls-cert and --tls-key go together; give both')
+  together(
+    (tlsCert === undefined) !== (tlsKey === undefined),
+    'only one of --tls-cert and --tls-key is given; give both',
+  )
   together(
     !isLoopback(options.host) && options.tokenFile === undefined && !options.allowAnonymous,
-    `--host is ${shown(options.host)}, which others can reach; give --token-file, or --allow-anonymous to let all of them have ids`,
+    `--host is ${shown(options.host)}, which other hosts can reach; give --token-file, or --allow-anonymous to serve every client`,
   )
   together(
     options.tokenFile !== undefined && options.allowAnonymous,

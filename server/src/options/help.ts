@@ -1,10 +1,9 @@
-import { flagOf, variableOf } from './names.js'
-import { type Option, type OptionName, table } from './table.js'
+import { flagOf, type Option, type OptionName, table, variableOf } from './table.js'
 
 const width = 80
 const options: Readonly<Record<OptionName, Option<unknown>>> = table
 
-/** What `--help` prints, in lines that a terminal of 80 columns does not break. */
+/** Returns the text of `--help`, in lines for a terminal of 80 columns. */
 export function helpText(): string {
   const rows: { group?: string | undefined; flag: string; help: string }[] = Object.entries(options).map(
     ([name, { group, value, help, byDefault, shownDefault = byDefault }]) => ({
@@ -28,12 +27,12 @@ export function helpText(): string {
     'Hands out ids over HTTP.',
     ...lines,
     '',
-    ...wrapped(`${example} Flags come first, then variables, then the file.`, width),
+    ...wrapped(`${example} A flag overrides a variable, and a variable overrides the file.`, width),
     '',
   ].join('\n')
 }
 
-/** The text in lines, broken between words. */
+/** Breaks a text into lines between words. */
 function wrapped(text: string, most: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -3,12 +3,12 @@ import { memoryStore } from 'graupel/stores'
 import { StartError } from '../failure.js'
 import type { Options } from './table.js'
 
-/** What the service itself decides. */
+/** Options that the service sets itself. */
 const own = ['store', 'name', 'signal', 'handle']
 
 /**
- * Checks the names and the options of segments and counters, by making each in memory: a mistake is known at the start, before a store
- * is asked, and not at the first request.
+ * Checks the names and options of segments and counters by making each in memory. So a mistake ends the start, instead of failing the
+ * first request.
  *
  * @throws StartError
  */
@@ -42,7 +42,7 @@ async function check(
   }
 }
 
-/** As Leaf's table, of which the options are checked in another way than for a store. */
+/** Returns a table of Leaf in memory. The options for such a table are checked differently from the options for a store. */
 function memoryLeaf(): LeafAllocStore {
   return { name: 'leaf_alloc', takeSegment: async (_tag, count = 1) => ({ first: 1n, count }) }
 }

@@ -3,17 +3,16 @@ import { parseArgs } from 'node:util'
 import { didYouMean } from '#suggestion'
 import { StartError } from '../failure.js'
 import { complete } from './complete.js'
-import { flagOf, variableOf, variablePrefix } from './names.js'
-import { type Option, type OptionName, type Options, table } from './table.js'
+import { flagOf, type Option, type OptionName, type Options, table, variableOf, variablePrefix } from './table.js'
 
-/** What the words of the command line ask for. */
+/** The request of the command line. */
 export type Command = { readonly kind: 'run'; readonly options: Options } | { readonly kind: 'help' | 'version' }
 
 const names = Object.keys(table) as OptionName[]
 const options: Readonly<Record<OptionName, Option<unknown>>> = table
 
 /**
- * The options: flags come before variables, variables before the configuration file.
+ * Reads the command. A flag overrides a variable, and a variable overrides the configuration file.
  *
  * @throws StartError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`
  */
@@ -33,7 +32,7 @@ export function readCommand(words: readonly string[], environment: NodeJS.Proces
   return { kind: 'run', options: complete(given) }
 }
 
-/** Values by their options, and what an option is called where they come from. */
+/** Values by option, and the names that options have in this source. */
 class Source extends Map<string, unknown> {
   nameOf: (name: string) => string
 
@@ -69,7 +68,7 @@ function readFlags(words: readonly string[]): Source {
     }
     if (source.has(name)) throw new StartError('ERR_OPTION_INVALID', `${token.rawName} was given twice; give it once`)
     const { value, inlineValue } = token
-    // A flag whose value was forgotten must not swallow the next flag.
+    // A flag without its value must not take the next flag as its value.
     if (takesValue(name) && (value === undefined || (!inlineValue && value.startsWith('-')))) {
       throw new StartError(
         'ERR_OPTION_INVALID',
@@ -81,12 +80,12 @@ function readFlags(words: readonly string[]): Source {
     }
     source.set(name, value ?? true)
   }
-  // After the flags, because it may follow one that does not exist.
+  // After the flags, because the word may be the value of an unknown flag.
   const [word] = positionals
   if (word !== undefined) {
     throw new StartError(
       'ERR_OPTION_INVALID',
-      `graupel-server takes flags alone, and no '${word}'; see graupel-server --help`,
+      `there is the word '${word}', and graupel-server takes only flags; see graupel-server --help`,
     )
   }
   return source
@@ -95,15 +94,17 @@ function readFlags(words: readonly string[]): Source {
 function readVariables(environment: NodeJS.ProcessEnv): Source {
   const source = new Source(variableOf)
   const all = new Map(['config', ...names].map((name) => [variableOf(name), name]))
-  for (const [variable, value] of Object.entries(environment)) {
-    if (!variable.startsWith(variablePrefix)) continue
+  for (const [variable, value = ''] of Object.entries(environment)) {
+    // A value that was read from a file, as secrets are, ends with a line feed.
+    const text = value.replace(/\r?\n$/, '')
+    // An empty variable counts as unset, because orchestrators leave a variable out by an empty text.
+    if (!variable.startsWith(variablePrefix) || text === '') continue
     const name = all.get(variable)
     if (name === undefined) {
       const meant = didYouMean(variable.slice(variablePrefix.length), [...all.values()], variableOf)
       throw new StartError('ERR_OPTION_UNKNOWN', `there is no variable ${variable}${meant}; see graupel-server --help`)
     }
-    // One that comes from a file, as secrets do, has the end of its line.
-    source.set(name, value?.replace(/\r?\n$/, ''))
+    source.set(name, text)
   }
   return source
 }
@@ -115,10 +116,13 @@ function readFile(file: unknown): Source {
     content = JSON.parse(readFileSync(`${file}`, 'utf8'))
   } catch (error) {
     const reason = (error as Error).message.replace(/\s+/g, ' ')
-    throw new StartError('ERR_OPTION_INVALID', `the configuration file cannot be read: ${reason}; give a file of JSON`)
+    throw new StartError(
+      'ERR_OPTION_INVALID',
+      `the configuration file cannot be read: ${reason}; give a file with JSON`,
+    )
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new StartError('ERR_OPTION_INVALID', `${file} has no object; write { "port": 4728 }`)
+    throw new StartError('ERR_OPTION_INVALID', `${file} has no JSON object; write { "port": 4728 }`)
   }
   for (const [name, value] of Object.entries(content)) {
     if (!Object.hasOwn(table, name)) {

@@ -1,12 +1,11 @@
 import { defineLayout, type Layout, type LayoutSpec, layouts } from 'graupel'
 import { didYouMean } from '#suggestion'
-import { StartError } from '../failure.js'
-import { shown } from '../shown.js'
+import { StartError, shown } from '../failure.js'
 
-/** How a value is read, whether from a text (a flag, a variable) or from the configuration file. @throws StartError */
+/** Reads the value of an option: a text of a flag or a variable, or a value of the configuration file. @throws StartError */
 export type Read<T> = (name: string, value: unknown) => T
 
-/** By name: the options of one segment or counter that the configuration file may set. */
+/** The options of segments or counters, by name. Only the configuration file can set them. */
 export type NameOptions<T> = Readonly<Record<string, Partial<Omit<T, 'store' | 'name' | 'signal'>>>>
 
 const invalid = (name: string, value: unknown, rule: string, choices: readonly string[] = []): StartError => {
@@ -44,9 +43,9 @@ export const choice =
   }
 
 /**
- * Names with commas between them, or an object with the options of each.
+ * Reads names with commas between them, or an object with the options of each name.
  *
- * @param bigints - Options that may be digits in a text, because a number of JSON does not hold them.
+ * @param bigints - Options that may be texts of digits, because a number of JSON is too small.
  */
 export const named =
   <T>(bigints: readonly string[] = []): Read<NameOptions<T>> =>
@@ -76,7 +75,7 @@ function list(name: string, value: unknown): readonly unknown[] {
   throw invalid(name, value, 'names with commas between them')
 }
 
-/** The presets that ids are made of. */
+/** The presets that make ids. */
 const makers = Object.values(layouts).flatMap(({ name, decodeOnly }) => (decodeOnly ? [] : [name]))
 
 export const layoutList: Read<readonly Layout[]> = (name, value) => {
@@ -85,7 +84,7 @@ export const layoutList: Read<readonly Layout[]> = (name, value) => {
   if (unmade !== undefined) {
     throw new StartError(
       'ERR_LAYOUT_DECODE_ONLY',
-      `${name} has the layout ${shown(unmade.name)}, which is for reading ids; leave it out, because ids of every preset are read in any case`,
+      `${name} has the layout ${shown(unmade.name)}, which graupel only decodes; leave it out, because /v1/ids/ID decodes every preset anyway`,
     )
   }
   const names = new Set(all.map((layout) => layout.name))
@@ -106,10 +105,15 @@ function layoutFrom(name: string, value: unknown): Layout {
   }
   if (typeof value === 'string' && Object.hasOwn(layouts, value))
     return layouts[value as keyof typeof layouts] as Layout
-  throw invalid(name, value, `one of ${makers.join(', ')}, or in the file an object as defineLayout takes it`, makers)
+  throw invalid(
+    name,
+    value,
+    `one of ${makers.join(', ')}, or in the file an object of options for defineLayout`,
+    makers,
+  )
 }
 
-/** A number, or fields with their numbers: `datacenter=1`. */
+/** Reads a number, or fields with their numbers: `datacenter=1`. */
 export const nodeChoice: Read<number | Readonly<Record<string, number>>> = (name, value) => {
   const number = whole(0, Number.MAX_SAFE_INTEGER)
   if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, number(name, one)]))
@@ -123,7 +127,7 @@ export const nodeChoice: Read<number | Readonly<Record<string, number>>> = (name
   )
 }
 
-/** The first and the last: `0-255`. */
+/** Reads the first and the last node: `0-255`. */
 export const range: Read<readonly [number, number]> = (name, value) => {
   const [first, last, ...more] = Array.isArray(value) ? value : `${value}`.split('-')
   const number = whole(0, Number.MAX_SAFE_INTEGER)

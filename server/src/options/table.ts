@@ -6,24 +6,24 @@ import { choice, flag, layoutList, named, nodeChoice, type Read, range, text, wh
 
 /** One option of the service. */
 export interface Option<T> {
-  /** Stands for the value in the help; one without it is a switch. */
+  /** The placeholder of the value in the help. An option without it is a switch. */
   readonly value?: string
-  /** Begins a group of the help, by its title. */
+  /** The title of the group of the help that begins with this option. */
   readonly group?: string
   readonly help: string
-  /** What holds where it is not given. */
+  /** The value if the option is not given. */
   readonly byDefault?: T
-  /** What the help says in place of the default; without a default it is what the library does. */
+  /** The help shows this text instead of the default. Without a default, it is the library's default. */
   readonly shownDefault?: string
   readonly read: Read<T>
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** More than the library asks for: with 100 ms, the lease expired once a second on a busy host, and a node was leased anew. */
+/** More than the library's least window: with 100 ms, a busy host lost its lease once a second. */
 const leastWindowMs = 1000
 
-/** Where services of a user keep what has to outlast a restart (XDG base directory specification 0.8). */
+/** Returns the folder in which a user's services keep state across restarts (XDG base directory specification 0.8). */
 function stateFolder(home: string): string {
   return join(process.env['XDG_STATE_HOME'] || join(home, '.local/state'), 'graupel-server')
 }
@@ -33,11 +33,11 @@ export const table = {
   host: {
     group: 'Address',
     value: 'ADDRESS',
-    help: 'where to listen; any but loopback needs --token-file',
+    help: 'the address to listen on; any but loopback needs --token-file',
     byDefault: '127.0.0.1',
     read: text,
   },
-  port: { value: 'PORT', help: 'the port, 0 for any that is free', byDefault: 4728, read: whole(0, 65_535) },
+  port: { value: 'PORT', help: 'the port, 0 for any free port', byDefault: 4728, read: whole(0, 65_535) },
 
   tokenFile: {
     group: 'Security',
@@ -45,14 +45,14 @@ export const table = {
     help: 'a file of bearer tokens, one a line; read again when it changes',
     read: text,
   },
-  allowAnonymous: { help: 'serve others than loopback without a token', byDefault: false, read: flag },
+  allowAnonymous: { help: 'serve clients beyond loopback without a token', byDefault: false, read: flag },
   tlsCert: { value: 'FILE', help: 'a certificate chain in PEM; read again when it changes', read: text },
   tlsKey: { value: 'FILE', help: 'its private key in PEM', read: text },
 
   data: {
     group: 'Store',
     value: 'FOLDER',
-    help: 'where the embedded database is',
+    help: 'the folder of the embedded database',
     get byDefault() {
       return stateFolder(homedir())
     },
@@ -63,17 +63,17 @@ export const table = {
   },
   store: {
     value: 'URL',
-    help: 'the store, instead of the embedded database: such as redis://127.0.0.1:6379',
+    help: 'the store, instead of the embedded database, such as redis://127.0.0.1:6379',
     read: text,
   },
-  prefix: { value: 'NAME', help: 'what the names of its keys begin with', shownDefault: 'graupel', read: text },
+  prefix: { value: 'NAME', help: 'the beginning of its keys', shownDefault: 'graupel', read: text },
   table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: 'graupel_store', read: text },
-  assumeDurable: { help: 'the store never forgets a write that it has acknowledged', read: flag },
+  assumeDurable: { help: 'assert that the store never forgets an acknowledged write', read: flag },
 
   layouts: {
     group: 'Ids',
     value: 'NAMES',
-    help: 'which ids there are; the first is the default',
+    help: 'the layouts of the ids; the first is the default',
     byDefault: [layouts.twitter as Layout],
     shownDefault: layouts.twitter.name,
     read: layoutList,
@@ -86,7 +86,7 @@ export const table = {
   },
   node: {
     value: 'NODE',
-    help: 'the node to lease: 7, or some fields of it: datacenter=1',
+    help: 'the node to lease: 7, or some of its fields: datacenter=1',
     shownDefault: 'any',
     read: nodeChoice,
   },
@@ -94,13 +94,13 @@ export const table = {
   statefulSet: { value: 'NAME', help: 'lease the node that is the number of this pod of a StatefulSet', read: text },
   windowMs: {
     value: 'MS',
-    help: 'how long ids are made without the store',
+    help: 'how long ids can be made without the store',
     byDefault: 6000,
     read: whole(leastWindowMs, hourMs),
   },
   maxClockSkewMs: {
     value: 'MS',
-    help: "how far this clock may be from the store's",
+    help: "how far this clock may differ from the store's",
     shownDefault: '1000',
     read: whole(0, hourMs),
   },
@@ -114,19 +114,19 @@ export const table = {
   segments: {
     group: 'Numbers',
     value: 'NAMES',
-    help: 'the only segments there are',
+    help: 'the only allowed segments',
     shownDefault: 'any name',
     read: named<SegmentOptions>(['start', 'max', 'failoverGap']),
   },
   counters: {
     value: 'NAMES',
-    help: 'the only counters there are',
+    help: 'the only allowed counters',
     shownDefault: 'any name',
     read: named<CounterOptions>(),
   },
   maxNames: {
     value: 'N',
-    help: 'how many names of segments, and of counters, may be open',
+    help: 'how many segments, and how many counters, may be open',
     byDefault: 1000,
     read: whole(1, 1_000_000),
   },
@@ -140,8 +140,13 @@ export const table = {
     byDefault: 1,
     read: whole(1, 256),
   },
-  maxCount: { value: 'N', help: 'how many ids one request may have', byDefault: 65_536, read: whole(1, 1_048_576) },
-  maxConnections: { value: 'N', help: 'connections of one process', byDefault: 10_000, read: whole(1, 1_000_000) },
+  maxCount: { value: 'N', help: 'how many ids one request may ask for', byDefault: 65_536, read: whole(1, 1_048_576) },
+  maxConnections: {
+    value: 'N',
+    help: 'how many connections one process accepts',
+    byDefault: 10_000,
+    read: whole(1, 1_000_000),
+  },
   requestTimeoutMs: {
     value: 'MS',
     help: 'how long a request may take to arrive',
@@ -150,8 +155,8 @@ export const table = {
   },
   keepAliveMs: {
     value: 'MS',
-    help: 'how long an idle connection stays',
-    // Balancers keep idle connections for 60 s, and must be the ones that close them.
+    help: 'how long an idle connection stays open',
+    // Longer than balancers keep idle connections (60 s), so the balancer closes first.
     byDefault: 75_000,
     read: whole(1, hourMs),
   },
@@ -159,13 +164,13 @@ export const table = {
   drainMs: {
     group: 'Shutdown',
     value: 'MS',
-    help: 'how long to serve on after SIGTERM, not ready',
+    help: 'how long to keep serving after SIGTERM, while not ready',
     byDefault: 1000,
     read: whole(0, hourMs),
   },
   shutdownTimeoutMs: {
     value: 'MS',
-    help: 'how long requests may then take',
+    help: 'how long requests may take after that',
     byDefault: 10_000,
     read: whole(0, hourMs),
   },
@@ -174,7 +179,7 @@ export const table = {
     group: 'Other',
     value: 'LEVEL',
     help: 'debug, with a line for each request; info, warn, error or silent',
-    // A person at a terminal reads what is printed at the start, and lines of JSON only where something is wrong.
+    // A person at a terminal reads the lines of the start, and lines of JSON only if something is wrong.
     get byDefault() {
       return process.stderr.isTTY ? ('warn' as const) : ('info' as const)
     },
@@ -188,11 +193,24 @@ export type OptionName = keyof Table
 type ValueOf<N extends OptionName> = Table[N]['read'] extends Read<infer T> ? T : never
 type WithDefault = { [N in OptionName]: Table[N] extends { byDefault: unknown } ? N : never }[OptionName]
 
-/** The table, with each default of the type that its option reads. */
+/** The table, with each default in the type of its option. */
 export type Rows = { readonly [N in OptionName]: Option<ValueOf<N>> }
 
-/** Options as they are given, each checked by itself. */
+/** Options as they were given, each checked by itself. */
 export type Given = { readonly [N in OptionName]?: ValueOf<N> }
 
 /** The options of the service, checked, with their defaults. */
 export type Options = Given & { readonly [N in WithDefault]: ValueOf<N> }
+
+/** GRAUPEL_SERVER_ would clash: Kubernetes sets such variables in every pod beside a Service of that name. */
+export const variablePrefix = 'GRAUPEL_OPTION_'
+
+/** Returns an option's name on the command line, without dashes before it: `max-count` for `maxCount`. */
+export function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/** Returns an option's name in the environment: `GRAUPEL_OPTION_MAX_COUNT` for `maxCount`. */
+export function variableOf(name: string): string {
+  return `${variablePrefix}${flagOf(name).replaceAll('-', '_').toUpperCase()}`
+}

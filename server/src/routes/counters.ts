@@ -1,20 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { headersOf } from '../http/answer-headers.js'
-import { type Answer, documented } from '../http/documentation.js'
-import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
+import { type Answer, documented, namePath, nameProblems } from '../http/documentation.js'
+import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
+import { oneOf, readQuery, representationOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
-import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
 import type { Service } from '../service.js'
-import { namePath, nameProblems } from './named-route.js'
 
-/** All counts of a request are made into texts in one go, for which other requests wait. */
+/** The most counts of one request. Other requests wait while they are made into texts. */
 const maxCounts = 4096
 
 const representations = ['json', 'text'] as const
 const parameters = {
   count: wholeNumber('how many counts', 1, maxCounts, 1),
-  format: oneOf('the representation, where a client cannot set Accept', representations),
+  format: oneOf('the representation, if a client cannot set Accept', representations),
 }
 
 export function addCounterRoutes(app: FastifyInstance, service: Service): void {
@@ -22,14 +20,14 @@ export function addCounterRoutes(app: FastifyInstance, service: Service): void {
     operationId: 'getCounts',
     summary: 'The next counts of a counter, in a row',
     description:
-      'What was counted for a request that fails, or whose client has left, goes to the next one. Only what was sent and did not arrive is missing. HEAD counts nothing.',
+      'The counts of a request that fails, or whose client has left, go to the next request. Only counts that were sent and did not arrive are missing. HEAD counts nothing.',
     tag: 'counters',
-    path: namePath('what is counted', 'invoices'),
+    path: namePath('the name of the counter', 'invoices'),
     query: parameters,
     answers: { 200: answer },
     problems: [...nameProblems, 'ERR_COUNTER_OVERFLOW', 'ERR_CLOCK_ROLLBACK'],
   })
-  // Before the other: Fastify would make one that answers as GET, and counts.
+  // Before GET, because Fastify would add a HEAD that counts as GET does.
   app.head('/v1/counters/:name', (request, reply) => {
     const { name, headers } = asked(request)
     service.counters.check(name)
@@ -52,10 +50,10 @@ function asked(request: FastifyRequest) {
   return { name, count, representation, headers: headersOf(contentTypes[representation]) }
 }
 
-/** Aborted when the client has closed its connection: what was counted for it then goes to the next request. */
+/** Returns a signal that aborts when the client closes its connection. Its counts then go to the next request. */
 function untilGone(request: IncomingMessage): AbortSignal {
   const gone = new AbortController()
-  // That of the request, which an answer behind another one of the same connection has, too.
+  // The request's `close` event. The response has none if it waits behind another response of a connection that ends.
   request.once('close', () => gone.abort(new Problem('ERR_REQUEST_INVALID', 'the client has closed its connection')))
   return gone.signal
 }

@@ -1,30 +1,33 @@
 import type { FastifyInstance } from 'fastify'
 import { decode, type Layout, layouts, parseId } from 'graupel'
-import { headersOf } from '../http/answer-headers.js'
 import { documented } from '../http/documentation.js'
+import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { textEncodings } from '../http/number-form.js'
-import { oneOf, readQuery } from '../http/parameters.js'
-import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
+import { oneOf, readQuery, representationOf } from '../http/parameters.js'
 import type { Service } from '../service.js'
 
 const headers = headersOf(contentTypes.json)
 
 export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
   const known = new Map<string, Layout>(Object.entries(layouts) as [string, Layout][])
-  // Those of the service come first, also where one has the name of a preset.
+  // A layout of the service replaces a preset of the same name.
   for (const [name, { layout }] of service.ids) known.set(name, layout)
   const [byDefault] = service.ids.keys()
   const parameters = {
     format: oneOf('how the id is written', textEncodings, 'decimal'),
-    layout: oneOf('what the id was made with; nothing in an id tells which', [...known.keys()], byDefault),
+    layout: oneOf('the layout of the id, which the id itself does not tell', [...known.keys()], byDefault),
   }
 
   const documentation = documented({
     operationId: 'decodeId',
-    summary: 'What an id is made up of',
+    summary: 'The parts of an id',
     tag: 'ids',
     path: {
-      id: { description: 'an id, as format says', schema: { type: 'string' }, example: '2045881362063413248' },
+      id: {
+        description: 'an id in the encoding that format names',
+        schema: { type: 'string' },
+        example: '2045881362063413248',
+      },
     },
     query: parameters,
     answers: { 200: { description: 'Its parts', content: { [mediaTypes.json]: { schema, example } } } },
@@ -47,11 +50,15 @@ const schema = {
   properties: {
     id: { type: 'string', description: 'in decimal', pattern: '^[0-9]{1,20}$' },
     layout: { type: 'string' },
-    timestamp: { type: 'string', format: 'date-time', description: 'when it was made, to the tick of the layout' },
-    timestampMs: { type: 'integer', description: 'the same in milliseconds since 1970' },
+    timestamp: {
+      type: 'string',
+      format: 'date-time',
+      description: 'the time at which it was made, to the tick of the layout',
+    },
+    timestampMs: { type: 'integer', description: 'the same time in milliseconds since 1970' },
     node: { ...number, description: 'all node fields as one number' },
     fields: { type: 'object', description: 'each node field', additionalProperties: number },
-    sequence: { ...number, description: 'which id of its tick and node it is' },
+    sequence: { ...number, description: 'its number among the ids of its tick and node' },
   },
 }
 const example = {

@@ -1,23 +1,33 @@
-import type { FastifyInstance } from 'fastify'
+import { existsSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
-import { sharedHeadersOf } from '../http/answer-headers.js'
-import { readQuery } from '../http/parameters.js'
-import { contentTypes, representationOf } from '../http/representation.js'
-import { addPageRoutes } from './page.js'
+import { contentTypes, sharedHeadersOf } from '../http/media.js'
+import { readQuery, representationOf } from '../http/parameters.js'
 
 const text = `graupel-server hands out ids and numbers.
 
 /v1/ids              ids: ?count=3, ?format=hex, ?layout=
-/v1/ids/{id}         what an id is made up of
-/v1/segments/{name}  numbers without gaps between requests of one service
+/v1/ids/{id}         the parts of an id
+/v1/segments/{name}  ascending numbers, which a store hands out in segments
 /v1/counters/{name}  counts without gaps
-/openapi.json        all of it in detail
+/openapi.json        all routes in detail
 /metrics             for Prometheus
 /livez /readyz       for the platform
 `
 
-/** What a person finds who opens the address: the page in a browser, and text elsewhere. */
-export function addFrontRoute(app: FastifyInstance): void {
+/** The folder of the built page of web/, beside this program. */
+const folder = new URL('../page/', import.meta.url)
+
+/** The files of the page. They need no token, because they have no data of the service. */
+export const pageFiles = {
+  '/page.js': 'text/javascript; charset=utf-8',
+  '/page.css': 'text/css; charset=utf-8',
+} as const
+
+/** Adds the page, which browsers get at `/`, and a text, which programs get there. */
+export function addFrontRoutes(app: FastifyInstance): void {
   const sendPage = addPageRoutes(app)
   app.get('/', (request, reply) => {
     readQuery({}, request.query)
@@ -27,7 +37,52 @@ export function addFrontRoute(app: FastifyInstance): void {
   })
 }
 
-/** Browsers ask for HTML by its name; what takes anything is a program. */
+/** Tells a browser, which asks for HTML by its name, from a program, which takes any type. */
 function prefersPage(accept = '*/*'): boolean {
   return new Negotiator({ headers: { accept } }).mediaType(['text/plain', 'text/html']) === 'text/html'
+}
+
+const packers = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+const codings = Object.keys(packers) as (keyof typeof packers)[]
+
+/** Sends one file of the page. The file is packed once for each coding. */
+type SendFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
+
+/** Adds the files of the page and returns the function that sends the page, or `undefined` if the page was not built. */
+function addPageRoutes(app: FastifyInstance): SendFile | undefined {
+  const index = new URL('index.html', folder)
+  if (!existsSync(index)) return undefined
+  const html = readFileSync(index)
+  const [, policy = ''] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(`${html}`) ?? []
+  // Browsers ask each time whether a file has changed, because its name is the same in every version.
+  const shared = { 'cache-control': 'no-cache', vary: 'accept-encoding' }
+  for (const [path, type] of Object.entries(pageFiles)) {
+    const send = senderOf(readFileSync(new URL(`.${path}`, folder)), { ...sharedHeadersOf(type), ...shared })
+    app.get(path, (request, reply) => {
+      readQuery({}, request.query)
+      return send(request, reply)
+    })
+  }
+  return senderOf(html, {
+    ...sharedHeadersOf('text/html; charset=utf-8'),
+    ...shared,
+    vary: 'accept, accept-encoding',
+    // frame-ancestors has no effect in the page's own policy.
+    'content-security-policy': `${policy}; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+  })
+}
+
+function senderOf(content: Buffer, headers: Readonly<Record<string, string>>): SendFile {
+  const packed = new Map<string, Promise<Buffer>>()
+  return async ({ headers: { 'accept-encoding': accepted = '' } }, reply) => {
+    reply.headers(headers)
+    const client = new Negotiator({ headers: { 'accept-encoding': accepted } })
+    const coding = codings.find((name) => client.encodings([name]).length > 0)
+    if (coding === undefined) return content
+    reply.header('content-encoding', coding)
+    const found = packed.get(coding) ?? packers[coding](content)
+    packed.set(coding, found)
+    return found
+  }
 }

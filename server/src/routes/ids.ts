@@ -9,23 +9,19 @@ import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
 
-/** A layout of the service, with what its answers need. */
-interface Kind {
+/** A layout of the service, with the objects that its answers need. */
+interface IdKind {
   readonly source: IdSource
   readonly load: Load
   readonly headers: HeadersByForm
 }
 
-/** @returns The route of one id without parameters. */
-export function addIdRoutes(app: FastifyInstance, service: Service, options: Options): Omit<DirectRoute, 'onAnswer'> {
-  const { maxCount, maxConnections } = options
-  const parameters = {
-    count: wholeNumber('how many ids', 1, maxCount, 1),
-    format: formatOf('ids'),
-    layout: oneOf('how ids are made up', [...service.ids.keys()], service.ids.keys().next().value as string),
-  }
-  const kinds = new Map(
-    [...service.ids].map(([name, source]): [string, Kind] => [
+/** The layouts of the service by their names. The first is the default. */
+export type IdKinds = ReadonlyMap<string, IdKind>
+
+export function idKindsOf({ ids }: Service, { maxCount, maxConnections }: Options): IdKinds {
+  return new Map(
+    [...ids].map(([name, source]): [string, IdKind] => [
       name,
       {
         source,
@@ -34,10 +30,28 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
       },
     ]),
   )
-  const byDefault = kinds.values().next().value as Kind
+}
+
+/** Returns the route of one id of the default layout, without parameters. */
+export function directIdRoute(kinds: IdKinds): DirectRoute {
+  const { source, load, headers } = kinds.values().next().value as IdKind
+  return {
+    url: '/v1/ids',
+    headers: headers.json,
+    body: async () => `{"ids":["${await nextOf(source, load)}"]}`,
+  }
+}
+
+export function addIdRoutes(app: FastifyInstance, kinds: IdKinds, { maxCount }: Options): void {
+  const [[firstName, byDefault]] = [...kinds] as [[string, IdKind]]
+  const parameters = {
+    count: wholeNumber('how many ids', 1, maxCount, 1),
+    format: formatOf('ids'),
+    layout: oneOf('the layout of the ids', [...kinds.keys()], firstName),
+  }
   const asked = (request: FastifyRequest) => {
     const { count = 1, format, layout } = readQuery(parameters, request.query)
-    const kind = (layout === undefined ? byDefault : kinds.get(layout)) as Kind
+    const kind = (layout === undefined ? byDefault : kinds.get(layout)) as IdKind
     return { count, ...kind, ...formOf(format, request.headers.accept) }
   }
 
@@ -49,7 +63,7 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     query: parameters,
     answers: {
       200: numbersAnswer('id', maxCount, ['2045881362063413248', '2045881362063413249'], {
-        'Graupel-Layout': 'how the ids are made up',
+        'Graupel-Layout': 'the layout of the ids',
       }),
     },
     problems: [
@@ -62,7 +76,7 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
       'ERR_CLOSED',
     ],
   })
-  // Before the other: Fastify would make one that answers as GET, and uses ids up.
+  // Before GET, because Fastify would add a HEAD that uses ids up as GET does.
   app.head('/v1/ids', (request, reply) => {
     const { source, headers, representation } = asked(request)
     source.check()
@@ -80,13 +94,6 @@ export function addIdRoutes(app: FastifyInstance, service: Service, options: Opt
     reply.headers(headers[representation])
     return body
   })
-
-  const { source, load, headers } = byDefault
-  return {
-    url: '/v1/ids',
-    headers: headers.json,
-    body: async () => `{"ids":["${await nextOf(source, load)}"]}`,
-  }
 }
 
 async function nextOf(source: IdSource, load: Load): Promise<bigint> {

@@ -1,7 +1,7 @@
 import { documented } from '../http/documentation.js'
-import { mediaTypes } from '../http/representation.js'
+import { mediaTypes } from '../http/media.js'
 
-// What the OpenAPI document says of Leaf's routes.
+// The descriptions of Leaf's routes in the OpenAPI document.
 
 const error = {
   schema: {
@@ -13,7 +13,7 @@ const error = {
       status: { type: 'integer' },
       error: { type: 'string' },
       exception: { type: 'string' },
-      message: { type: 'string', description: 'Result{id=-2, status=EXCEPTION} for a key that there is none of' },
+      message: { type: 'string', description: 'Result{id=-2, status=EXCEPTION} for an unknown key' },
       path: { type: 'string' },
     },
   },
@@ -22,12 +22,12 @@ const error = {
 const numbers = {
   segment: {
     operationId: 'getLeafSegmentId',
-    summary: "A number of a segment, as Leaf's service answers it",
+    summary: "A number of a segment, in the form of Leaf's service",
     path: { key: { description: 'the name of the segment', schema: { type: 'string' }, example: 'orders' } },
   },
   snowflake: {
     operationId: 'getLeafSnowflakeId',
-    summary: "An id with the bits of Leaf's, as Leaf's service answers it",
+    summary: "An id with the bits of Leaf's ids, in the form of Leaf's service",
     path: { key: { description: 'any text', schema: { type: 'string' }, example: 'orders' } },
   },
 }
@@ -37,10 +37,10 @@ export function documentationOf(kind: keyof typeof numbers) {
     ...numbers[kind],
     tag: 'leaf',
     description:
-      'HEAD uses up none. Refusals that are not of the key or the generator are problem details, as on other routes.',
+      'HEAD uses up none. Other refusals than of the key or the generator are problem details, as on other routes.',
     answers: {
       200: { description: 'The number', content: { [mediaTypes.text]: { schema: { type: 'string' }, example: '4' } } },
-      500: { description: 'There is none', content: { [mediaTypes.json]: error } },
+      500: { description: 'There is no number', content: { [mediaTypes.json]: error } },
     },
   })
 }
@@ -49,7 +49,7 @@ const parts = { timestamp: '1567733700834(2019-09-06 09:35:00.834)', sequenceId:
 
 export const documentationOfDecode = documented({
   operationId: 'decodeLeafSnowflakeId',
-  summary: "What an id of Leaf's bits is made up of, as Leaf's service answers it",
+  summary: "The parts of an id with Leaf's bits, in the form of Leaf's service",
   tag: 'leaf',
   query: {
     snowflakeId: {
@@ -61,7 +61,7 @@ export const documentationOfDecode = documented({
   },
   answers: {
     200: {
-      description: 'Its parts, the time in the time zone of the server; or errorMsg, where it is no number of 64 bits',
+      description: 'Its parts, with the time in the time zone of the server, or errorMsg if it is no number of 64 bits',
       content: {
         [mediaTypes.json]: {
           schema: { type: 'object', additionalProperties: { type: 'string' } },

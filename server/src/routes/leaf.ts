@@ -1,43 +1,45 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Layout, layouts } from 'graupel'
-import { headersOf } from '../http/answer-headers.js'
 import type { RefusalLog } from '../http/log.js'
+import { headersOf } from '../http/media.js'
 import { Problem, refusalOf } from '../http/problems.js'
 import type { Service } from '../service.js'
-import { decodeAsLeaf } from './leaf-decode.js'
 import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
 
-// The routes of leaf-server (LeafController, LeafMonitorController), so that its clients need another address and nothing else.
+// The routes of leaf-server (LeafController, LeafMonitorController). Leaf's clients only need another address.
 
-/** The exceptions that Leaf's answers name. */
+/** The names of exceptions in Leaf's answers. */
 const leafException = 'com.sankuai.inf.leaf.server.exception.LeafServerException'
 const missingParameter = 'org.springframework.web.bind.MissingServletRequestParameterException'
 
-/** `id` of the Result in an answer that refuses (SegmentIDGenImpl, SnowflakeIDGenImpl). */
+/** The `id` of the Result in a refusal (SegmentIDGenImpl, SnowflakeIDGenImpl). */
 type ResultId = -1 | -2 | -3
-/** Not initialised. */
+/** Leaf's generator is not initialised. */
 const notReady = -1
-/** No such key. */
+/** Leaf has no such key. */
 const unknownKey = -2
-/** Both segments are used up, and the database gives no other. */
+/** Both of Leaf's segments are used up, and its database gives no other. */
 const usedUp = -3
-/** The clock went back further than can be waited for. */
+/** The clock went back further than Leaf waits. */
 const clockWentBack = -3
 
 export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: RefusalLog): void {
   const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
   addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals)
   const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
-  // Leaf answers 0 to all where its generator is switched off. That would be one id for many rows.
+  // Leaf answers 0 to every request if its generator is switched off, so many rows would get one id. The service refuses instead.
   const next = async () => {
     if (source !== undefined) return source.next()
-    throw new Problem('ERR_LEASE_EXPIRED', "no layout of the service has the bits of Leaf's ids")
+    throw new Problem(
+      'ERR_LEASE_EXPIRED',
+      "no layout of the service has the bits of Leaf's ids; start it with --layouts leaf",
+    )
   }
   addNumberRoute(app, 'snowflake', next, snowflakeResult, refusals)
 
   app.get('/decodeSnowflakeId', documentationOfDecode, async (request, reply) => {
-    // Parameters that it does not know are left alone, as by Spring: clients of Leaf may send some.
+    // Unknown parameters are ignored, as Spring does, because clients of Leaf may send some.
     const { snowflakeId } = request.query as { snowflakeId?: string | string[] }
     if (snowflakeId === undefined) {
       return answerError(
@@ -53,7 +55,7 @@ export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: 
   })
 }
 
-/** @param resultOf - What Leaf says where there is no number, by the code of the error. */
+/** Adds a route of one number. @param resultOf - Returns Leaf's result for the code of an error. */
 function addNumberRoute(
   app: FastifyInstance,
   kind: 'segment' | 'snowflake',
@@ -62,11 +64,11 @@ function addNumberRoute(
   refusals: RefusalLog,
 ): void {
   const path = `/api/${kind}/get/:key`
-  // Before the other: Fastify would make one that answers as GET, and uses a number up.
+  // Before GET, because Fastify would add a HEAD that uses a number up as GET does.
   app.head(path, (request, reply) => reply.headers(headersOf(typeFor(request.headers.accept))).send())
   app.get(path, documentationOf(kind), async (request, reply) => {
     const { key } = request.params as { key: string }
-    // Spring finds no route for it, so Leaf's NoKeyException is never thrown.
+    // Spring has no route for an empty key, so Leaf's NoKeyException is never thrown.
     if (key === '') return answerError(request, reply, 404, 'No message available')
     try {
       const number = await take(key)
@@ -74,7 +76,7 @@ function addNumberRoute(
       return `${number}`
     } catch (error) {
       const { status, code } = refusalOf(error)
-      // By the status of the code, which tells what a client got wrong from what the service could not do; Leaf answers 500 to both.
+      // The status of the code tells a client's mistake from a failure of the service. Leaf answers 500 to both.
       refusals.add(request, status, code, error)
       return answerError(request, reply, 500, `Result{id=${resultOf(code)}, status=EXCEPTION}`, leafException)
     }
@@ -83,7 +85,7 @@ function addNumberRoute(
 
 function segmentResult(code: unknown): ResultId {
   if (code === 'ERR_CLOSED') return notReady
-  // A name of a counter is no key of a segment either, nor is one with too many characters.
+  // The name of a counter and a name with too many characters are no keys of segments either.
   const unknown = ['ERR_NAME_UNKNOWN', 'ERR_NAMES_FULL', 'ERR_OPTION_INVALID', 'ERR_STATE_MISMATCH']
   return unknown.includes(code as string) ? unknownKey : usedUp
 }
@@ -92,7 +94,7 @@ function snowflakeResult(code: unknown): ResultId {
   return code === 'ERR_CLOCK_ROLLBACK' ? clockWentBack : notReady
 }
 
-/** An error as Spring Boot 1.5 writes it (DefaultErrorAttributes), which Leaf 1.0.1 is built with. */
+/** Answers an error as Spring Boot 1.5 does (DefaultErrorAttributes). Leaf 1.0.1 is built with it. */
 function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -110,8 +112,8 @@ const json = 'application/json;charset=UTF-8'
 const text = 'text/plain;charset=UTF-8'
 
 /**
- * A number is JSON and text; the first of the two that a client names, as Spring chooses among the types that are equally good.
- * RestTemplate reads a Long from JSON alone.
+ * Returns the first of JSON and text that a client names, as Spring chooses among types that are equally good. RestTemplate reads a Long
+ * from JSON only.
  */
 function typeFor(accept = '*/*'): string {
   for (const range of accept.split(',')) {
@@ -122,7 +124,7 @@ function typeFor(accept = '*/*'): string {
   return text
 }
 
-/** Whether Leaf's shifts read its ids: 41 bits of milliseconds since Leaf's epoch, 10 of the node, 12 of the sequence. */
+/** Tells whether Leaf's shifts read the layout's ids: 41 bits of milliseconds since Leaf's epoch, 10 of node, 12 of sequence. */
 function hasLeafsBits({ epochMs, tickMs, bits, timestamp, sequence }: Layout): boolean {
   const { leaf } = layouts
   const isAlike = (one: typeof timestamp, other: typeof timestamp) =>
@@ -134,4 +136,33 @@ function hasLeafsBits({ epochMs, tickMs, bits, timestamp, sequence }: Layout): b
     isAlike(timestamp, leaf.timestamp) &&
     isAlike(sequence, leaf.sequence)
   )
+}
+
+/** The answer of LeafMonitorController.decodeSnowflakeId, in the order of a HashMap of Java 8. */
+type LeafDecoded =
+  | { readonly workerId: string; readonly sequenceId: string; readonly timestamp: string }
+  | { readonly errorMsg: string }
+
+const unreadable: LeafDecoded = { errorMsg: 'snowflake Id反解析发生异常!' }
+
+/** Decodes an id by Leaf's own shifts, which are right for Leaf's layout only. @param text - As the client sent it. */
+export function decodeAsLeaf(text: string): LeafDecoded {
+  // The texts that Long.parseLong reads, except digits of other scripts.
+  if (!/^[+-]?[0-9]{1,100}$/.test(text)) return unreadable
+  const id = BigInt(text.replace('+', ''))
+  if (BigInt.asIntN(64, id) !== id) return unreadable
+  const timeMs = Number(id >> 22n) + layouts.leaf.epochMs
+  return {
+    workerId: `${(id >> 12n) ^ ((id >> 22n) << 10n)}`,
+    sequenceId: `${id ^ ((id >> 12n) << 12n)}`,
+    timestamp: `${timeMs}(${localTime(new Date(timeMs))})`,
+  }
+}
+
+/** Formats a time as SimpleDateFormat("yyyy-MM-dd HH:mm:ss.SSS") does, in the time zone of the process. */
+function localTime(date: Date): string {
+  const digits = (number: number, width = 2) => `${number}`.padStart(width, '0')
+  const day = [digits(date.getFullYear(), 4), digits(date.getMonth() + 1), digits(date.getDate())].join('-')
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map((number) => digits(number)).join(':')
+  return `${day} ${time}.${digits(date.getMilliseconds(), 3)}`
 }

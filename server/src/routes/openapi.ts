@@ -1,23 +1,22 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
-import { sharedHeadersOf } from '../http/answer-headers.js'
 import { documented, problemSchema, swaggerSchemaOf } from '../http/documentation.js'
-import { readQuery } from '../http/parameters.js'
-import { contentTypes, mediaTypes, representationOf } from '../http/representation.js'
+import { contentTypes, mediaTypes, sharedHeadersOf } from '../http/media.js'
+import { readQuery, representationOf } from '../http/parameters.js'
 
-/** Not the version of the service, which clients need not know: that of its routes, as in /v1. */
+/** The version of the routes, as in /v1. Clients need not know the version of the service. */
 const version = '1.0.0'
 
 const tags = [
-  { name: 'ids', description: 'Snowflake ids, and what they are made up of' },
-  { name: 'segments', description: 'Numbers that count up, which a store hands out in segments' },
+  { name: 'ids', description: 'Snowflake ids and their parts' },
+  { name: 'segments', description: 'Ascending numbers, which a store hands out in segments' },
   { name: 'counters', description: 'Counts without gaps' },
   { name: 'leaf', description: "The routes of Meituan's Leaf, with its answers" },
   { name: 'service', description: 'For the platform that runs the service' },
 ]
 
 /**
- * The OpenAPI document of the routes that are added after this, and the route that answers it.
+ * Adds the OpenAPI document of the routes that are added after it, and the route that returns it.
  *
  * @param isTokenNeeded - Whether clients need a bearer token.
  */
@@ -30,7 +29,7 @@ export async function addOpenApi(app: FastifyInstance, isTokenNeeded: boolean): 
         title: 'graupel-server',
         version,
         description:
-          'Ids that cannot be equal, numbers and counts over HTTP. A refusal is application/problem+json, and of the routes of Leaf what Leaf answers. A parameter that is unknown or given twice is refused.',
+          'Ids that cannot be equal, numbers and counts over HTTP. A refusal is application/problem+json; the routes of Leaf refuse as Leaf does. A parameter that is unknown or given twice is refused.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],

@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { documented } from '../http/documentation.js'
+import { documented, namePath, nameProblems } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
 import { bodyOf } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
-import { namePath, nameProblems } from './named-route.js'
 
 export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCount, maxConnections }: Options): void {
   const parameters = { count: wholeNumber('how many numbers', 1, maxCount, 1), format: formatOf('numbers') }
@@ -22,14 +21,14 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     operationId: 'getNumbers',
     summary: 'New numbers of a segment, which no other request gets',
     description:
-      'The numbers of one answer ascend. Numbers of a request that fails or is cut off are given to no other. HEAD uses up none.',
+      'The numbers of one answer ascend. The numbers of a request that fails or is cut off are lost. HEAD uses up none.',
     tag: 'segments',
-    path: namePath('what is numbered', 'orders'),
+    path: namePath('the name of the segment', 'orders'),
     query: parameters,
     answers: { 200: numbersAnswer('number', maxCount, ['1', '2']) },
     problems: [...nameProblems, 'ERR_EMPTY', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
   })
-  // Before the other: Fastify would make one that answers as GET, and uses numbers up.
+  // Before GET, because Fastify would add a HEAD that uses numbers up as GET does.
   app.head('/v1/segments/:name', (request, reply) => {
     const { name, representation } = asked(request)
     service.segments.check(name)

@@ -1,26 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator, GraupelError, type IdGenerator, type Layout, type Stats } from 'graupel'
 import { acquireLease, type Lease, type LeaseOptions, type LeaseStats } from 'graupel/lease'
-import { noTotals, type Totals, totalsWith } from '../metrics/totals.js'
 
-/** What a source of ids says of itself. */
+/** The counts of a source of ids over all its leases and generators. */
+export interface Totals {
+  readonly issued: number
+  readonly waits: number
+  readonly waitedMs: number
+  readonly rollbacks: number
+  readonly overflows: number
+  readonly renewals: number
+  readonly failures: number
+  readonly acquisitions: number
+}
+
+/** The state of a source of ids. */
 export interface Readiness {
   readonly isReady: boolean
   /** Why it is not ready, in a sentence. */
   readonly reason?: string
-  /** Milliseconds until its ids are used up, unless the store answers before. */
+  /** Milliseconds until no more ids can be made, unless the store renews the lease. */
   readonly remainingMs: number
 }
 
 /** The options of its lease, without the layout. */
 export type LeaseChoice = Omit<LeaseOptions, 'layout' | 'signal'> & { readonly windowMs: number }
 
-/** Between two attempts to have a node after the lease was lost for good. */
+/** Time between two attempts to acquire a node after the lease was lost. */
 const retryMs = 1000
-/** Of a window; a lease is renewed each third of it, so one renewal has failed and time is left for the next. */
+/** The part of a window at which a source is no longer ready. A lease is renewed at each third, so one renewal has failed and one is left. */
 const lowPart = 1 / 3
 
-/** Ids of one layout, by a lease of a node of its own. */
+/** Makes ids of one layout, with a leased node of its own. */
 export class IdSource {
   readonly layout: Layout
   readonly #choice: LeaseChoice
@@ -28,7 +39,7 @@ export class IdSource {
   #lease: Lease | undefined
   #generator: IdGenerator | undefined
   #error: unknown
-  /** Of the leases that are over. */
+  /** The counts of former leases. */
   #former: Totals = noTotals
   #acquiring: Promise<void> | undefined
 
@@ -37,28 +48,28 @@ export class IdSource {
     this.#choice = choice
   }
 
-  /** Acquires a node, and once that is lost for good another one, until the source is closed. @throws what `acquireLease` throws at first */
+  /** Acquires a node, and a new node each time the lease is lost, until the source is closed. @throws the first error of `acquireLease` */
   async open(): Promise<void> {
     await this.#acquire()
     void this.#keep()
   }
 
-  /** The node; `undefined` before there is one. */
+  /** The node; `undefined` before the first lease. */
   get node(): number | undefined {
     return this.#lease?.node
   }
 
-  /** One id. @throws GraupelError as `nextAsync` */
+  /** Makes one id. @throws GraupelError as `nextAsync` */
   next(): Promise<bigint> {
     return this.#running().nextAsync()
   }
 
-  /** As many ids in ascending order. @throws GraupelError as `fillAsync` */
+  /** Makes `count` ids in ascending order. @throws GraupelError as `fillAsync` */
   fill(count: number): Promise<BigUint64Array> {
     return this.#running().fillAsync(new BigUint64Array(count))
   }
 
-  /** @throws GraupelError `ERR_LEASE_EXPIRED` where no id can be had now. */
+  /** Checks that an id can be made now. @throws GraupelError `ERR_LEASE_EXPIRED` */
   check(): void {
     this.#running()
     const { remainingMs, reason } = this.readiness()
@@ -68,7 +79,7 @@ export class IdSource {
   readiness(nowMs = Date.now()): Readiness {
     const lease = this.#lease
     if (lease === undefined || lease.signal.aborted) {
-      // The code alone: clients see it, and a message may name the address of the store.
+      // Only the code, because clients see it. A message may name the address of the store.
       const { code } = Object(this.#error) as { code?: unknown }
       const cause = typeof code === 'string' ? ` (${code})` : ''
       return { isReady: false, reason: `no node of layout '${this.layout.name}' is leased${cause}`, remainingMs: 0 }
@@ -84,16 +95,16 @@ export class IdSource {
     return { ids: this.#generator.stats(), lease: this.#lease.stats() }
   }
 
-  /** What it has counted since it was made. */
+  /** Returns its counts since it was made. */
   totals(): Totals {
     const stats = this.stats()
     return stats === undefined ? this.#former : totalsWith(this.#former, stats.ids, stats.lease)
   }
 
-  /** Gives the node back. */
+  /** Releases the node. */
   async close(): Promise<void> {
     this.#end.abort()
-    // One that comes in this moment is given back, too.
+    // A lease that arrives during the closing is released, too.
     await this.#acquiring?.catch(() => {})
     this.#generator?.close()
     await this.#lease?.release()
@@ -137,5 +148,30 @@ export class IdSource {
         if (this.#generator === undefined) await sleep(retryMs, undefined, { signal: end }).catch(() => {})
       }
     }
+  }
+}
+
+const noTotals: Totals = {
+  issued: 0,
+  waits: 0,
+  waitedMs: 0,
+  rollbacks: 0,
+  overflows: 0,
+  renewals: 0,
+  failures: 0,
+  acquisitions: 0,
+}
+
+/** Adds the counts of the present lease to the counts of former leases, because a scraped count must not fall when a lease is replaced. */
+function totalsWith(former: Totals, ids: Stats, lease: LeaseStats): Totals {
+  return {
+    issued: former.issued + ids.issued,
+    waits: former.waits + ids.waits,
+    waitedMs: former.waitedMs + ids.waitedMs,
+    rollbacks: former.rollbacks + ids.rollbacks,
+    overflows: former.overflows + ids.overflows,
+    renewals: former.renewals + lease.renewals,
+    failures: former.failures + lease.failures,
+    acquisitions: former.acquisitions + lease.acquisitions,
   }
 }

@@ -1,22 +1,22 @@
 import { GraupelError } from 'graupel'
 
-/** What is made for a name and closed in the end: a generator of segments, or a counter. */
+/** An object that is made for a name: a generator of segments, or a counter. */
 interface Closable {
   close(): void
 }
 
 export interface NamedOptions<T> {
-  /** What a name is of, for messages: `segment`. */
+  /** The kind of the objects, for messages: `segment`. */
   readonly kind: string
-  /** The only names there are; `undefined` where every name is made that is asked for. */
+  /** The only allowed names; `undefined` if every name is allowed. */
   readonly names: ReadonlySet<string> | undefined
-  /** The most names that are made. */
+  /** The most names that may be open. */
   readonly maxNames: number
-  /** @param signal - Aborted when no name is needed any more. */
+  /** @param signal - Aborts when the service closes. */
   make(name: string, signal: AbortSignal): Promise<T>
 }
 
-/** A name that there is none of, or no more room for. */
+/** An unknown name, or a name beyond the limit. */
 export class NameError extends Error {
   readonly code: 'ERR_NAME_UNKNOWN' | 'ERR_NAMES_FULL'
 
@@ -26,7 +26,7 @@ export class NameError extends Error {
   }
 }
 
-/** One generator for each name, made when it is first asked for. */
+/** Objects by name, each made at its first request. */
 export class Named<T extends Closable> {
   readonly #options: NamedOptions<T>
   readonly #made = new Map<string, T>()
@@ -38,9 +38,10 @@ export class Named<T extends Closable> {
   }
 
   /**
-   * The one of a name. Requests that come while it is made wait for the same; where that fails, the next one tries again.
+   * Returns the object of a name. Requests that arrive while it is made share the attempt. If the attempt fails, the next request makes
+   * another.
    *
-   * @throws NameError; GraupelError `ERR_CLOSED`; what making one throws.
+   * @throws NameError; GraupelError `ERR_CLOSED`; errors of `make`
    */
   async get(name: string): Promise<T> {
     this.check(name)
@@ -55,27 +56,27 @@ export class Named<T extends Closable> {
     }
   }
 
-  /** Whether there is one of a name, or may be. @throws NameError; GraupelError `ERR_CLOSED` */
+  /** Checks that a name exists or may be made. @throws NameError; GraupelError `ERR_CLOSED` */
   check(name: string): void {
     this.#end.signal.throwIfAborted()
     if (this.#made.has(name) || this.#making.has(name)) return
     const { kind, names, maxNames } = this.#options
     if (names !== undefined && !names.has(name)) {
-      throw new NameError('ERR_NAME_UNKNOWN', `there is no ${kind} of this name; the service has: ${listed(names)}`)
+      throw new NameError('ERR_NAME_UNKNOWN', `there is no ${kind} of this name; use one of: ${listed(names)}`)
     }
     if (this.#made.size + this.#making.size < maxNames) return
     throw new NameError(
       'ERR_NAMES_FULL',
-      `the service has ${maxNames} names of ${kind}s already, and makes no more; start it with --${kind}s and the names that there are, or with a larger --max-names`,
+      `the service already has ${maxNames} ${kind}s, its limit; start it with a larger --max-names, or list the names by --${kind}s`,
     )
   }
 
-  /** Those that are made, by name. */
+  /** Returns the names and objects that were made. */
   entries(): [string, T][] {
     return [...this.#made]
   }
 
-  /** Closes all; what is still being made is given up. */
+  /** Closes all objects and gives up attempts to make one. */
   async close(): Promise<void> {
     this.#end.abort(new GraupelError('ERR_CLOSED', 'the service is being shut down'))
     await Promise.allSettled(this.#making.values())
@@ -84,7 +85,7 @@ export class Named<T extends Closable> {
 
   async #make(name: string): Promise<T> {
     const made = await this.#options.make(name, this.#end.signal)
-    // At once, so that no name counts twice.
+    // Before `#made`, so the name does not count twice.
     this.#making.delete(name)
     this.#made.set(name, made)
     return made

@@ -1,11 +1,11 @@
-import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Store } from 'graupel/stores'
 import { memoryStore } from 'graupel/stores'
 import { type OpenedStore, openStore } from 'graupel/stores/url'
 import { afterAll } from 'vitest'
-import { makeApp } from '../../../server/src/http/app.ts'
+import { makeApp } from '../../../server/src/app.ts'
+import { Listener } from '../../../server/src/http/listener.ts'
 import { makeLogger } from '../../../server/src/http/log.ts'
 import { Metrics } from '../../../server/src/metrics/metrics.ts'
 import { observedStore } from '../../../server/src/metrics/observed-store.ts'
@@ -65,15 +65,16 @@ export async function startService(given: Given = {}, surroundings: Surroundings
   const service = new Service(options, opened, observedStore(around(opened.store), metrics.storeTimes))
   const app = await makeApp(options, service, metrics, makeLogger(options, sink), pollMs)
   closings.push(async () => {
+    app.server.close()
     app.server.closeAllConnections()
     await app.close()
     // A store that a test has spoilt takes no node back.
     await service.close().catch(() => {})
   })
   if (isOpen) await service.open()
-  const url = listens ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''
-  const { port = 0 } = (app.server.address() ?? {}) as Partial<AddressInfo>
-  return { url, port, app, service, metrics, log }
+  await app.ready()
+  const url = listens ? (await Listener.open(app.server, { host: '127.0.0.1', port: 0 }, () => false)).url : ''
+  return { url, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
 }
 
 /** The service over a store in memory or a given one. It does not listen and has no node yet. */

@@ -4,19 +4,19 @@ import type { Logger } from 'pino'
 import { lineOf, StartError } from '../failure.js'
 
 /**
- * How often files are looked at. They are not watched by inotify: Kubernetes replaces a link to their folder, and network
- * file systems tell nothing.
+ * Time between two looks at the files. inotify would miss changes: Kubernetes replaces a link to their folder, and network file systems
+ * send no events.
  */
 const everyMs = 1000
 
-/** What is read from files, and read again when they change. */
+/** A value that is read from files, and read again when they change. */
 export class WatchedFiles<T> {
   readonly #paths: readonly string[]
   readonly #make: (contents: readonly Buffer[]) => T
   readonly #logger: Logger
   readonly #timer: NodeJS.Timeout
   #value: T
-  /** Of the files as they were when they were read last, also in vain. */
+  /** The signature of the files at the last reading, even if that reading failed. */
   #seen: string
   #isLooking = false
 
@@ -24,8 +24,8 @@ export class WatchedFiles<T> {
   onChange: (value: T) => void = () => {}
 
   /**
-   * @param option - What the files are called in errors: `--token-file`.
-   * @param make - Makes the value of their contents, or throws.
+   * @param option - The name of the files in errors: `--token-file`.
+   * @param make - Makes the value from the contents, or throws.
    * @throws StartError
    */
   constructor(
@@ -43,9 +43,9 @@ export class WatchedFiles<T> {
       this.#seen = stats.map(signature).join()
       this.#value = make(paths.map((path) => readFileSync(path)))
       for (const [index, { mode }] of stats.entries()) {
-        // Not refused: it is how Kubernetes mounts secrets, and in a container there are no others.
+        // Only a warning, because Kubernetes mounts secrets with this mode, and a container has no other users.
         if ((mode & 0o007n) !== 0n && process.platform !== 'win32') {
-          logger.warn({ file: paths[index] }, 'others may read this file; chmod o= it')
+          logger.warn({ file: paths[index] }, 'others may read this file; run chmod o= on it')
         }
       }
     } catch (error) {
@@ -66,17 +66,17 @@ export class WatchedFiles<T> {
   }
 
   async #look(): Promise<void> {
-    // A file system that does not answer must not gather calls.
+    // Calls must not pile up on a file system that does not answer.
     if (this.#isLooking) return
     this.#isLooking = true
     try {
       const stats = await Promise.all(this.#paths.map((path) => stat(path, { bigint: true })))
       const seen = stats.map(signature).join()
       if (seen === this.#seen) return
-      // First: a file that is changed while it is read has another signature at the next look.
+      // Before the reading, so the next look notices a file that changes during it.
       this.#seen = seen
       this.#value = this.#make(await Promise.all(this.#paths.map((path) => readFile(path))))
-      this.#logger.info({ files: this.#paths }, 'files have changed and were read again')
+      this.#logger.info({ files: this.#paths }, 'the files changed and were read again')
       this.onChange(this.#value)
     } catch (error) {
       this.#fail(error)
@@ -87,14 +87,14 @@ export class WatchedFiles<T> {
 
   #failure = ''
 
-  /** Once for each failure, and not once a second. */
+  /** Logs a failure once, not at every look. */
   #fail(error: unknown): void {
     const failure = `${this.#seen} ${lineOf(error)}`
     if (failure === this.#failure) return
     this.#failure = failure
     this.#logger.error(
       { files: this.#paths, reason: lineOf(error) },
-      'files cannot be read; what they had stays in use',
+      'the files cannot be read; their former contents stay in use',
     )
   }
 }

@@ -1,37 +1,37 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server as TlsServer } from 'node:tls'
-import { StartError } from './failure.js'
-import type { Options } from './options/table.js'
+import { StartError } from '../failure.js'
+import type { Options } from '../options/table.js'
 
-/** For requests that are on their way when it stops to listen. */
+/** Time for requests that are on their way when connections are about to be closed. */
 const graceMs = 100
-/** Between two looks for connections that have become idle. */
+/** Time between two looks for connections that have become idle. */
 const lookMs = 20
 
 const rules: Partial<Record<string, string>> = {
-  EADDRINUSE: 'which another program has; give another --port, or 0 for any that is free',
-  EACCES: 'which this user may not have; give a --port from 1024 up',
+  EADDRINUSE: 'which another program uses; give another --port, or 0 for any free port',
+  EACCES: 'which this user may not use; give a --port from 1024 up',
   EADDRNOTAVAIL: 'which is no address of this host; give another --host',
-  ENOTFOUND: 'which is not known; give another --host',
+  ENOTFOUND: 'which has no address; give another --host',
 }
 
 /** Listens, and stops without breaking a request. */
 export class Listener {
   readonly url: string
   readonly #server: Server
-  /** Connections that no request has come by. */
+  /** Connections that have sent no request. */
   readonly #unused = new Set<Socket>()
 
-  /** @param isStopping - From when on it holds, each answer ends its connection. @throws StartError */
+  /** @param isStopping - Tells whether each answer ends its connection from now on. @throws StartError */
   static async open(
     server: Server,
     { host, port }: Pick<Options, 'host' | 'port'>,
     isStopping: () => boolean,
   ): Promise<Listener> {
-    // Not by app.listen(), which for localhost opens servers of its own that are closed in its own way.
+    // Not app.listen(), which opens further servers for localhost and closes them in its own way.
     server.listen({ host, port })
     try {
       await once(server, 'listening')
@@ -57,21 +57,24 @@ export class Listener {
     })
     server.prependListener('request', ({ socket }, response) => {
       this.#unused.delete(socket)
-      // As `Connection: close` in the answer. Another way to end an idle connection is a reset of a request that is on its way.
-      if (isStopping()) response.shouldKeepAlive = false
+      // The client then opens no further request on this connection. Closing an idle connection could reset a request on its way.
+      if (isStopping()) response.setHeader('connection', 'close')
     })
   }
 
-  /** Stops to listen, and waits for the answers to what has arrived. @param timeoutMs - Connections are cut then. */
+  /** Stops listening and waits for the answers to requests that have arrived. @param timeoutMs - Connections are cut after it. */
   async close(timeoutMs: number): Promise<void> {
     const server = this.#server
     const endMs = performance.now() + timeoutMs
+    const graceful = Math.min(graceMs, timeoutMs / 2)
+    // Busy clients get an answer with `Connection: close`, because server.close() closes every connection that is idle at that moment.
+    await sleep(graceful)
     let isClosed = false
-    // Not by its own close(), which ends idle connections before what they have received is read.
-    NetServer.prototype.close.call(server, () => {
+    server.close(() => {
       isClosed = true
     })
-    await sleep(Math.min(graceMs, timeoutMs))
+    // The last accepted connections may still send their first request.
+    await sleep(graceful)
     for (const socket of this.#unused) socket.destroy()
     while (!isClosed && performance.now() < endMs) {
       server.closeIdleConnections()

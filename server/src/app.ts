@@ -1,0 +1,103 @@
+import type { Server as TlsServer } from 'node:tls'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import type { Logger } from 'pino'
+import { makeServer, pairOf, refuseConnection } from './http/connections.js'
+import { directly } from './http/direct.js'
+import { accessCheck, hasBody, makeGate, Paths, Tokens, unknownRoute } from './http/gate.js'
+import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './http/log.js'
+import { refusalOf } from './http/problems.js'
+import { WatchedFiles } from './http/watched-files.js'
+import { Metrics } from './metrics/metrics.js'
+import type { Options } from './options/table.js'
+import { directIdRoute, idKindsOf } from './routes/ids.js'
+import { addRoutes, openPaths } from './routes/index.js'
+import type { Service } from './service.js'
+
+/** More than the longest name of a segment has in percent encoding. */
+const maxParamLength = 512
+
+/** Makes the service over HTTP. It does not listen yet. @param pollMs - How often files are read again. @throws StartError */
+export async function makeApp(
+  options: Options,
+  service: Service,
+  metrics: Metrics = new Metrics(),
+  logger: Logger = makeLogger(options, undefined, service.opened.hide),
+  pollMs?: number,
+): Promise<FastifyInstance> {
+  const { tokenFile, tlsCert, tlsKey } = options
+  const tokens =
+    tokenFile === undefined
+      ? undefined
+      : new WatchedFiles('--token-file', [tokenFile], ([text]) => new Tokens(`${text}`), logger, pollMs)
+  const pair =
+    tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : new WatchedFiles('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger, pollMs)
+
+  const paths = new Paths()
+  const gate = makeGate(accessCheck(options, tokens, openPaths), paths)
+  const kinds = idKindsOf(service, options)
+  const direct = directIdRoute(kinds)
+  const isVerbose = logger.isLevelEnabled('debug')
+  const isPlain = () => !isVerbose && !service.isStopping
+  const onAnswer = (ms: number) => metrics.requests.add(direct.url, 200, ms)
+
+  const refusals = new RefusalLog(logger)
+  const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, code, headers, body } = refusalOf(error)
+    refusals.add(request, status, code, error)
+    if (hasBody(request.raw)) reply.header('connection', 'close')
+    return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
+  }
+  const app = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    // A logger for each request would cost more than the request. Lines of the service name the request themselves.
+    childLoggerFactory: (parent) => parent,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIdOf,
+    routerOptions: { maxParamLength },
+    frameworkErrors: refuse,
+    clientErrorHandler: (error, socket) => {
+      logger.debug({ code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
+      refuseConnection(error, socket)
+    },
+    serverFactory: (handler) =>
+      makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next)),
+  })
+  if (pair !== undefined) {
+    pair.onChange = (value) => (app.server as unknown as TlsServer).setSecureContext(value)
+  }
+  app.addHook('onClose', async () => {
+    tokens?.close()
+    pair?.close()
+  })
+
+  app.addHook('onRoute', ({ method, url }) => {
+    if (method === 'GET') paths.add(url)
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    gate(request.raw)
+    if (givenIdOf(request.raw) !== undefined) reply.header('x-request-id', request.id)
+    done()
+  })
+  if (isVerbose) {
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, url } = request.raw
+      logger.debug({ reqId: request.id, method, url, status: reply.statusCode, ms: reply.elapsedTime }, 'a request')
+      done()
+    })
+  }
+  app.setErrorHandler(refuse)
+  app.setNotFoundHandler(() => {
+    throw unknownRoute()
+  })
+  await addRoutes(app, { service, options, metrics, refusals, kinds, isTokenNeeded: tokens !== undefined })
+  return app
+}

@@ -1,0 +1,164 @@
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { StartError } from '../failure.js'
+import type { Options } from '../options/table.js'
+import { Problem, refusalOf } from './problems.js'
+
+// Node's server below Fastify: the limits of a connection, and the answer to bytes that are no request.
+
+const maxHeaderSize = 8192
+/** A connection on which no byte moves for this time is closed, even if its client still has an answer to read. */
+const stalledMs = 60_000
+/** Time that a client has to read why it was refused. */
+const lingerMs = 1000
+
+/** A certificate chain and its private key, as `setSecureContext` takes them. */
+export interface Pair extends SecureContextOptions {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** Checks that the files are a certificate and its key. @throws StartError */
+export function pairOf([cert, key]: readonly Buffer[]): Pair {
+  const pair: Pair = { cert: cert as Buffer, key: key as Buffer, minVersion: 'TLSv1.2' }
+  try {
+    createSecureContext(pair)
+  } catch (error) {
+    // OpenSSL's message, such as `error:0480006C:PEM routines::no start line`, names neither the rule nor a remedy.
+    const { message } = error as Error
+    throw new StartError('ERR_OPTION_INVALID', `${message}; give a certificate chain in PEM and its private key`, error)
+  }
+  return pair
+}
+
+/**
+ * Makes the server that Fastify runs on. It does not listen yet.
+ *
+ * @param pair - Serves HTTPS if given.
+ * @param handler - Fastify's.
+ * @param before - Answers some requests itself and passes the others on.
+ */
+export function makeServer(
+  { requestTimeoutMs, keepAliveMs, maxConnections }: Options,
+  pair: Pair | undefined,
+  handler: RequestListener,
+  before: (next: RequestListener) => RequestListener,
+): Server {
+  const limits = {
+    maxHeaderSize,
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    keepAliveTimeout: keepAliveMs,
+    // The gate refuses a request without Host, with a problem.
+    requireHostHeader: false,
+  }
+  const known = knownMethods(handler)
+  const noted = notingAnswers(known)
+  const server = pair === undefined ? createServer(limits) : createTlsServer({ ...limits, ...pair })
+  server.timeout = stalledMs
+  server.maxConnections = maxConnections
+  // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
+  server.on('checkContinue', noted).on('checkExpectation', noted)
+  server.on('connect', refuseConnect)
+  return server.on('request', notingAnswers(before(known)))
+}
+
+/** Refuses a method that Fastify has no routes for. Node's parser accepts one that `METHODS` does not list: `PRI`, which begins HTTP/2. */
+function knownMethods(next: RequestListener): RequestListener {
+  const known = new Set(METHODS)
+  return (request, response) => {
+    if (known.has(request.method as string)) {
+      next(request, response)
+      return
+    }
+    const { status, headers, body } = refusalOf(noRequest())
+    response.writeHead(status, { ...headers, 'content-length': body.length, connection: 'close' }).end(body)
+  }
+}
+
+/** The answer that each connection sends last. An answer that was sent is forgotten, so an idle connection holds no memory. */
+const lastAnswers = new WeakMap<Socket, ServerResponse>()
+
+function notingAnswers(next: RequestListener): RequestListener {
+  return (request, response) => {
+    lastAnswers.set(request.socket, response)
+    response.once('close', forget)
+    next(request, response)
+  }
+}
+
+function forget(this: ServerResponse): void {
+  const { socket } = this.req
+  if (lastAnswers.get(socket) === this) lastAnswers.delete(socket)
+}
+
+/** Connections that were told why. Further bytes on such a connection are further errors. */
+const refused = new WeakSet<Socket>()
+
+/** Tells a client that its bytes are no request, and closes the connection. For the event `clientError`. */
+export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+  const problem = problemOf(error)
+  // A broken connection and broken TLS carry no answer.
+  if (problem === undefined || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  if (refused.has(socket)) return
+  refused.add(socket)
+  answer(socket, problem)
+}
+
+/** Refuses `CONNECT`, the method of proxies. For the event `connect`, which has no response. */
+export function refuseConnect(_: IncomingMessage, socket: Socket): void {
+  // Node has removed its own listener, and the error of a client that has left would end the process.
+  socket.on('error', () => socket.destroy())
+  answer(
+    socket,
+    new Problem('ERR_METHOD_NOT_ALLOWED', 'the service is no proxy; use GET or HEAD', { allow: 'GET, HEAD' }),
+  )
+}
+
+function problemOf({ code = '' }: NodeJS.ErrnoException): Problem | undefined {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Problem(
+      'ERR_HEADERS_TOO_LARGE',
+      'the request line and the headers have more than 8192 bytes; send fewer',
+    )
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Problem('ERR_REQUEST_TIMEOUT', 'the request did not arrive in time; send all of it at once')
+  }
+  return code.startsWith('HPE_') ? noRequest() : undefined
+}
+
+function noRequest(): Problem {
+  return new Problem('ERR_REQUEST_INVALID', 'the bytes are no HTTP/1.1 request; send a request line and headers')
+}
+
+function answer(socket: Socket, problem: Problem): void {
+  // Requests that came earlier on the connection get their answers first.
+  const earlier = lastAnswers.get(socket)
+  if (earlier !== undefined) {
+    earlier.once('close', () => answer(socket, problem))
+    return
+  }
+  if (!socket.writable) return
+  const { status, headers, body } = refusalOf(problem)
+  const lines = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
+  socket.end(body)
+  // Closing at once, with bytes unread, would reset the connection before the client can read the answer.
+  socket.setTimeout(lingerMs, () => socket.destroy())
+}

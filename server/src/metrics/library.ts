@@ -1,0 +1,97 @@
+import type { Counter, SegmentGenerator } from 'graupel/segments'
+import type { IdSource, Totals } from '../sources/id-source.js'
+import { counter, type Family, gauge, type Series } from './family.js'
+
+// Metrics that the library counts anyway. They are read when they are scraped.
+
+/** Returns the counts of the sources of ids and of their leases. @param windowMs - The window of every lease. */
+export function idFamilies(sources: Iterable<IdSource>, windowMs: number): Family[] {
+  const all = [...sources]
+  const total = (name: string, help: string, of: (totals: Totals) => number) =>
+    counter(
+      name,
+      help,
+      all.map((source): Series => [{ layout: source.layout.name }, of(source.totals())]),
+    )
+  const remaining = all.flatMap((source): Series[] => {
+    const { node } = source
+    if (node === undefined) return []
+    return [[{ layout: source.layout.name, node }, source.readiness().remainingMs / 1000]]
+  })
+  return [
+    total('graupel_waits_total', 'Waits of generators for the clock.', ({ waits }) => waits),
+    total('graupel_wait_seconds_total', 'Seconds spent in these waits.', ({ waitedMs }) => waitedMs / 1000),
+    total(
+      'graupel_rollbacks_total',
+      'Times that a generator found the clock turned back.',
+      ({ rollbacks }) => rollbacks,
+    ),
+    total('graupel_overflows_total', 'Ticks whose ids were used up.', ({ overflows }) => overflows),
+    gauge(
+      'graupel_lease_remaining_seconds',
+      'Seconds until the ids of a node are used up, unless its lease is renewed.',
+      remaining,
+    ),
+    gauge('graupel_lease_window_seconds', 'Seconds that a lease lasts after a renewal.', [[{}, windowMs / 1000]]),
+    total('graupel_lease_renewals_total', 'Renewals of leases.', ({ renewals }) => renewals),
+    total('graupel_lease_failures_total', 'Failed attempts to renew a lease.', ({ failures }) => failures),
+    total('graupel_lease_acquisitions_total', 'Leases that were acquired.', ({ acquisitions }) => acquisitions),
+  ]
+}
+
+/** The segments or counters of the service, by name. */
+type Made<T> = readonly (readonly [string, T])[]
+
+/** Returns the counts of the segments. */
+export function segmentFamilies(segments: Made<SegmentGenerator>): Family[] {
+  const all = segments.map(([name, segment]) => [{ name }, segment.stats()] as const)
+  return [
+    gauge(
+      'graupel_segment_numbers_left',
+      'Numbers that are ready without the store.',
+      all.map(([labels, { left }]) => [labels, left]),
+    ),
+    gauge(
+      'graupel_segment_step',
+      'Numbers that the next fetch takes.',
+      all.map(([labels, { step }]) => [labels, step]),
+    ),
+    counter(
+      'graupel_segment_fetches_total',
+      'Fetched segments.',
+      all.map(([labels, { segments }]) => [labels, segments]),
+    ),
+    counter(
+      'graupel_segment_failures_total',
+      'Failed attempts to fetch a segment.',
+      all.map(([labels, { failures }]) => [labels, failures]),
+    ),
+  ]
+}
+
+/** Returns the counts of the counters. */
+export function counterFamilies(counters: Made<Counter>): Family[] {
+  const all = counters.map(([name, made]) => [{ name }, made.stats()] as const)
+  return [
+    counter(
+      'graupel_counter_writes_total',
+      'Writes of counters. One write takes the numbers of all waiting requests.',
+      all.map(([labels, { writes }]) => [labels, writes]),
+    ),
+    counter(
+      'graupel_counter_conflicts_total',
+      'Writes that lost to another write.',
+      all.map(([labels, { conflicts }]) => [labels, conflicts]),
+    ),
+    counter(
+      'graupel_counter_lost_total',
+      'Numbers that are missing from a counter.',
+      all.map(([labels, { lost }]) => [labels, lost]),
+    ),
+    counter(
+      'graupel_counter_recovered_total',
+      'Times that the store had forgotten a count and this process restored it.',
+      all.map(([labels, { recovered }]) => [labels, recovered]),
+    ),
+  ]
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import type { RefusalLog } from '../http/log.js'
+import type { Metrics } from '../metrics/metrics.js'
+import type { Options } from '../options/table.js'
+import type { Service } from '../service.js'
+import { addCounterRoutes } from './counters.js'
+import { addDecodeRoutes } from './decode.js'
+import { addFrontRoutes, pageFiles } from './front.js'
+import { addIdRoutes, type IdKinds } from './ids.js'
+import { addLeafRoutes } from './leaf.js'
+import { addOpenApi } from './openapi.js'
+import { addHealthRoutes, addMetricsRoute } from './platform.js'
+import { addSegmentRoutes } from './segments.js'
+
+/** The objects that routes answer from. */
+export interface Sources {
+  readonly service: Service
+  readonly options: Options
+  readonly metrics: Metrics
+  readonly refusals: RefusalLog
+  readonly kinds: IdKinds
+  readonly isTokenNeeded: boolean
+}
+
+/** Paths that need no token and may be opened from a page of another site. A request for them uses up no number. */
+export const openPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/', ...Object.keys(pageFiles)])
+
+/** Adds every route of the service. */
+export async function addRoutes(app: FastifyInstance, sources: Sources): Promise<void> {
+  const { service, options, metrics, refusals, kinds, isTokenNeeded } = sources
+  // First, because its hook collects the routes that are added afterwards.
+  await addOpenApi(app, isTokenNeeded)
+  addFrontRoutes(app)
+  addHealthRoutes(app, service)
+  addMetricsRoute(app, service, options, metrics)
+  addIdRoutes(app, kinds, options)
+  addDecodeRoutes(app, service)
+  addSegmentRoutes(app, service, options)
+  addCounterRoutes(app, service)
+  addLeafRoutes(app, service, refusals)
+}
