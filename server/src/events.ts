@@ -9,7 +9,7 @@ const levels: Readonly<Record<string, Level>> = {
   acquired: 'info',
   // A start that waits for a node takes seconds, so a terminal shows it as well.
   waiting: 'warn',
-  'renewed late': 'warn',
+  late: 'warn',
   unreachable: 'warn',
   expired: 'error',
   lost: 'error',

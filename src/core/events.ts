@@ -37,24 +37,24 @@ export interface EngineEvent {
 /** What the channel `graupel:lease` publishes. */
 export interface LeaseEvent {
   /**
-   * `acquired`; `waiting` until a time, before it is acquired or moves; `renewed late`, when two thirds of the window had passed;
-   * `unreachable`, when a renewal fails after one that did not; `expired`, when the window has passed without a renewal; `lost`, when
-   * another has the node; `moved` to a node, which may be the same one; `released`; `ended`, when it was lost for good.
+   * `acquired`; `waiting` until a time, before it is acquired or moves; `late`, when a renewal came after two thirds of the window;
+   * `unreachable`, when a renewal fails after a renewal that did not; `expired`, when the window has passed without a renewal; `lost`,
+   * when another process has the node; `moved` to a node, perhaps the same node; `released`; `ended`, when no other node was free.
    */
-  type: 'acquired' | 'waiting' | 'renewed late' | 'unreachable' | 'expired' | 'lost' | 'moved' | 'released' | 'ended'
+  type: 'acquired' | 'waiting' | 'late' | 'unreachable' | 'expired' | 'lost' | 'moved' | 'released' | 'ended'
   /** Name of the store. */
   store: string
   /** Name of the layout. */
   layout: string
   /** The namespace of the lease. */
   namespace: string
-  /** The node that the lease has, or had last. */
-  node: number
-  /** Ids stay before this time; milliseconds since 1970. */
-  ceilingMs: number
-  /** Until when it waits, in milliseconds since 1970; only with `waiting`. */
+  /** The node that the lease has, or had last. Not with `waiting` before the first node. */
+  node?: number
+  /** Ids stay before this time; milliseconds since 1970. Not with `waiting` before the first node. */
+  ceilingMs?: number
+  /** The end of the wait, in milliseconds since 1970; only with `waiting`. */
   untilMs?: number
-  /** What has failed; only with `unreachable` and `ended`. */
+  /** The error of the store; only with `unreachable` and `ended`. */
   error?: Error
 }
 

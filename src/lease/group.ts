@@ -1,36 +1,36 @@
 import { type Layout, placeNode } from '../layout/index.js'
-import type { NodeChoice } from './nodes.js'
+import type { NodeSet } from './nodes.js'
 
-/** Nodes whose records lie in one folder, so that one call lists them. */
+/** How many nodes have their records in one folder. One call lists a folder. */
 export const shardNodes = 1024
 
-/** Where the records of the groups are. */
+/** The folder of the groups' records. */
 export const groupsFolder = 'groups/'
 
-/** What stands before the namespace, which is the end of `ids`. */
+/** The text before the namespace in `ids`, which ends with the namespace. */
 const namespaceMark = '; namespace '
 
-/** What a group needs of a layout. */
+/** The part of a layout that a group uses. */
 export type GroupLayout = Pick<Layout, 'epochMs' | 'tickMs' | 'maxTick' | 'nodes'>
 
 /** All processes that must not make equal ids: one namespace, the bits of one layout, one epoch. */
 export class Group {
-  /** Says which ids it is for. */
+  /** Describes the ids of the group. */
   readonly ids: string
   readonly layout: GroupLayout
-  readonly nodes: NodeChoice
+  readonly nodes: NodeSet
   readonly #name: string
 
-  /** @param name - A part of keys; differs where `ids` does. */
-  constructor(name: string, ids: string, layout: GroupLayout, nodes: NodeChoice) {
+  /** @param name - A part of keys. Groups with different `ids` have different names. */
+  constructor(name: string, ids: string, layout: GroupLayout, nodes: NodeSet) {
     this.ids = ids
     this.layout = layout
     this.nodes = nodes
     this.#name = name
   }
 
-  /** The group of all processes with one namespace and the bits of one layout, whatever its name and its fields' names are. */
-  static of(layout: Layout, namespace: string, nodes: NodeChoice): Group {
+  /** The group of all processes with one namespace and the bits of one layout. The names of the layout and its fields do not count. */
+  static of(layout: Layout, namespace: string, nodes: NodeSet): Group {
     const { epochMs, tickMs, timestamp, sequence } = layout
     const nodeMask = placeNode(layout, layout.nodes - 1).toString(16)
     const ids = `timestamp ${timestamp.bits} at ${timestamp.shift}, sequence ${sequence.bits} at ${sequence.shift}, node 0x${nodeMask}; epoch ${epochMs}, tick ${tickMs} ms${namespaceMark}${namespace}`
@@ -42,7 +42,7 @@ export class Group {
     return this.ids.slice(this.ids.indexOf(namespaceMark) + namespaceMark.length)
   }
 
-  /** Where the group's own record is. */
+  /** The key of the group's own record. */
   get key(): string {
     return groupsFolder + this.#name
   }
@@ -74,7 +74,7 @@ export class Group {
     return Math.max(0, Math.min(maxTick + 1, Math.floor((ms - epochMs) / tickMs)))
   }
 
-  /** When a tick begins; milliseconds since 1970. */
+  /** The time at which a tick begins; milliseconds since 1970. */
   timeOf(tick: number): number {
     return this.layout.epochMs + tick * this.layout.tickMs
   }

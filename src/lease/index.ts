@@ -1,5 +1,4 @@
 export type { LeaseHandle } from '../engine/source/handle.js'
 export type { LeaseStats } from '../engine/source/lease-view.js'
-export { acquireLease } from './acquire.js'
-export type { Lease } from './lease.js'
+export { acquireLease, type Lease } from './lease.js'
 export type { LeaseOptions } from './options.js'

@@ -1,30 +1,31 @@
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import { type Group, hash } from './group.js'
+import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease } from './record.js'
-import type { LeaseClock, LeaseRules } from './rules.js'
+import type { LeaseClock } from './store-clock.js'
 
-/** A free node, and what the store has for it. */
+/** A free node, and the record that the store has for it. */
 export interface Candidate {
   readonly node: number
   readonly entry: StoreEntry | undefined
   readonly record: LeaseRecord | undefined
 }
 
-/** Why a node was not had. */
+/** The reason why no node was found. */
 export interface Exhausted {
-  /** How many nodes were looked at, and all are held. */
+  /** How many nodes were looked at. All of them are held. */
   readonly held: number
-  /** Who holds them; some, if there are many. */
+  /** The owners of these nodes; some of them, if there are many. */
   readonly owners: readonly string[]
-  /** The store's time when the first of them may be free; `undefined` where there are none. */
+  /** The store's time when the first of them may be free; `undefined` if no node was looked at. */
   readonly freeAtMs: number | undefined
 }
 
-/** A fleet of a hundred thousand never lists itself: as many shards are looked at in one attempt. */
+/** The most shards that one attempt lists, so that a fleet of a hundred thousand never lists all of itself. */
 const maxShards = 8
 
-/** Looks for a free node: one that is released, or expired, or was never used. */
+/** Finds a free node: a node that was released, has expired, or was never used. */
 export class NodeSearch {
   readonly #calls: StoreCalls
   readonly #group: Group
@@ -39,16 +40,16 @@ export class NodeSearch {
   }
 
   /**
-   * Of the best kind there is, one at random, so that processes that start together seldom meet.
+   * Finds a node of the best kind, at random, so that processes that start together seldom choose the same node.
    *
-   * @param token - Of the lease; a node that it had before is free to it.
+   * @param token - The token of the lease. A node that the lease had before is free to it.
    * @param nowMs - The store's time.
    */
   async find(token: string, nowMs: number, signal: AbortSignal | undefined): Promise<Candidate | Exhausted> {
     const { nodes } = this.#group
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
-    // By the owner's name at first, so that a process finds the node it had; then at random.
+    // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards are drawn at random.
     let index = hash(this.#rules.owner) % nodes.count
     for (let i = 0; i < maxShards; i++) {
       const shard = this.#group.shardOf(nodes.at(index))
@@ -77,7 +78,7 @@ export class NodeSearch {
     }
   }
 
-  /** How good a node is: 0 where it is free and was this owner's, 1 free, 2 never used; `undefined` where it is held. */
+  /** The kind of a node, best first: 0 was this owner's, 1 is free, 2 was never used; `undefined` if the node is held. */
   #kindOf(record: LeaseRecord | undefined, token: string, nowMs: number): 0 | 1 | 2 | undefined {
     if (record === undefined) return 2
     if (record.token === token) return 0
@@ -85,15 +86,15 @@ export class NodeSearch {
     return record.owner === this.#rules.owner ? 0 : 1
   }
 
-  /** The store's time after which another may have a node without disturbing its holder. */
+  /** The store's time after which another process may take a node without disturbing its holder. */
   freeAtMs({ ceiling, isReleased }: LeaseRecord): number {
     const endMs = this.#group.timeOf(ceiling)
-    // What was released may have been used ahead of the clock, and its next holder would have to wait.
+    // Ids of a released node may be ahead of the clock, and its next holder would have to wait.
     return isReleased ? endMs - this.#rules.maxClockSkewMs : endMs + this.#rules.maxClockSkewMs
   }
 }
 
-/** The first texts, each once, and how many more there are. */
+/** The first texts, each once, and the number of the others. */
 function someOf(texts: string[]): string[] {
   const all = [...new Set(texts)]
   return all.length <= 6 ? all : [...all.slice(0, 5), `${all.length - 5} others`]

@@ -2,24 +2,24 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { ownProperties } from '../core/own-properties.js'
 import { combineNode, type Layout } from '../layout/index.js'
 
-/** Which nodes of a group a process may have. */
-export interface NodeChoice {
-  /** How many there are. */
+/** The nodes of a group that a process may have. */
+export interface NodeSet {
+  /** How many nodes there are. */
   readonly count: number
-  /** The node with a number from 0 to below the count; a larger number gives a larger node. */
+  /** The node at an index from 0 to below the count. The nodes ascend. */
   at(index: number): number
   has(node: number): boolean
 }
 
 /**
- * The nodes of a layout that have some fields fixed, and lie in a range.
+ * Returns the nodes of a layout that have some fields fixed, and lie in a range.
  *
  * @param fixed - A number for some of the node fields, or the node as a whole.
  * @param range - The first and the last node, both included.
- * @throws TypeError, RangeError `ERR_NODE_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` for a range that is none, or has no
- * such node.
+ * @throws TypeError, RangeError `ERR_NODE_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` for a range that is invalid or has
+ * no such node.
  */
-export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): NodeChoice {
+export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): NodeSet {
   const [first, last] = rangeOf(layout, range)
   const fields = fieldsOf(layout, partsOf(layout, fixed))
   const all = fields.reduce((count, { size, fixed }) => count * (fixed === undefined ? size : 1), 1)
@@ -39,7 +39,7 @@ export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): Nod
       `nodes is [${first}, ${last}], and none of these nodes has the fields that node fixes (${show(fixed)}); choose another range`,
     )
   }
-  // By arithmetic alone: all 1 024 nodes of a shard are asked for in each attempt to get one.
+  // Arithmetic alone, because each attempt to get a node calls this for all 1 024 nodes of a shard.
   const has = (node: number) =>
     node >= first &&
     node <= last &&
@@ -47,7 +47,7 @@ export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): Nod
   return { count: to - from, at: (index) => nodeAt(from + index), has }
 }
 
-/** The node fields, the one with the lowest bits first: a node is the sum of `weight` times the value of each. */
+/** The node fields, the lowest bits first. A node is the sum of `weight` times value over all fields. */
 function fieldsOf(layout: Layout, parts: ReadonlyMap<string, number>) {
   let next = 1
   return layout.nodeFields.toReversed().map(({ name, bits }) => {
@@ -57,7 +57,7 @@ function fieldsOf(layout: Layout, parts: ReadonlyMap<string, number>) {
   })
 }
 
-/** The first of so many numbers for which a rule holds that holds for all after it, by bisection; `count` where there is none. */
+/** The first index below `count` for which a rule holds, by bisection; `count` if there is none. The rule holds for all later indexes. */
 function indexOfFirst(count: number, holds: (index: number) => boolean): number {
   let [from, to] = [0, count]
   while (from < to) {

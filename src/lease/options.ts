@@ -5,8 +5,7 @@ import { namespaceOf } from '../engine/source/core-spec.js'
 import { checkLifetime, type Field, type Layout, layoutOf, type NodeFieldOf } from '../layout/index.js'
 import { checkStore } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
-import { chooseNodes, type NodeChoice } from './nodes.js'
-import { maxWindowMs } from './rules.js'
+import { chooseNodes, type NodeSet } from './nodes.js'
 import { maxForgottenMs } from './server-life.js'
 
 /**
@@ -68,14 +67,16 @@ const optionNames: readonly string[] = [
   'signal',
 ] satisfies (keyof LeaseOptions)[]
 
+/** The longest window: an hour. No ceiling is set further ahead of the store's clock. */
+export const maxWindowMs = 3_600_000
 const maxSkewMs = 3_600_000
 
 /** The options of a lease, checked, with their defaults. */
-export interface LeaseChoice<F extends readonly Field[]> {
+export interface ResolvedLeaseOptions<F extends readonly Field[] = readonly Field[]> {
   readonly store: Store
   readonly layout: Layout<F>
   readonly namespace: string
-  readonly nodes: NodeChoice
+  readonly nodes: NodeSet
   readonly windowMs: number
   readonly acquireTimeoutMs: number
   readonly callTimeoutMs: number
@@ -84,8 +85,16 @@ export interface LeaseChoice<F extends readonly Field[]> {
   readonly signal: AbortSignal | undefined
 }
 
-/** @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
-export function checkLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): LeaseChoice<F> {
+/** The options that the protocol needs. */
+export interface LeaseRules extends Pick<ResolvedLeaseOptions, 'windowMs' | 'maxClockSkewMs' | 'owner'> {
+  /** Whether the store never loses a write that it has acknowledged. */
+  readonly durable: boolean
+  /** Milliseconds for which attempts at one write may go on. */
+  readonly writeMs: number
+}
+
+/** Checks options. @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
+export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): ResolvedLeaseOptions<F> {
   options = readOptions(options, optionNames, '{ store }')
   const { store, signal } = options
   checkStore(store)

@@ -2,10 +2,10 @@ import type { StoreCalls, Written } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
 import { type Candidate, type Exhausted, NodeSearch } from './node-search.js'
+import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease, writeLease } from './record.js'
-import type { LeaseClock, LeaseRules } from './rules.js'
 import { type Proof, ServerLife } from './server-life.js'
-import { StoreClock } from './store-clock.js'
+import { type LeaseClock, StoreClock } from './store-clock.js'
 
 /** A node, and the ticks of it that may be used. */
 export interface Holding {
@@ -15,15 +15,15 @@ export interface Holding {
 }
 
 /**
- * Conflicts in a row, after which it is waited as for a node that is held. A list may be older than the records: without a wait,
- * the store would be asked all the time, for as long as that lasts.
+ * Conflicts in a row after which an acquisition waits as if the node were held. A list may be older than the records, and without a wait
+ * the lease would call the store all the time.
  */
 const maxConflicts = 8
 
 /**
- * How nodes are acquired, renewed and released: each holder has ticks of a node that no other has, because its floor is at or above
- * every ceiling that was granted before, and it uses no tick from its ceiling on until the store has acknowledged a higher one.
- * Clocks decide who is disturbed and who waits, never that (docs/leases.md).
+ * Acquires, renews and releases nodes. Each holder has ticks of a node that no other holder has: its floor is at or above every ceiling
+ * that was granted before, and it uses no tick from its ceiling on until the store has acknowledged a higher ceiling. Clocks decide which
+ * holder is disturbed and which process waits, and never whether ids are distinct (docs/leases.md).
  */
 export class LeaseProtocol {
   readonly #calls: StoreCalls
@@ -33,9 +33,9 @@ export class LeaseProtocol {
   readonly #storeClock: StoreClock
   readonly #life: ServerLife
   readonly #search: NodeSearch
-  /** The attempts at a write of the node that is held whose outcome is not known. */
+  /** Attempts to write the record of the present node whose outcome is not known. */
   readonly #unknown = new Set<string>()
-  /** The write by which it tried to get a node, until it has the node or another does. */
+  /** The last write that tried to take a node, until the node is taken by this lease or another. */
   #tried: { readonly node: number; readonly attempt: string } | undefined
 
   constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock) {
@@ -49,12 +49,12 @@ export class LeaseProtocol {
   }
 
   /**
-   * One attempt to get a free node. Where others are faster several times in a row, there is none.
+   * Tries to get a free node. Gives up if other processes are faster several times in a row.
    *
-   * @param token - Of the lease; a node that it had before is free to it.
-   * @returns The node, or why there is none.
+   * @param token - The token of the lease. A node that the lease had before is free to it.
+   * @returns The node, or the reason why there is no node.
    * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STATE_MISMATCH`,
-   * `ERR_STATE_CORRUPT`; what the signal was aborted with.
+   * `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async acquire(token: string, signal?: AbortSignal): Promise<Holding | Exhausted> {
     this.#unknown.clear()
@@ -74,7 +74,7 @@ export class LeaseProtocol {
     }
   }
 
-  /** Gives back what an `acquire` that was given up has got, if it has. @throws as `renew` */
+  /** Gives back the node of an `acquire` that has failed, if its write has landed. @throws as `renew` */
   async abandon(signal?: AbortSignal): Promise<void> {
     if (this.#tried === undefined) return
     const { node, attempt } = this.#tried
@@ -88,8 +88,8 @@ export class LeaseProtocol {
   /**
    * Sets the ceiling a window ahead.
    *
-   * @returns `lapsed` where the ceiling has passed: another may have had the node since; `lost` where another has it.
-   * @throws as `acquire`, but for `ERR_CLOCK_SKEW`: a ceiling is set by the store's clock alone
+   * @returns `lapsed` if the ceiling has passed, because another process may have had the node since; `lost` if another process has it.
+   * @throws as `acquire`, without `ERR_CLOCK_SKEW`, because the ceiling depends on the store's clock alone
    */
   async renew(holding: Holding, signal?: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
     const { record } = holding
@@ -101,8 +101,8 @@ export class LeaseProtocol {
     if (written === undefined) return 'lost'
     const landed = 'record' in written ? written : written.other
     if (!this.#rules.durable) {
-      // The write may have been under way for so long that another had the node after the ceiling, and the server has forgotten it.
-      // Until the time is known, the outcome is not.
+      // The write may have been under way for so long that another process had the node after the ceiling, and that the server has
+      // forgotten that process. So the outcome is not known until the time is known.
       this.#unknown.add(landed.record.attempt)
       if ((await this.#storeClock.nowMs(signal)) >= endMs) return 'lapsed'
     }
@@ -112,21 +112,21 @@ export class LeaseProtocol {
   /**
    * Gives the node back.
    *
-   * @param nextTick - After the last tick that was used.
+   * @param nextTick - The tick after the last tick that was used.
    * @throws as `renew`
    */
   async release(holding: Holding, nextTick: number, signal?: AbortSignal): Promise<void> {
     const { record } = holding
-    // Never below the floor: a former holder may have used what lies below.
+    // Never below the floor, because a former holder may have used the ticks below the floor.
     const ceiling = Math.max(record.floor, Math.min(record.ceiling, nextTick))
     const written = await this.#write(holding, { ...record, ceiling, isReleased: true }, signal)
     if (written !== undefined && 'other' in written) return this.release(written.other, nextTick, signal)
   }
 
   /**
-   * Writes the record of a node that is held.
+   * Writes the record of the present node.
    *
-   * @returns What is held then; `other` where an earlier write of this holder has landed meanwhile; `undefined` where another's has.
+   * @returns The new record; `other` if an earlier write of this holder has landed instead; `undefined` if the write of another has.
    */
   async #write(
     holding: Holding,
@@ -143,7 +143,7 @@ export class LeaseProtocol {
       return { node, version: written.version, record }
     }
     const found = written.found && readLease(written.found, this.#group)
-    // By the attempt, which a clone of this machine does not have; the token it has, too.
+    // Compares the attempt and not the token: a clone of this machine has the same token, but never the same attempt.
     if (found === undefined || !this.#unknown.has(found.attempt)) return undefined
     return { other: { node, version: (written.found as StoreEntry).version, record: found } }
   }
@@ -152,7 +152,7 @@ export class LeaseProtocol {
     return this.#calls.write(key, value, expected, this.#clock.monotonicMs() + this.#rules.writeMs, signal)
   }
 
-  /** Takes a free node, unless another is faster. */
+  /** Takes a free node, unless another process is faster. */
   async #take(
     { node, entry, record }: Candidate,
     token: string,
@@ -161,7 +161,7 @@ export class LeaseProtocol {
     signal: AbortSignal | undefined,
   ): Promise<Holding | Exhausted> {
     const { owner, windowMs } = this.#rules
-    // Above all that was granted; above all that may have been forgotten; and where nothing is known, now.
+    // Above every ceiling that was granted, and above every ceiling that may have been forgotten. A new node begins now.
     const floor = Math.max(
       record?.ceiling ?? this.#group.tickAt(nowMs),
       proof === undefined ? 0 : this.#group.tickAt(this.#life.provenMs(proof.sinceMs)),

@@ -3,46 +3,46 @@ import { parseRecord, type RecordRules, recordFormat } from '../stores/record.js
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
 
-/** The last millisecond that a Date can hold (ECMAScript 21.4.1.1); every layout ends before. */
+/** The last millisecond that a Date can hold (ECMAScript 21.4.1.1). Every layout ends before. */
 const maxDateMs = 8.64e15
 
-/** What a store holds for one node: whose it is, and from which tick to which. */
+/** The record of one node: its owner, and the ticks that the owner may use. */
 export interface LeaseRecord {
-  /** For people: who holds it, such as `host/1234`. */
+  /** The holder for people, such as `host/1234`. */
   readonly owner: string
-  /** Random, one for each lease. */
+  /** A random text for each lease. */
   readonly token: string
-  /** Random, one for each write, by which a write is told from the same one of a cloned machine. */
+  /** A random text for each write. It tells a write from the write of a cloned machine. */
   readonly attempt: string
   /** No id of the holder has an earlier tick. */
   readonly floor: number
-  /** No id of the holder, or of any before it, has this tick or a later one. Never falls below the floor. */
+  /** No id of this holder, or of an earlier holder, has this tick or a later tick. Never below the floor. */
   readonly ceiling: number
   /** The holder has given the node back. */
   readonly isReleased: boolean
-  /** How far ahead the holder sets the ceiling. */
+  /** The window of the holder, by which its ceiling is ahead of the store's clock. */
   readonly windowMs: number
 }
 
-/** What a store holds for a group: how its records are read, which life of the server was seen, and since when. */
+/** The record of a group: how to read its nodes' records, and which life of the server was seen since when. */
 export interface GroupRecord {
   /** How many nodes its layout has. */
   readonly nodes: number
   readonly epochMs: number
   readonly tickMs: number
-  /** Empty where the store is durable: it has one life. */
+  /** Empty if the store is durable, and has only one life. */
   readonly incarnation: string
-  /** The store's time when it was seen first, in milliseconds since 1970; 0 until that is said, and on a durable store. */
+  /** The store's time at which this life was first seen, in milliseconds since 1970; 0 until it is known, and on a durable store. */
   readonly sinceMs: number
   readonly attempt: string
 }
 
-/** A record as text. `ids` says which ids it is for. */
+/** Writes a record as text. @param ids - The ids that the record is for. */
 export function writeRecord(ids: string, record: LeaseRecord | GroupRecord): string {
   return JSON.stringify({ format: recordFormat, ids, ...record })
 }
 
-/** The record of a node as text, with the time of its ceiling for people. */
+/** Writes the record of a node as text, with the time of its ceiling for people. */
 export function writeLease(group: Group, record: LeaseRecord): string {
   const noted = { ...record, until: new Date(group.timeOf(record.ceiling)).toISOString() }
   return writeRecord(group.ids, noted)
@@ -86,20 +86,20 @@ function parse<T>(entry: StoreEntry, ids: string, damaged: typeof damagedLease, 
       if (found.ids === ids) return
       throw new GraupelError(
         'ERR_STATE_MISMATCH',
-        `the record ${entry.key} is for the ids ${show(found.ids)}, and this lease for ${show(ids)}; use another prefix or table`,
+        `the record ${entry.key} is for the ids ${show(found.ids)}, and this lease is for ${show(ids)}; use another prefix or table`,
       )
     },
   })
 }
 
-/** The error of a record that does not say what was issued on its node. */
+/** Makes the error of a record that does not say which ids of its node were issued. */
 function damagedLease(key: string, reason: string, cause?: unknown): GraupelError {
-  const text = `the record ${key} is damaged: ${reason}; it is not written over, because it is not known what was issued: graupel lease forget GROUP NODE --damaged replaces it by one that is free an hour later`
+  const text = `the record ${key} is damaged: ${reason}; it is kept, because the ids that were issued are not known: graupel lease forget GROUP NODE --damaged frees the node after an hour`
   return new GraupelError('ERR_STATE_CORRUPT', text, { cause })
 }
 
-/** The error of a group's record, which says nothing of what was issued. */
+/** Makes the error of a group's record, which says nothing about ids that were issued. */
 export function damagedGroup(key: string, reason: string, cause?: unknown): GraupelError {
-  const text = `the record ${key} is damaged: ${reason}; find out what has written it, and remove it: the next process that acquires a lease writes another`
+  const text = `the record ${key} is damaged: ${reason}; remove it, and the next process that acquires a lease writes another`
   return new GraupelError('ERR_STATE_CORRUPT', text, { cause })
 }

@@ -1,29 +1,29 @@
 import type { StoreCalls } from '../stores/calls.js'
 import type { Group } from './group.js'
+import type { LeaseRules } from './options.js'
 import { type GroupRecord, readGroup, writeRecord } from './record.js'
-import type { LeaseClock, LeaseRules } from './rules.js'
-import type { StoreClock } from './store-clock.js'
+import type { LeaseClock, StoreClock } from './store-clock.js'
 
 /**
- * What a store that is not durable may forget: ceilings at most this far ahead of its clock. So after this time in one life of the
- * server, nothing that it has forgotten still holds.
+ * The longest window on a store that may forget. A ceiling that the store has forgotten is at most this far ahead of its clock, so after
+ * this time in one life of the server, no forgotten lease still holds.
  */
 export const maxForgottenMs = 10_000
 
-/** In place of the time since when a life has been seen, until the record is there. */
+/** The `sinceMs` of a record whose life has no time yet. */
 const notSaid = 0
 
-/** That a server which may forget has lived for long enough. */
+/** The proof that a server which may forget has lived for long enough. */
 export interface Proof {
   readonly incarnation: string
   readonly sinceMs: number
-  /** The version of the group's record that says so. */
+  /** The version of the group's record that has the proof. */
   readonly version: string
 }
 
 /**
- * Whether what a store says can be believed. A server that may forget is believed when its present life has lasted so long that
- * nothing forgotten holds any more; the group's record says since when it has been seen (docs/leases.md, "Stores that forget").
+ * Decides whether a server is trusted. A server that may forget is trusted after its present life has lasted so long that no forgotten
+ * lease holds. The group's record has the time at which this life was first seen (docs/leases.md, "Stores that forget").
  */
 export class ServerLife {
   readonly #calls: StoreCalls
@@ -41,12 +41,12 @@ export class ServerLife {
   }
 
   /**
-   * Writes the group's record where it is missing or of another life. Where the store may forget, waits until the present life has
-   * lasted for long enough.
+   * Writes the group's record if it is missing or has another life. If the store may forget, waits until the present life has lasted for
+   * long enough.
    *
-   * @returns `undefined` where the store is durable: there is nothing to prove.
+   * @returns The proof; `undefined` if the store is durable.
    * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STATE_MISMATCH`,
-   * `ERR_STATE_CORRUPT`; what the signal was aborted with.
+   * `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async prove(signal: AbortSignal | undefined): Promise<Proof | undefined> {
     const { durable } = this.#rules
@@ -54,7 +54,7 @@ export class ServerLife {
       const entry = await this.#calls.read(this.#group.key, signal)
       const seen = entry && readGroup(entry, this.#group.ids)
       if (seen !== undefined && durable) return undefined
-      // Before the time: the time of a server that has gone would be earlier than the life of the one that came.
+      // Read before the time. Otherwise the time could be that of an earlier server, from before the present life began.
       const incarnation = durable ? '' : await this.#calls.incarnation(signal)
       const nowMs = await this.#storeClock.checkedMs(signal)
       if (entry === undefined || seen?.incarnation !== incarnation) {
@@ -62,8 +62,8 @@ export class ServerLife {
         continue
       }
       if (seen.sinceMs === notSaid) {
-        // Over a record that was there before the time was read: said by the first write, the time could be from before the server
-        // was emptied, where that write is under way for long.
+        // This write replaces a record that existed before the time was read. If the first write had the time, and were under way for
+        // long, its time could be from before the server was emptied.
         await this.#write(incarnation, Math.ceil(nowMs), entry.version, signal)
         continue
       }
@@ -74,7 +74,7 @@ export class ServerLife {
     }
   }
 
-  /** Another process may have been faster. */
+  /** Writes the group's record, unless another process is faster. */
   async #write(
     incarnation: string,
     sinceMs: number,
@@ -87,12 +87,12 @@ export class ServerLife {
     await this.#calls.write(this.#group.key, writeRecord(this.#group.ids, record), expected, untilMs, signal)
   }
 
-  /** The store's time after which a life is believed that was first seen at `sinceMs`. */
+  /** The store's time after which a life that was first seen at `sinceMs` is trusted. */
   provenMs(sinceMs: number): number {
     return sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs
   }
 
-  /** Whether no failover has come between the proof and the write: the group's record first, and then the life. */
+  /** Whether no failover has come between the proof and a later write. Reads the group's record first, and then the life. */
   async isProven(proof: Proof | undefined, signal: AbortSignal | undefined): Promise<boolean> {
     if (proof === undefined) return true
     const entry = await this.#calls.read(this.#group.key, signal)

@@ -1,8 +1,17 @@
 import { GraupelError } from '../core/errors.js'
+import type { Clock } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
-import type { LeaseClock, LeaseRules } from './rules.js'
+import type { LeaseRules } from './options.js'
 
-/** The clock of a store, or the local one where it has none; and how far the local one may be from it. */
+/** The part of the platform that the protocol uses. A simulation injects its own, which runs in virtual time. */
+export interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'random'> {
+  /** A text that no other call returns. */
+  newToken(): string
+  /** Called before a wait until the server is trusted; `untilMs` is the store's time. */
+  onWait?(untilMs: number): void
+}
+
+/** The clock of a store; if the store has no clock, the local clock. Checks how far the two clocks are apart. */
 export class StoreClock {
   readonly #calls: StoreCalls
   readonly #rules: LeaseRules
@@ -14,12 +23,12 @@ export class StoreClock {
     this.#clock = clock
   }
 
-  /** Milliseconds since 1970. @throws as `StoreCalls.read` */
+  /** Reads the clock; milliseconds since 1970. @throws as `StoreCalls.read` */
   async nowMs(signal: AbortSignal | undefined): Promise<number> {
     return (await this.#calls.nowMs(signal)) ?? this.#clock.wallMs()
   }
 
-  /** The same, where the local clock agrees. @throws as `nowMs`; GraupelError `ERR_CLOCK_SKEW` */
+  /** Reads the clock, and checks that the local clock agrees. @throws as `nowMs`; GraupelError `ERR_CLOCK_SKEW` */
   async checkedMs(signal: AbortSignal | undefined): Promise<number> {
     const { maxClockSkewMs } = this.#rules
     const beforeMs = this.#clock.monotonicMs()
@@ -31,7 +40,8 @@ export class StoreClock {
     if (aheadMs >= -maxClockSkewMs && aheadMs <= maxClockSkewMs + callMs) return nowMs
     throw new GraupelError(
       'ERR_CLOCK_SKEW',
-      `the clock of this host shows ${new Date(wallMs).toISOString()}, and that of the store '${this.#calls.store.name}' ${new Date(nowMs).toISOString()}; they may differ by maxClockSkewMs (${maxClockSkewMs}): set the one that is wrong`,
+      `the clock of this host shows ${new Date(wallMs).toISOString()}, and the clock of the store '${this.#calls.store.name}' ${new Date(nowMs).toISOString()}; they may differ by maxClockSkewMs (${maxClockSkewMs}): set the clock that is wrong`,
+      { option: 'maxClockSkewMs' },
     )
   }
 }

@@ -1,10 +1,12 @@
+import { inspect } from 'node:util'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
+import { memoryStore } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
-import { caught, engines } from '../support/engines.js'
+import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
-import { layout, leaseWith, steal, typesOf } from './leases.js'
+import { eventsOf, layout, leaseWith, steal, typesOf } from './leases.js'
 
 describe.each(engines)('a lease with the %s engine', (engine) => {
   it('makes ids of its node, below its ceiling', async () => {
@@ -110,6 +112,57 @@ describe.each(engines)('a lease with the %s engine', (engine) => {
     expect(error).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
     expect(error.message).toMatch(/renewal is \d+ ms late: the event loop/)
     expect(await ids.nextAsync()).toBeGreaterThan(0n)
+    await lease.release()
+  })
+})
+
+describe('a lease', () => {
+  it('shows layout, node, state and the time until which it holds', async () => {
+    const { lease, outage } = await leaseWith({ windowMs: 300, node: 1 })
+    const shown = () => {
+      const { layout, node, state, until } = JSON.parse(JSON.stringify(lease))
+      expect(until).toBe(new Date(lease.stats().ceilingMs).toISOString())
+      return `${layout} ${node} ${state}`
+    }
+    expect(shown()).toBe('pair 1 held')
+    expect(inspect(lease, { breakLength: Infinity })).toMatch(
+      /^Lease \{ layout: 'pair', node: 1, state: 'held', until: \d{4}-[-\d]+T[:.\d]+Z \}$/,
+    )
+    outage.error = new Error('connection refused')
+    await until(() => Date.now() > lease.stats().ceilingMs + 5)
+    expect(shown()).toBe('pair 1 expired')
+    delete outage.error
+    await lease.release()
+    expect(shown()).toBe('pair 1 released')
+  })
+
+  it('publishes no node before it has a node', async () => {
+    const namespace = freshNamespace()
+    const store = { ...memoryStore(), durable: false, incarnation: async () => 'a', nowMs: async () => Date.now() }
+    const cancel = new AbortController()
+    const acquired = acquireLease({ store, layout, namespace, signal: cancel.signal })
+    await until(() => typesOf(namespace).length > 0)
+    cancel.abort(new Error('enough'))
+    await expect(acquired).rejects.toThrow('enough')
+    const event = { type: 'waiting', store: 'memory', layout: 'pair', namespace, untilMs: expect.any(Number) }
+    expect(eventsOf(namespace)).toEqual([event])
+  })
+
+  it('publishes that a renewal was late', async () => {
+    const windowMs = 1500
+    const inner = memoryStore()
+    let answersAtMs = 0
+    const nowMs = async () => {
+      await new Promise((resolve) => setTimeout(resolve, answersAtMs - Date.now()))
+      return Date.now()
+    }
+    const { lease, namespace } = await leaseWith({ store: { ...inner, nowMs }, windowMs })
+    answersAtMs = lease.stats().renewedMs + windowMs * 0.7
+    await until(() => lease.stats().renewals > 0)
+    expect(eventsOf(namespace).map(({ type, node }) => [type, node])).toEqual([
+      ['acquired', lease.node],
+      ['late', lease.node],
+    ])
     await lease.release()
   })
 })

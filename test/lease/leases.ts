@@ -20,8 +20,8 @@ const events: LeaseEvent[] = []
 const listen = (event: unknown) => void events.push(event as LeaseEvent)
 subscribe('graupel:lease', listen)
 /** The events of a namespace, in order. */
-export const typesOf = (namespace: string) =>
-  events.filter((event) => event.namespace === namespace).map(({ type }) => type)
+export const eventsOf = (namespace: string) => events.filter((event) => event.namespace === namespace)
+export const typesOf = (namespace: string) => eventsOf(namespace).map(({ type }) => type)
 
 /** A lease on a store whose calls fail while `outage.error` is set. */
 export async function leaseWith(options: Partial<LeaseOptions<typeof layout.fields>> = {}) {
@@ -39,7 +39,7 @@ export async function leaseWith(options: Partial<LeaseOptions<typeof layout.fiel
     read: guarded(inner.read),
     list: guarded(inner.list),
     write: guarded(inner.write),
-    nowMs: guarded(async () => Date.now()),
+    nowMs: guarded(inner.nowMs ?? (async () => Date.now())),
   }
   const lease = await acquireLease({ layout, namespace, windowMs: 3000, ...options, store })
   return { lease, store, inner, namespace, outage }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { GraupelError } from '../../core/errors.js'
+import { maxWindowMs } from '../../lease/options.js'
 import { type LeaseRecord, writeLease } from '../../lease/record.js'
-import { maxWindowMs } from '../../lease/rules.js'
 import type { StoreCalls } from '../../stores/calls.js'
 import { UsageError } from '../arguments.js'
 import { stateOf } from './list.js'

@@ -1,5 +1,5 @@
 import { Group } from '../../../src/lease/group.js'
-import type { NodeChoice } from '../../../src/lease/nodes.js'
+import type { NodeSet } from '../../../src/lease/nodes.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
@@ -61,7 +61,7 @@ export class World {
     })
     this.server = new Server(this.random, this.shape, () => this.trueMs())
     const { nodes, tickMs, beginsWell } = this.shape
-    const choice: NodeChoice = { count: nodes, at: (index) => index, has: (node) => node < nodes }
+    const choice: NodeSet = { count: nodes, at: (index) => index, has: (node) => node < nodes }
     this.group = new Group('simulated', 'simulated ids', { epochMs, tickMs, maxTick: 2 ** 41 - 1, nodes }, choice)
     this.isCalm = beginsWell
   }

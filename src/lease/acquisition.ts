@@ -1,0 +1,109 @@
+import { platform } from '#platform'
+import { GraupelError } from '../core/errors.js'
+import { StoreCalls } from '../stores/calls.js'
+import { tokenAt } from '../stores/token.js'
+import { Group } from './group.js'
+import type { Exhausted } from './node-search.js'
+import type { ResolvedLeaseOptions } from './options.js'
+import { type Holding, LeaseProtocol } from './protocol.js'
+import type { Publication } from './publication.js'
+
+/** The longest pause before the next look for a free node. Each pause is drawn from the upper half. */
+const maxPauseMs = 1000
+
+/** Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's floor has passed. */
+export class Acquisition {
+  /** Whether its timers keep the process alive. */
+  isAwaited = true
+  readonly protocol: LeaseProtocol
+  readonly #options: ResolvedLeaseOptions
+  readonly #publication: Publication
+  readonly #group: Group
+  readonly #calls: StoreCalls
+  #token = newToken()
+  /** The monotonic time since when no node is free. */
+  #exhaustedSinceMs: number | undefined
+
+  constructor(options: ResolvedLeaseOptions, publication: Publication) {
+    const { store, layout, namespace, nodes, callTimeoutMs } = options
+    const { monotonicMs, wallMs, random, later, background } = platform
+    this.#options = options
+    this.#publication = publication
+    this.#group = Group.of(layout, namespace, nodes)
+    const clock = {
+      wallMs,
+      monotonicMs,
+      random,
+      later: (callback: () => void, ms: number) => (this.isAwaited ? later : background)(callback, ms),
+      newToken,
+      onWait: (untilMs: number) => this.#reportServer(untilMs),
+    }
+    this.#calls = new StoreCalls(store, clock, callTimeoutMs)
+    const rules = { ...options, durable: store.durable, writeMs: 2 * callTimeoutMs }
+    this.protocol = new LeaseProtocol(this.#calls, this.#group, rules, clock)
+  }
+
+  /**
+   * Acquires a node. A node that this lease has had is free to it, until `forget` is called.
+   *
+   * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}
+   */
+  async acquire(signal: AbortSignal | undefined): Promise<Holding> {
+    for (;;) {
+      const got = await this.protocol.acquire(this.#token, signal)
+      if ('held' in got) {
+        await this.#waitForNode(got, signal)
+        continue
+      }
+      this.#exhaustedSinceMs = undefined
+      await this.#waitForFloor(got, signal)
+      return got
+    }
+  }
+
+  /** Gives up the claim to the node that the lease had, because another process has it. */
+  forget(): void {
+    this.#token = newToken()
+  }
+
+  /** Tells users why the acquisition takes some seconds. */
+  #reportServer(untilMs: number): void {
+    this.#publication.publish('waiting', { untilMs })
+    if (this.#publication.hasNode) this.#publication.change({ failure: 'server is young', failureDetail: untilMs })
+  }
+
+  async #waitForNode({ held, owners, freeAtMs }: Exhausted, signal: AbortSignal | undefined): Promise<void> {
+    const { acquireTimeoutMs } = this.#options
+    const nowMs = platform.monotonicMs()
+    this.#exhaustedSinceMs ??= nowMs
+    const leftMs = this.#exhaustedSinceMs + acquireTimeoutMs - nowMs
+    if (this.#publication.hasNode) this.#publication.change({ failure: 'nodes are held', failureDetail: held })
+    if (leftMs > 0) return this.#calls.pause(Math.min(maxPauseMs, 2 * leftMs), signal)
+    const free = freeAtMs === undefined ? 'unknown' : new Date(freeAtMs).toISOString()
+    throw new GraupelError(
+      'ERR_NODES_EXHAUSTED',
+      `every node that this lease may have is held: ${held} of ${this.#group.ids}, by ${owners.join(', ')}; the first may be free at ${free}; stop processes, or raise acquireTimeoutMs (${acquireTimeoutMs})`,
+      { option: 'acquireTimeoutMs' },
+    )
+  }
+
+  /** Waits until the first id that may be made has the present time. */
+  async #waitForFloor(holding: Holding, signal: AbortSignal | undefined): Promise<void> {
+    const untilMs = this.#group.timeOf(holding.record.floor)
+    // Waits once. If the clock steps back meanwhile, the policy of the generators decides what happens.
+    const leftMs = untilMs - platform.wallMs()
+    try {
+      signal?.throwIfAborted()
+      if (leftMs <= 0) return
+      this.#publication.publish('waiting', { untilMs })
+      await this.#calls.wait(leftMs, signal)
+    } catch (error) {
+      await this.protocol.release(holding, holding.record.floor).catch(() => {})
+      throw error
+    }
+  }
+}
+
+function newToken(): string {
+  return tokenAt(platform.monotonicMs())
+}

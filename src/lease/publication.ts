@@ -1,0 +1,82 @@
+import { platform } from '#platform'
+import { type LeaseEvent, publish } from '../core/events.js'
+import { engineInfo } from '../engine/choose.js'
+import { type LeaseHandle, makeHandle } from '../engine/source/handle.js'
+import { firstView, type LeaseStats, type LeaseView, SharedLease, statsOf } from '../engine/source/lease-view.js'
+import { sealNode } from '../engine/source/leased-node.js'
+import type { Field } from '../layout/index.js'
+import { tokenAt } from '../stores/token.js'
+import type { ResolvedLeaseOptions } from './options.js'
+
+/** Publishes the state of a lease: to the threads of the process by shared memory, and to the program by events. */
+export class Publication<F extends readonly Field[] = readonly Field[]> {
+  readonly handle: LeaseHandle<F>
+  readonly #options: ResolvedLeaseOptions<F>
+  readonly #shared = SharedLease.make()
+  readonly #announced = new Set<LeaseEvent['type']>()
+  #view: LeaseView = firstView
+
+  constructor(options: ResolvedLeaseOptions<F>) {
+    const { store, layout, namespace, windowMs } = options
+    const token = tokenAt(platform.monotonicMs())
+    const { memory } = this.#shared
+    this.#options = options
+    this.handle = makeHandle(layout, {
+      namespace,
+      token,
+      store: store.name,
+      engine: engineInfo().kind,
+      windowMs,
+      memory,
+    })
+  }
+
+  get view(): LeaseView {
+    return this.#view
+  }
+
+  /** Whether the lease has had a node. */
+  get hasNode(): boolean {
+    return this.#view.generation > 0
+  }
+
+  stats(): LeaseStats {
+    return statsOf(this.#view, this.#options.layout)
+  }
+
+  change(changes: Partial<LeaseView>): void {
+    this.#view = { ...this.#view, ...changes }
+    this.#shared.write(this.#view)
+  }
+
+  /** Changes the view after the store has acknowledged a ceiling. */
+  acknowledge(changes: Partial<LeaseView>): void {
+    this.#announced.clear()
+    this.change({ renewedMs: platform.wallMs(), failure: 'none', failureDetail: 0, ...changes })
+  }
+
+  /** Lets no thread make another id on the present node. @returns as {@link sealNode} */
+  seal(): number {
+    return sealNode({ handle: this.handle, layout: this.#options.layout, shared: this.#shared }, this.#view)
+  }
+
+  publish(type: LeaseEvent['type'], more: Pick<LeaseEvent, 'untilMs' | 'error'> = {}): void {
+    const { store, layout, namespace } = this.#options
+    const { node, ceilingMs } = this.stats()
+    publish('lease', {
+      type,
+      store: store.name,
+      layout: layout.name,
+      namespace,
+      ...(this.hasNode && { node, ceilingMs }),
+      ...more,
+    })
+  }
+
+  /** Publishes an event, unless it was published since the store last acknowledged a ceiling. */
+  announce(type: LeaseEvent['type'], more?: Pick<LeaseEvent, 'error'>): void {
+    if (this.#announced.has(type)) return
+    this.#announced.add(type)
+    this.publish(type, more)
+  }
+}
