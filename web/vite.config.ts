@@ -7,8 +7,8 @@ import graupel from '../package.json' with { type: 'json' }
 const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
 /**
- * Browsers load neither modules nor what is marked `crossorigin` from `file:`. So the page is one classic script, and its tags
- * are as plain as a page by hand has them.
+ * Turns the tags into plain ones, because browsers load neither modules nor files marked `crossorigin` from `file:`. The page is one classic
+ * script.
  */
 const plainTags: Plugin = {
   name: 'plain-tags',
@@ -23,7 +23,7 @@ const plainTags: Plugin = {
   },
 }
 
-/** The modules of the native engine, which no page calls, because `loadNative` of its platform refuses: what is imported of them. */
+/** Replacements for modules of the native engine. No page calls them, because `loadNative` of its platform refuses. */
 const native = new Map([
   [source('engine/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
   [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
@@ -36,10 +36,10 @@ const withoutNative: Plugin = {
   load: (id) => native.get(id),
 }
 
-/** Bytes of all files together, compressed. */
+/** The most bytes of all files together, compressed. */
 const maxBytes = 60_000
 
-/** Refuses a page that has become large, and drops what only indents its templates. */
+/** Drops the indentation of templates, and fails if the page is too large. */
 const small: Plugin = {
   name: 'small',
   apply: 'build',
@@ -58,7 +58,7 @@ const small: Plugin = {
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** The service shows the page, too, and its package has it. */
+/** Copies the page into the service, whose package contains it. */
 const inService: Plugin = {
   name: 'in-service',
   apply: 'build',
@@ -70,15 +70,15 @@ export default defineConfig({
   base: './',
   plugins: [withoutNative, plainTags, small, inService],
   resolve: {
-    // The sources, so that what the package and `src/inspect` have in common is in the page once.
+    // The sources, so modules that the package and `src/inspect` share are in the page once.
     alias: { graupel: source('index.ts'), '#platform': source('platform/browser.ts') },
   },
   define: { packageVersion: JSON.stringify(graupel.version) },
   build: {
-    // Browsers that know light-dark().
+    // Browsers with light-dark().
     target: ['chrome123', 'firefox120', 'safari17.5'],
     modulePreload: false,
-    // One file, and not a script that adds styles: the page's policy forbids that.
+    // One file, because the page's policy forbids scripts that add styles.
     cssCodeSplit: false,
     assetsInlineLimit: 0,
     rolldownOptions: {

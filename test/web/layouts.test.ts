@@ -5,8 +5,7 @@ import { codeOf, designOf } from '../../web/src/layouts/design.ts'
 import { factsOf, neighboursOf } from '../../web/src/layouts/facts.ts'
 import { firstMsAbove, orderOf } from '../../web/src/layouts/order.ts'
 import { fieldsFromText, fieldsToText, layoutFromText, layoutToText } from '../../web/src/layouts/spec-text.ts'
-import { isLeftOut, linkOf, readLink } from '../../web/src/link.ts'
-import { defaults, defaultValues } from '../../web/src/state.ts'
+import { defaults, defaultValues, isLeftOut, linkOf, readLink } from '../../web/src/state.ts'
 import { readNumber, readTime } from '../../web/src/text/time.ts'
 
 const nowMs = Date.UTC(2026, 10, 22)

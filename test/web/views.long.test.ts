@@ -70,7 +70,7 @@ describeWith([missingChromium], 'the page', () => {
     expect(names).toContain('twitter')
     expect(names).not.toContain('mastodon')
     await page.goto(`${site.url}#generate?layout=mastodon&time=2024-01-01`)
-    await page.getByText('mastodon is for reading ids').waitFor()
+    await page.getByText('The page can only decode ids of mastodon').waitFor()
     expectNoFaults()
   })
 

@@ -1,24 +1,34 @@
 import { Batch } from './ids/batch.ts'
-import { isLeftOut, linkOf, readLink } from './link.ts'
 import { applyPreferences, keepPreferences, type Preferences, readPreferences } from './preferences.ts'
 import { Job } from './slices.ts'
-import { type AllValues, defaultValues, type IdsField, isView, type Values, type View, views } from './state.ts'
+import {
+  type AllValues,
+  defaultValues,
+  type IdsField,
+  isLeftOut,
+  isView,
+  linkOf,
+  readLink,
+  type Values,
+  type View,
+  views,
+} from './state.ts'
 import { Format } from './text/format.ts'
 import { type Language, localeOf, type MessageKey, type MessageValues, messageIn } from './text/language.ts'
 
-/** Browsers refuse when the address is changed more often than a few times a second. */
+/** Time between two changes of the address. Browsers refuse more than a few changes a second. */
 const addressMs = 400
 
-/** Long enough to read a sentence. */
+/** Time that an announcement is shown, in which a sentence can be read. */
 const announcementMs = 6000
 
-/** What the views show and change: all that was typed, the view, the language. */
+/** The state that the views show and change: the typed values, the view, the language. */
 export class App {
   view: View = 'parse'
   readonly values: AllValues = defaultValues()
-  /** Pastes and files that are too large for a text field. They are in no link. */
+  /** Pastes and files that are too large for a text field. No link has them. */
   readonly attached = new Map<IdsField, string>()
-  /** What just happened, in words, for a few seconds. */
+  /** The sentence about the last action, for a few seconds. */
   announcement = ''
   /** The ids that the view Generate made last. */
   readonly batch = new Batch(() => this.draw())
@@ -34,7 +44,7 @@ export class App {
     this.#render = render
   }
 
-  /** Shows what the address says, and follows it from now on. */
+  /** Shows the view of the address, and follows later changes of the address. */
   start(): void {
     applyPreferences(this.#preferences)
     this.#restore()
@@ -42,7 +52,7 @@ export class App {
     addEventListener('popstate', () => this.#follow())
     addEventListener('pagehide', () => this.#writeAddress())
     addEventListener('beforeunload', (event) => {
-      // What stands in no link would be lost.
+      // Values that no link has would be lost.
       if (views.some((view) => isLeftOut(this.link(view)))) event.preventDefault()
     })
   }
@@ -70,7 +80,7 @@ export class App {
   readonly t = (key: MessageKey, values: MessageValues = {}): string =>
     messageIn(this.language, key, values, (number) => this.#format.number(number))
 
-  /** Changes what was typed in a view. */
+  /** Changes values of a view. */
   set<V extends View>(view: V, changed: Partial<Values<V>>): void {
     Object.assign(this.values[view], changed)
     this.draw()
@@ -83,7 +93,7 @@ export class App {
     this.draw()
   }
 
-  /** Work that takes long, by its name: of each name, the newest alone goes on. */
+  /** Returns the job of a name, for work that takes long. New work of a job ends its former work. */
   job<Result>(name: string): Job<Result> {
     let job = this.#jobs.get(name)
     if (job === undefined) {
@@ -93,7 +103,7 @@ export class App {
     return job as Job<Result>
   }
 
-  /** Another view: a new entry in the history. */
+  /** Shows another view, as a new entry of the history. */
   show(view: View): void {
     this.#writeAddress()
     this.view = view
@@ -118,7 +128,7 @@ export class App {
     }, announcementMs)
   }
 
-  /** Draws soon, once for all changes until then. */
+  /** Draws soon, once for all changes before that. */
   draw(): void {
     if (this.#isDrawing) return
     this.#isDrawing = true
@@ -128,7 +138,7 @@ export class App {
     })
   }
 
-  /** The view and its values, as the address says. */
+  /** Reads the view and its values from the address. */
   #follow(): void {
     const link = readLink(location.hash, (view) => this.values[view])
     if (link !== undefined) {
@@ -146,7 +156,7 @@ export class App {
   #writeAddress(): void {
     clearTimeout(this.#addressTimer)
     this.#addressTimer = undefined
-    // For when the page is loaded again: the other views, and what is too long for the address.
+    // A reload restores the other views, and texts that are too long for the address.
     history.replaceState(this.values, '', this.link(this.view))
   }
 

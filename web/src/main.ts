@@ -4,7 +4,7 @@ import { pageOf } from './page.ts'
 import { onRoomChange } from './parts/bits.ts'
 
 const root = document.getElementById('page') as HTMLElement
-// What stands there until the script runs.
+// Removes the content for readers without JavaScript.
 root.replaceChildren()
 const app = new App((app) => render(pageOf(app), root))
 onRoomChange(() => app.draw())

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit-html'
 import type { App } from './app.ts'
-import { copyButton } from './parts/copy.ts'
+import { copyButton } from './parts/actions.ts'
 import { type Theme, themes } from './preferences.ts'
 import { type View, views } from './state.ts'
 import { type Language, languageNames } from './text/language.ts'
@@ -20,7 +20,7 @@ const viewNames = { parse: 'parse', generate: 'generate', design: 'design', comp
 const themeNames = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' } as const
 const leads = { parse: 'parseLead', generate: 'generateLead', design: 'designLead', compare: 'compareLead' } as const
 
-/** The whole page. */
+/** Draws the whole page. */
 export function pageOf(app: App): TemplateResult {
   const { t, view } = app
   document.title = `${t(viewNames[view])} · graupel`
@@ -50,7 +50,7 @@ export function pageOf(app: App): TemplateResult {
 
 function viewLink(app: App, view: View): TemplateResult {
   const show = (event: MouseEvent) => {
-    // Another tab or window is opened as for any link.
+    // The browser opens the link in another tab or window.
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
     app.show(view)
@@ -77,7 +77,7 @@ function themeField(app: App): TemplateResult {
   return html`<select id="theme" aria-label=${app.t('theme')} @change=${change}>${options}</select>`
 }
 
-/** The hash belongs to the state, so the link to the content moves the focus by itself. */
+/** Moves the focus to the content. The link cannot do that by its hash, because the hash is the state of the page. */
 function skip(event: Event): void {
   event.preventDefault()
   document.getElementById('content')?.focus()

@@ -3,7 +3,7 @@ import { isLanguage, type Language, languageFor } from './text/language.ts'
 export const themes = ['auto', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-/** Language and colours, kept where the browser allows it. */
+/** Language and colours. The browser keeps them if it allows storage. */
 export interface Preferences {
   language: Language
   theme: Theme
@@ -21,11 +21,11 @@ export function keepPreferences(preferences: Preferences): void {
   try {
     localStorage.setItem(key, JSON.stringify(preferences))
   } catch {
-    // The browser allows no storage: the choice holds until the page is closed.
+    // Without storage, the choice holds until the page is closed.
   }
 }
 
-/** Puts them on the document: screen readers need the language, the style sheet the theme. */
+/** Sets the language, which screen readers need, and the theme, which the style sheet needs, on the document. */
 export function applyPreferences({ language, theme }: Preferences): void {
   const { documentElement } = document
   documentElement.lang = language === 'zh' ? 'zh-Hans' : language
@@ -38,7 +38,7 @@ function stored(): Partial<Record<keyof Preferences, string>> {
     const value: unknown = JSON.parse(localStorage.getItem(key) ?? '{}')
     return typeof value === 'object' && value !== null ? value : {}
   } catch {
-    // No storage, or something else wrote there.
+    // There is no storage, or another program wrote this key.
     return {}
   }
 }

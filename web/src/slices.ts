@@ -1,7 +1,7 @@
-/** Short enough for the page to answer while work is done: a picture of a display that shows 60 a second takes 16 ms. */
+/** Short enough for the page to stay responsive: a frame of a display with 60 Hz takes 16 ms. */
 const sliceMs = 10
 
-/** Lets the page draw and answer, without the delay of timers. */
+/** Lets the page draw and handle events, without the delay of timers. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()
@@ -14,7 +14,7 @@ function turn(): Promise<void> {
 }
 
 /**
- * Does work that may take long, and lets the page go on between its slices. The first slice is done at once.
+ * Runs long work in slices, between which the page can draw. The first slice runs at once.
  *
  * @param work - Yields often, each time with the part that is done, from 0 to 1.
  * @param onSlice - Called after each slice but the last.
@@ -36,12 +36,12 @@ export async function inSlices<Result>(
   }
 }
 
-/** Work of which the newest alone counts: a new one ends the one before. */
+/** Work of which only the latest counts: new work ends the former work. */
 export class Job<Result> {
-  /** The part that is done, from 0 to 1; undefined while nothing is under way. */
+  /** The part that is done, from 0 to 1; `undefined` while no work runs. */
   progress: number | undefined
   result: Result | undefined
-  /** Whether the user ended it. */
+  /** Whether the user cancelled it. */
   isCancelled = false
   #key: readonly unknown[] = []
   #abort = new AbortController()
@@ -51,7 +51,7 @@ export class Job<Result> {
     this.#onChange = onChange
   }
 
-  /** Begins, unless the same was begun last. @param key - All that the result depends on. */
+  /** Starts the work, unless the last work had the same key. @param key - All values that the result depends on. */
   begin(key: readonly unknown[], work: () => Generator<number, Result>): void {
     if (key.length === this.#key.length && key.every((part, i) => part === this.#key[i])) return
     this.#key = key

@@ -6,18 +6,18 @@ interface BatchOptions {
   readonly layout: Layout
   readonly node: NodeOf<readonly Field[]>
   readonly count: number
-  /** A time for the ids; undefined: now. */
+  /** The time of the ids; `undefined` stands for now. */
   readonly timeMs: number | undefined
 }
 
-/** The ids that were asked for last. */
+/** The ids that were requested last. */
 export class Batch {
-  /** The part that is made, from 0 to 1; undefined while nothing is under way. */
+  /** The part that is done, from 0 to 1; `undefined` while no ids are being made. */
   progress: number | undefined
   isCancelled = false
   ids: BigUint64Array | undefined
   layout: Layout | undefined
-  /** What the library says where no ids can be made. */
+  /** The library's message if no ids can be made. */
   failure: string | undefined
   #abort = new AbortController()
   readonly #onChange: () => void
@@ -26,7 +26,7 @@ export class Batch {
     this.#onChange = onChange
   }
 
-  /** Makes ids, and gives up those that are being made. */
+  /** Makes ids. It ends a batch that is still being made. */
   async make({ layout, node, count, timeMs }: BatchOptions): Promise<void> {
     this.#abort.abort()
     this.#abort = new AbortController()

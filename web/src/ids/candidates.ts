@@ -1,24 +1,24 @@
 import { isId, type Layout } from 'graupel'
 import { onlyLikely, type Plausibility, plausibilities, plausibilityOf, read } from '../../../src/inspect/reading.ts'
 
-/** How one layout reads some ids. */
+/** The reading of some ids by one layout. */
 export interface Candidate {
   readonly layout: Layout
-  /** The worst of the readings that make sense; undefined where none does. */
+  /** The worst plausible reading; `undefined` if no reading is plausible. */
   readonly plausibility: Plausibility | undefined
-  /** Ids that make sense to it. */
+  /** Number of ids with a plausible reading. */
   readonly count: number
   readonly tooWide: number
   readonly future: number
 }
 
-/** The ids that layouts are tried on: all of a few, some of many. */
+/** Returns the ids that layouts are tried on: all ids, or a sample of many. */
 export function sampleOf(ids: BigUint64Array, most = 200): bigint[] {
   if (ids.length <= most) return [...ids]
   return Array.from({ length: most }, (_, i) => ids[Math.floor((i * (ids.length - 1)) / (most - 1))] as bigint)
 }
 
-/** How each layout reads the ids, the likeliest first: most ids that make sense, then the most plausible times. */
+/** Reads the ids by each layout. Layouts with the most plausible ids come first, then layouts with the most plausible times. */
 export function candidatesOf(ids: readonly bigint[], layouts: readonly Layout[], nowMs: number): Candidate[] {
   const score = ({ count, plausibility }: Candidate) =>
     plausibility === undefined
@@ -30,7 +30,7 @@ export function candidatesOf(ids: readonly bigint[], layouts: readonly Layout[],
     .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
 }
 
-/** The layout that alone is likely; undefined where several are, or none. @param candidates - The likeliest first. */
+/** Returns the only likely layout, or `undefined` if there are several or none. @param candidates - The likeliest first. */
 export function likelyOf(candidates: readonly Candidate[]): Layout | undefined {
   const most = candidates[0]?.count ?? 0
   const best = candidates.flatMap(({ layout, plausibility, count }) =>

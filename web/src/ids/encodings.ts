@@ -2,7 +2,7 @@ import { type Encoding, encodeId, encodings, layouts, parseId, type TextEncoding
 import { plausibilities, plausibilityOf, plausibleReadings } from '../../../src/inspect/reading.ts'
 import { shortened, Told } from './trouble.ts'
 
-/** Characters of an id in each encoding of a fixed width. */
+/** Number of characters of an id in each encoding of fixed width. */
 const widths = { hex: 16, base32: 13, base58: 11, base62: 11 } as const
 
 const alphabets = {
@@ -12,13 +12,13 @@ const alphabets = {
   base62: /[0-9A-Za-z]/,
 } as const
 
-/** Eight pairs of hex digits with something between them, or after PostgreSQL's `\x`. */
+/** Matches eight pairs of hex digits with separators, or after PostgreSQL's `\x`. */
 const bytePairs = /^\[?(?:\\x(?:[0-9a-f]{2}){8}|(?:(?:0x)?[0-9a-f]{2}[\s:,-]+){7}(?:0x)?[0-9a-f]{2})\]?$/i
 
-/** Eight numbers, as a Uint8Array is printed. */
+/** Matches eight numbers in the form in which a Uint8Array is printed. */
 const byteNumbers = /^\[?\s*(?:\d{1,3}\s*,\s*){7}\d{1,3}\s*\]?$/
 
-/** Whether a line is one id in bytes, and not several ids. */
+/** Tells one id in bytes from a line with several ids. */
 export function isBytes(line: string): boolean {
   return bytePairs.test(line) || byteNumbers.test(line)
 }
@@ -26,7 +26,7 @@ export function isBytes(line: string): boolean {
 /**
  * Reads an id.
  *
- * @throws Told with what is wrong, in the terms of the encoding
+ * @throws Told with the fault, in the terms of the encoding
  */
 export function readId(text: string, encoding: Encoding): bigint {
   if (encoding === 'decimal') return readDecimal(text)
@@ -38,7 +38,7 @@ function readDecimal(text: string): bigint {
   if (/^(0|[1-9]\d{0,18})$/.test(text)) return BigInt(text)
   const values = { text: shortened(text) }
   if (/^-\d{1,19}$/.test(text) && BigInt(text) >= -(2n ** 63n)) {
-    // How a signed column of 64 bits shows ids from 2^63 on.
+    // A signed column of 64 bits shows ids from 2^63 on as negative numbers.
     throw new Told('troubleNegative', { ...values, unsigned: BigInt.asUintN(64, BigInt(text)) })
   }
   if (/^\d+(\.\d+)?e\+?\d+$/i.test(text)) throw new Told('troubleRounded', values)
@@ -75,7 +75,7 @@ function readBytes(text: string): bigint {
   throw new Told('troubleBytes', { text: shortened(text) })
 }
 
-/** All encodings in which the text is an id. */
+/** Returns all encodings in which the text is an id. */
 function encodingsOf(text: string): Encoding[] {
   return encodings.filter((encoding) => {
     try {
@@ -88,8 +88,8 @@ function encodingsOf(text: string): Encoding[] {
 }
 
 /**
- * The encodings in which the text is an id, the likeliest first: decimal for what has no letter, because one id of 1 800 has
- * none in hex, and fewer in the others; then those in which a known layout reads the most plausible time.
+ * Returns the encodings in which the text is an id, the likeliest first. A text without letters is likely decimal: one hex id of 1 800 has
+ * no letter, and even fewer ids of the other encodings. The other encodings follow by the most plausible time that a known layout reads.
  */
 export function likelyEncodings(text: string, nowMs: number): Encoding[] {
   const rank = (encoding: Encoding) => {
@@ -103,7 +103,7 @@ export function likelyEncodings(text: string, nowMs: number): Encoding[] {
     .map(([encoding]) => encoding)
 }
 
-/** Reads a text in any encoding. @throws Told with the words for decimal where it looks like that, and else that it is no id */
+/** Reads an id in any encoding. @throws Told with the rule for decimal if the text looks decimal, or that it is no id */
 export function readAnyId(text: string, nowMs: number): { id: bigint; encoding: Encoding } {
   const [encoding] = likelyEncodings(text, nowMs)
   if (encoding !== undefined) return { id: readId(text, encoding), encoding }
@@ -111,7 +111,7 @@ export function readAnyId(text: string, nowMs: number): { id: bigint; encoding: 
   throw new Told('troubleNoId', { text: shortened(text), length: [...text].length })
 }
 
-/** An id as the page writes it; bytes as pairs of hex digits. */
+/** Writes an id. Bytes are pairs of hex digits. */
 export function writeId(id: bigint, encoding: Encoding): string {
   if (encoding === 'bytes') return encodeId(id, 'hex').replace(/..(?=.)/g, '$& ')
   return encodeId(id, encoding)

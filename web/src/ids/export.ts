@@ -6,7 +6,7 @@ export type FileKind = 'text' | 'csv' | 'json'
 /** Ids in one part of a file. */
 const partIds = 512
 
-/** Writes ids as the parts of a file, and yields how much is done. */
+/** Writes ids as the parts of a file, and yields its progress. */
 export function* exported(
   kind: FileKind,
   ids: BigUint64Array,
@@ -33,6 +33,17 @@ function lineOf(kind: FileKind, id: bigint, layout: Layout, encoding: Encoding):
   if (kind === 'text') return text
   const { timestamp, fields, sequence } = decode(id, layout)
   if (kind === 'csv') return [text, timestamp.toISOString(), ...Object.values(fields), sequence].join(',')
-  // Apart from the others: a node field may have the name of one.
+  // `fields` is an object of its own, because a node field may be called `id`.
   return JSON.stringify({ id: text, timestamp, fields, sequence })
+}
+
+/** Saves a file that consists of these parts. */
+export function download(name: string, type: string, parts: BlobPart[]): void {
+  const url = URL.createObjectURL(new Blob(parts, { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser reads the address after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -1,18 +1,18 @@
 import { composeId, createGenerator, decode, type Field, type Layout, type NodeOf } from 'graupel'
 
-/** Ids are made in so many at once, after which progress is told. */
+/** Number of ids that are made between two reports of progress. */
 const chunkIds = 4096
 
 /**
- * The ids of a typed time, and of the clock, that the page has made on one node of one layout. No id is made twice: a typed time
- * goes on in later ticks where its tick is used up, and what the clock would make again is left out.
+ * The ids that the page has made on one node of one layout, by typed times and by the clock. No id is made twice: if the tick of a typed
+ * time is used up, its ids go on in later ticks, and ids of the clock that exist already are left out.
  */
 class Node {
   readonly #layout: Layout
   readonly #node: number
-  /** Sequence numbers that are used up in the ticks of typed times. */
+  /** Number of used sequence numbers in each tick of a typed time. */
   readonly #used = new Map<number, number>()
-  /** Ticks of the clock, first and last, of each time that ids were made. */
+  /** First and last tick of each batch by the clock. */
   readonly #clockTicks: [first: number, last: number][] = []
 
   constructor(layout: Layout, node: number) {
@@ -20,7 +20,7 @@ class Node {
     this.#node = node
   }
 
-  /** Ids from a time on. @throws RangeError where the layout cannot hold the time, or its last tick is used up */
+  /** Makes ids from a time on. @throws RangeError if the layout cannot hold the time, or its last tick is used up */
   *from(ms: number, ids: BigUint64Array): Generator<number, void> {
     const { epochMs, tickMs, sequence } = this.#layout
     const perTick = 2 ** sequence.bits
@@ -37,7 +37,7 @@ class Node {
     }
   }
 
-  /** Ids by the clock. @throws as a generator of graupel */
+  /** Makes ids by the clock. @throws the errors of a generator */
   async byClock(ids: BigUint64Array, onProgress: (done: number) => void, signal: AbortSignal): Promise<void> {
     const { epochMs, tickMs, timestamp } = this.#layout
     const tickOf = (id: bigint) => Number((id >> BigInt(timestamp.shift)) & ((1n << BigInt(timestamp.bits)) - 1n))
@@ -67,9 +67,9 @@ class Node {
 
 const nodes = new Map<string, Node>()
 
-/** What this page has made on a node of a layout, under whatever name. @throws TypeError, RangeError `ERR_NODE_INVALID` */
+/** Returns the node of a layout, which is the same for equal layouts of different names. @throws TypeError, RangeError `ERR_NODE_INVALID` */
 export function nodeOf(layout: Layout, node: NodeOf<readonly Field[]>): Node {
-  // Checks the node, and says which bits it sets.
+  // Checks the node, and shows the bits that it sets.
   const bits = composeId({ timestampMs: layout.epochMs, node, sequence: 0 }, layout)
   const { epochMs, tickMs, timestamp, sequence } = layout
   const key = [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift, bits].join()

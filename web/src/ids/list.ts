@@ -2,24 +2,24 @@ import type { Encoding } from 'graupel'
 import { isBytes, likelyEncodings, readAnyId, readId } from './encodings.ts'
 import { Told, type Trouble } from './trouble.ts'
 
-/** Texts that are no ids, of which so many are told. */
+/** Number of faulty texts that are shown. */
 const shownTroubles = 8
 
-/** Texts that show in which encoding the others are. */
+/** Number of texts that are read to find the encoding of all. */
 const sampleTexts = 50
 
-/** Ids as they were pasted, and what was no id among them. */
+/** The ids of a paste, and the texts in it that are no ids. */
 export interface IdList {
   readonly ids: BigUint64Array
-  /** Of the ids; undefined where there are none. */
+  /** The encoding of the ids; `undefined` if there are no ids. */
   readonly encoding: Encoding | undefined
-  /** Other encodings in which all of a few texts can be read, too. */
+  /** Other encodings in which the first texts can be read. */
   readonly otherEncodings: readonly Encoding[]
   readonly troubles: readonly { readonly line: number; readonly trouble: Trouble }[]
   readonly troubleCount: number
 }
 
-/** Takes a paste apart: one id a line, or several with spaces, commas or semicolons between them, also in quotes and brackets. */
+/** Splits a paste: one id a line, or several with spaces, commas or semicolons between them, also in quotes and brackets. */
 function* textsOf(text: string): Generator<{ text: string; line: number; end: number }> {
   let line = 0
   for (let start = 0; start < text.length; ) {
@@ -40,7 +40,7 @@ function partsOf(line: string): string[] {
     .filter((part) => part !== '')
 }
 
-/** Reads all ids of a paste, and yields the part that is done. @param chosen - The encoding of all, or '' to find it out. */
+/** Reads all ids of a paste, and yields its progress. @param chosen - The encoding of all ids, or '' to find it out. */
 export function* readList(text: string, chosen: Encoding | '', nowMs: number): Generator<number, IdList> {
   const common = chosen === '' ? commonEncodings(text, nowMs) : [chosen]
   const encoding = common[0]
@@ -81,13 +81,13 @@ function readOne(text: string, chosen: Encoding | '', common: Encoding | undefin
     try {
       return { id: readId(text, common), encoding: common }
     } catch {
-      // In a mixed paste this one may be in another encoding.
+      // A mixed paste may have this id in another encoding.
     }
   }
   return readAnyId(text, nowMs)
 }
 
-/** The encodings in which each of the first texts that are ids can be read, the likeliest for the first of them in front. */
+/** Returns the encodings in which all of the first ids can be read. The likeliest for the first id comes first. */
 function commonEncodings(text: string, nowMs: number): Encoding[] {
   let common: Encoding[] | undefined
   let sampled = 0

@@ -3,23 +3,23 @@ import { IdSet } from '../../../src/inspect/id-set.ts'
 import { type EqualIds, equalIds, rangesOf } from '../../../src/inspect/overlap.ts'
 import { read } from '../../../src/inspect/reading.ts'
 
-/** Equal ids that are shown. */
+/** Number of equal ids that are shown. */
 const shownEqual = 5
 
-/** A time between two ids that stand one after the other; `at` is the place of the second, from 0. */
+/** The time between two neighbouring ids. `at` is the index of the second. */
 interface Gap {
   readonly ms: number
   readonly at: number
 }
 
-/** What several ids say together. */
+/** Facts about several ids together. */
 export interface Summary {
-  /** Ids that the layout can hold, in their order. */
+  /** The ids that the layout can hold, in their order. */
   readonly set: IdSet
   readonly tooWide: number
-  /** Ids that are smaller than the one before. */
+  /** Number of ids that are smaller than the id before. */
   readonly stepsBack: number
-  /** The place of the first of them, from 0. */
+  /** The index of the first step back. */
   readonly firstStepBack: number | undefined
   readonly shortest: Gap | undefined
   readonly longest: Gap | undefined
@@ -27,7 +27,7 @@ export interface Summary {
   readonly nodes: readonly (readonly [first: number, last: number])[]
 }
 
-/** Looks at all ids in a layout, and yields the part that is done. */
+/** Summarizes ids of a layout, and yields its progress. */
 export function* summarize(ids: BigUint64Array, layout: Layout): Generator<number, Summary> {
   const set = new IdSet('', layout)
   let tooWide = 0

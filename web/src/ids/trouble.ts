@@ -1,4 +1,4 @@
-/** What is wrong with something that was typed: a key of the messages, and what they show. */
+/** A fault of a typed text: the key of a message and its values. */
 export interface Trouble {
   readonly key: TroubleKey
   readonly values?: Readonly<Record<string, string | number | bigint>>
@@ -26,7 +26,7 @@ export type TroubleKey =
   | 'troubleFieldName'
   | 'troubleFieldTwice'
 
-/** Thrown where something typed cannot be read. */
+/** The error for a typed text that cannot be read. */
 export class Told extends Error {
   readonly trouble: Trouble
 
@@ -36,7 +36,7 @@ export class Told extends Error {
   }
 }
 
-/** A text as a message shows it. */
+/** Shortens a text for a message. */
 export function shortened(text: string): string {
   return text.length > 44 ? `${text.slice(0, 40)}…` : text
 }

@@ -3,17 +3,17 @@ import { Told, type Trouble } from '../ids/trouble.ts'
 import { readTime } from '../text/time.ts'
 import { layoutFromText, layoutToText } from './spec-text.ts'
 
-/** The layout of a view, or what is wrong with the text for it, or with the epoch. */
+/** The layout of a view, or the fault of its text or of its epoch. */
 export interface Choice {
   readonly layout: Layout | undefined
   readonly layoutTrouble: Trouble | undefined
   readonly epochTrouble: Trouble | undefined
 }
 
-/** The layouts of this visit by their texts: what is made of equal texts is the same object. */
+/** The layouts of this visit by their texts, so equal texts give the same object. */
 const known = new Map<string, Layout>()
 
-/** @param text - The name of a preset, or a layout as links have it. @param epoch - A time instead of its own epoch, or ''. */
+/** Returns the layout of a text: the name of a preset, or a layout from a link. @param epoch - A time that replaces its epoch, or ''. */
 export function choose(text: string, epoch: string): Choice {
   const chosen = trouble(() => layoutOf(text))
   const time = trouble(() => (epoch.trim() === '' ? undefined : readTime(epoch)))
@@ -21,12 +21,12 @@ export function choose(text: string, epoch: string): Choice {
   if (base === undefined || time.trouble !== undefined) {
     return { layout: undefined, layoutTrouble: chosen.trouble, epochTrouble: time.trouble }
   }
-  // From a late epoch, a layout can reach beyond what a date can be.
+  // A layout with a late epoch can reach beyond the last date.
   const moved = trouble(() => withEpoch(base, time.value))
   return { layout: moved.value, layoutTrouble: undefined, epochTrouble: moved.trouble }
 }
 
-/** As {@link choose}, for a layout that ids are made of. A link may have one that is for reading. */
+/** Returns the layout as {@link choose} does, unless the page can only decode it. A link may name such a layout. */
 export function chooseToMake(text: string, epoch: string): Choice {
   const choice = choose(text, epoch)
   if (choice.layout?.decodeOnly !== true) return choice
@@ -34,12 +34,12 @@ export function chooseToMake(text: string, epoch: string): Choice {
   return { layout: undefined, layoutTrouble, epochTrouble: undefined }
 }
 
-/** The text by which a layout is chosen: the name of a preset, or all of another layout. */
+/** Returns the text that chooses a layout: the name of a preset, or the whole layout. */
 export function choiceOf(layout: Layout): string {
   return layouts[layout.name as keyof typeof layouts] === layout ? layout.name : layoutToText(layout)
 }
 
-/** All presets, with another epoch where one is given. @throws Told */
+/** Returns all presets, with another epoch if one is given. @throws Told */
 export function presets(epoch: string): Layout[] {
   const epochMs = epoch.trim() === '' ? undefined : readTime(epoch)
   return Object.values(layouts).map((layout) => withEpoch(layout, epochMs))
@@ -65,7 +65,7 @@ function remembered(key: string, make: () => Layout): Layout {
   return layout
 }
 
-/** An encoding as a link has it: '' stands for one that is to be found out. */
+/** Checks an encoding from a link. '' means that the page finds the encoding out. */
 export function chooseEncoding(text: string) {
   return trouble(() => {
     if (text !== '') encodeId(0n, text as Encoding)
@@ -73,7 +73,7 @@ export function chooseEncoding(text: string) {
   })
 }
 
-/** What reading something gives, or what is wrong with it. */
+/** Returns the value that `read` returns, or the fault that it throws. */
 export function trouble<T>(read: () => T): { value: T | undefined; trouble: Trouble | undefined } {
   try {
     return { value: read(), trouble: undefined }

@@ -5,18 +5,18 @@ import { readNumber, readTime } from '../text/time.ts'
 import { trouble } from './choice.ts'
 import { fieldsFromText, type TypedField } from './spec-text.ts'
 
-/** A design as it was typed, and the layout where everything in it is right. */
+/** A design as it was typed, and its layout if the design has no fault. */
 export interface Design {
   readonly fields: readonly TypedField[]
   readonly layout: Layout | undefined
-  /** What is wrong, by the name of the value. */
+  /** The fault of the epoch. */
   readonly epochTrouble: Trouble | undefined
   readonly tickTrouble: Trouble | undefined
-  /** For each field, the first thing that is wrong with its name or its bits. */
+  /** The first fault of each field's name or bits. */
   readonly fieldTroubles: readonly (Trouble | undefined)[]
-  /** What is wrong with all of it together. */
+  /** The fault of the design as a whole. */
   readonly trouble: Trouble | undefined
-  /** Bits of all fields that are right. */
+  /** Bits of all fields without a fault. */
   readonly bits: number
 }
 
@@ -55,7 +55,7 @@ function nameTrouble(name: string, at: number, fields: readonly TypedField[]): T
   return isTwice ? { key: 'troubleFieldTwice', values: { name: shortened(name) } } : undefined
 }
 
-/** The call that makes the layout. */
+/** Returns the code that defines the layout. */
 export function codeOf({ name, epochMs, tickMs, fields, unsigned }: Layout): string {
   return [
     `import { defineLayout } from 'graupel'`,
@@ -72,7 +72,7 @@ export function codeOf({ name, epochMs, tickMs, fields, unsigned }: Layout): str
   ].join('\n')
 }
 
-/** A name for the constant, whatever the layout is called. It ends in `Layout`, as no reserved word does. */
+/** Returns a name for the constant. It ends in `Layout`, so it is no reserved word. */
 function variableOf(name: string): string {
   const words = [...(name.match(/[a-zA-Z0-9]+/g) ?? []), 'layout']
   const joined = words.map((word, i) => (i === 0 ? word : word[0]?.toUpperCase() + word.slice(1))).join('')

@@ -4,17 +4,17 @@ import { makeSameIds } from '../../../src/inspect/reading.ts'
 const two53 = 2n ** 53n
 const two63 = 2n ** 63n
 
-/** What follows from a layout. Times are milliseconds since 1970. */
+/** Facts that follow from a layout. Times are milliseconds since 1970. */
 export interface Facts {
   readonly largest: bigint
-  /** The first moment with ids that are no safe integers; undefined where there is none. */
+  /** The first moment with ids that are no safe integers; `undefined` if there is none. */
   readonly unsafeFromMs: number | undefined
   /** The first moment with ids that a signed 64-bit number shows as negative. */
   readonly negativeFromMs: number | undefined
   /** Types that hold every id. */
   readonly sqlTypes: readonly { readonly database: string; readonly type: string }[]
   readonly sortsByTime: boolean
-  /** Ids of different nodes interleave within a tick, because a node field stands below the sequence. */
+  /** A node field is below the sequence, so ids of different nodes interleave within a tick. */
   readonly sequenceAboveNode: boolean
 }
 
@@ -30,7 +30,7 @@ export function factsOf(layout: Layout): Facts {
   }
 }
 
-/** Whether every field is below the timestamp, so that later ids are larger. */
+/** Tells whether every other field is below the timestamp, so later ids are larger. */
 export function sortsByTime({ timestamp, bits }: Layout): boolean {
   return timestamp.shift + timestamp.bits === bits
 }
@@ -42,7 +42,7 @@ function largestOf(layout: Layout): bigint {
   return (BigInt(layout.maxTick) << BigInt(layout.timestamp.shift)) | below
 }
 
-/** The first tick that has ids above a number. Without the time in front, any tick may have them. */
+/** Returns the start of the first tick with ids above a number. If the timestamp is not the first field, any tick may have such ids. */
 function firstMsAbove(layout: Layout, number: bigint): number | undefined {
   if (largestOf(layout) <= number) return undefined
   if (!sortsByTime(layout)) return layout.epochMs
@@ -62,7 +62,7 @@ function sqlTypesOf({ bits }: Layout): Facts['sqlTypes'] {
   ]
 }
 
-/** How the ids of a layout lie to those of a preset, from now on. */
+/** The relation between the ids of a layout and the ids of a preset, from now on. */
 export interface Neighbour {
   readonly preset: Layout
   /** `same`: equal nodes make equal ids. `overlap`: the ids lie in one range of numbers. `apart`: no two are equal. */
@@ -80,7 +80,7 @@ function relationOf(a: Layout, b: Layout, nowMs: number): Neighbour['relation'] 
   return fromA <= toB && fromB <= toA ? 'overlap' : 'apart'
 }
 
-/** The smallest and the largest id that can be made from a time on; of a layout that has run out, all that it has. */
+/** Returns the smallest and the largest id from a time on, or of all times if the layout has run out. */
 function rangeFrom(layout: Layout, nowMs: number): readonly [bigint, bigint] {
   const isOver = nowMs >= layout.expiresAt.getTime()
   const tick = isOver ? 0 : Math.max(0, Math.floor((nowMs - layout.epochMs) / layout.tickMs))

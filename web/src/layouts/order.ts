@@ -1,15 +1,15 @@
 import type { Layout } from 'graupel'
 import { sortsByTime } from './facts.ts'
 
-/** How ids of a new layout sort to those of an old one that are made at the same time or before. Times are milliseconds since 1970. */
+/** The order of a new layout's ids among an old layout's ids of the same time or before. Times are milliseconds since 1970. */
 export type Order =
   | { readonly kind: 'unordered'; readonly layouts: readonly Layout[] }
-  /** All of the time in which both can make ids. */
+  /** Holds for the whole time in which both layouts can make ids. */
   | { readonly kind: 'above' | 'below' }
   | { readonly kind: 'above from' | 'below from'; readonly ms: number }
   | { readonly kind: 'apart in time' }
 
-/** Compares the smallest new id with the largest old one of the same moment, over the time in which both make ids. */
+/** Compares the smallest new id with the largest old id of the same moment, over the time in which both layouts make ids. */
 export function orderOf(old: Layout, next: Layout): Order {
   const unordered = [old, next].filter((layout) => !sortsByTime(layout))
   if (unordered.length > 0) return { kind: 'unordered', layouts: unordered }
@@ -20,7 +20,7 @@ export function orderOf(old: Layout, next: Layout): Order {
   const first = isAbove(fromMs)
   const last = isAbove(toMs)
   if (first === last) return { kind: first ? 'above' : 'below' }
-  // Both grow evenly, but for the width of a tick, so there is one time at which it changes.
+  // Both grow evenly, except for the width of a tick, so the order changes at one time.
   let before = fromMs
   let after = toMs
   while (after - before > 1) {
@@ -32,9 +32,9 @@ export function orderOf(old: Layout, next: Layout): Order {
 }
 
 /**
- * The first moment from which every new id is larger than an old one.
+ * Returns the first moment from which every new id is larger than an old id.
  *
- * @returns undefined where that is never, also because the new layout does not sort by time
+ * @returns undefined if there is no such moment, also because the new layout does not sort by time
  */
 export function firstMsAbove(next: Layout, largestOld: bigint): number | undefined {
   if (!sortsByTime(next)) return undefined

@@ -4,15 +4,15 @@ import { shortened, Told } from '../ids/trouble.ts'
 /** A field of a design as it was typed: a name, and bits that may be no number. */
 export type TypedField = readonly [name: string, bits: string]
 
-// Commas and full stops separate.
+// Commas and full stops are separators.
 const escaped = (text: string) => encodeURIComponent(text).replaceAll('.', '%2E')
 
-/** Fields as one text, for links: `timestamp.41,worker.10,sequence.12`. */
+/** Writes fields as one text, for links: `timestamp.41,worker.10,sequence.12`. */
 export function fieldsToText(fields: readonly TypedField[]): string {
   return fields.map(([name, bits]) => `${escaped(name)}.${escaped(bits)}`).join(',')
 }
 
-/** No layout has more fields than bits. One more is read, so that a longer text is refused; the rest would only cost time. */
+/** Number of fields that are read. A layout has at most 64 fields; the 65th makes a longer text fail, and reading more would only take time. */
 const mostFields = 65
 
 export function fieldsFromText(text: string): TypedField[] {
@@ -30,7 +30,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** A layout as one text, for links: `orders@1704067200000/1:timestamp.41,worker.10,sequence.12`; with `/u` for unsigned, `/d` for decode only. */
+/** Writes a layout as one text, for links: `orders@1704067200000/1:timestamp.41,worker.10,sequence.12`. `/u` means unsigned, `/d` decode only. */
 export function layoutToText({ name, epochMs, tickMs, fields, unsigned, decodeOnly }: Layout): string {
   const typed = fields.map(([field, bits]) => [field, String(bits)] as const)
   return `${name}@${epochMs}/${tickMs}${unsigned ? '/u' : ''}${decodeOnly ? '/d' : ''}:${fieldsToText(typed)}`

@@ -1,7 +1,7 @@
 import { html, type SVGTemplateResult, svg, type TemplateResult } from 'lit-html'
 import type { Cell, Style } from '../../../src/inspect/picture.ts'
 
-/** What a picture shows of a field. */
+/** A field in a picture. */
 export type PictureCell = Pick<Cell, 'name' | 'bits' | 'shift' | 'digits' | 'style'> & {
   /** The text below the field. */
   readonly label: string
@@ -14,17 +14,17 @@ const labelHeight = 24
 const narrowRowBits = 16
 const narrow = matchMedia('(max-width: 46rem)')
 
-/** Calls back when the room for pictures changes. */
+/** Calls back when the width for pictures changes. */
 export function onRoomChange(callback: () => void): void {
   narrow.addEventListener('change', callback)
 }
 
-/** The bits of an id, field by field. In a narrow window in several rows. @param title - What it says, for those who do not see it. */
+/** Draws the bits of an id field by field, in several rows if the window is narrow. @param title - The description for screen readers. */
 export function bitsPicture(cells: readonly PictureCell[], title: string): TemplateResult {
   return narrow.matches ? rowsPicture(cells, title) : barPicture(cells, title)
 }
 
-/** All bits in one row, with a line from each field to its label. */
+/** Draws all bits in one row, with a line from each field to its label. */
 function barPicture(cells: readonly PictureCell[], title: string): TemplateResult {
   let x = 1
   const blocks = cells.map((cell) => {
@@ -47,7 +47,7 @@ function barPicture(cells: readonly PictureCell[], title: string): TemplateResul
   return picture(title, width, height, 'bar', [...body, ...lines])
 }
 
-/** Sixteen bits a row. The table beside it names the fields. */
+/** Draws sixteen bits a row. The table beside the picture names the fields. */
 function rowsPicture(cells: readonly PictureCell[], title: string): TemplateResult {
   const step = rowHeight + 34
   const parts: SVGTemplateResult[] = []
@@ -81,7 +81,7 @@ function picture(
   </svg>`
 }
 
-/** Some bits of a field: colour, pattern, digits, and the number of the highest bit above them. */
+/** Draws some bits of a field: colour, pattern, digits, and above them the number of the highest bit. */
 function blockOf(
   cell: PictureCell,
   digits: string,
@@ -99,7 +99,7 @@ function blockOf(
   </g>`
 }
 
-/** The colour and the pattern of a field, by which it is known without colours, too. */
+/** Draws the colour and the pattern of a field. The pattern identifies the field without colours. */
 function swatch(style: Style, x: number, y: number, width: number, height: number): SVGTemplateResult {
   const lines: string[] = []
   for (let at = x; at < x + width - 1; at += style === 'magenta' ? 7 : 5) {
@@ -113,11 +113,22 @@ function swatch(style: Style, x: number, y: number, width: number, height: numbe
     <path class="pattern" d=${lines.join('')} />`
 }
 
-/** The mark of a field in a table: the same colour and pattern as in the picture. */
+/** Draws the mark of a field in a table, with the colour and pattern of the picture. */
 export function mark(style: Style): TemplateResult {
   return html`<svg class=${`mark ${classOf(style)}`} viewBox="0 0 20 14" aria-hidden="true">${swatch(style, 0, 0, 20, 14)}</svg>`
 }
 
 function classOf(style: Style): string {
   return `colour-${style}`
+}
+
+const nodeStyles: readonly Style[] = ['yellow', 'magenta', 'blue']
+
+/** Returns the colour of a field of a design. The picture of an id uses the same colour. */
+export function styleOf(names: readonly string[], at: number): Style {
+  const name = names[at]
+  if (name === 'timestamp') return 'cyan'
+  if (name === 'sequence') return 'green'
+  const nodes = names.filter((one) => one !== 'timestamp' && one !== 'sequence')
+  return nodeStyles[nodes.indexOf(name as string) % nodeStyles.length] as Style
 }

@@ -2,14 +2,14 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import type { Trouble } from '../ids/trouble.ts'
 
-/** A field of a form: a label above, words about what it takes, or what is wrong with it, below. */
+/** A field of a form, with a label above and a hint or a fault below. */
 interface FieldOptions {
-  /** Of the control; unique on the page. */
+  /** The id of the control, unique on the page. */
   readonly id: string
   readonly label: string
   readonly hint?: string | undefined
   readonly trouble?: Trouble | string | undefined
-  /** A class that says how wide it is. */
+  /** The class for its width. */
   readonly size?: 'short' | 'wide'
 }
 
@@ -49,7 +49,7 @@ export function textField(app: App, options: TextOptions): TemplateResult {
 
 export function selectField(app: App, options: SelectOptions): TemplateResult {
   const { id, value, onChange, trouble } = options
-  // A link can have a value that is none of these. It is shown, so that each of these can be chosen in its place.
+  // A link can have a value that is no option. The list shows it, so the user can choose another one.
   const all = options.options.some(([one]) => one === value)
     ? options.options
     : [...options.options, [value, value] as const]
@@ -66,7 +66,7 @@ export function selectField(app: App, options: SelectOptions): TemplateResult {
   )
 }
 
-/** Any control, with its label and its words. */
+/** Draws a control with its label and its hint or fault. */
 export function field(
   app: App,
   { id, label, hint, trouble, size }: FieldOptions,

@@ -1,10 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
-import { isLinkable } from '../link.ts'
-import type { IdsField } from '../state.ts'
+import { type IdsField, isLinkable } from '../state.ts'
 import { field } from './field.ts'
 
-/** A text field that holds more than this does not answer while it lays out its lines. */
+/** The most characters in a text field. A browser freezes while it lays out the lines of a longer text. */
 const maxTyped = 100_000
 
 interface IdsFieldOptions {
@@ -12,17 +11,17 @@ interface IdsFieldOptions {
   readonly label: string
   readonly hint: string
   readonly value: string
-  /** What is wrong with the ids, in words. */
+  /** The fault of the ids, as a sentence. */
   readonly trouble?: string | undefined
   readonly onInput: (value: string) => void
 }
 
-/** The ids of a field: those that were attached, or else those that were typed. */
+/** Returns the ids of a field: the attached text, or the typed text. */
 export function idsTextOf(app: App, name: IdsField, typed: string): string {
   return app.attached.get(name) ?? typed
 }
 
-/** Takes ids by typing, pasting, dropping or choosing a file. Much at once is kept beside the text field. */
+/** Draws a field for ids that are typed, pasted, dropped or read from a file. A long text is kept beside the text field. */
 export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
   const { label, hint, value, trouble, onInput } = options
   const name = options.field

@@ -12,14 +12,14 @@ interface LayoutFieldOptions {
   readonly label: string
   readonly value: string
   readonly choice: Choice
-  /** Whether ids are made of it, which leaves out layouts for reading. */
+  /** Whether the layout must make ids. The list then has no decode-only layouts. */
   readonly isForMaking?: boolean
-  /** The words for no layout in particular, where that can be chosen. */
+  /** The label for no particular layout, if that can be chosen. */
   readonly none?: string
   readonly onChange: (value: string) => void
 }
 
-/** Chooses among the presets, the layout of the view Design, and one that came with a link. */
+/** Draws a choice of the presets, the layout of the view Design, and the layout of a link. */
 export function layoutField(
   app: App,
   { id, label, value, choice, isForMaking = false, none, onChange }: LayoutFieldOptions,
@@ -46,7 +46,7 @@ interface EpochFieldOptions {
   readonly onInput: (value: string) => void
 }
 
-/** Another epoch than that of the layout. */
+/** Draws a field for an epoch that replaces the layout's epoch. */
 export function epochField(app: App, { id, value, choice, onInput }: EpochFieldOptions): TemplateResult {
   const { layout, epochTrouble } = choice
   const hint = layout === undefined ? app.t('epochHint') : app.t('epochIs', { time: utc(layout.epochMs) })

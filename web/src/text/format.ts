@@ -10,8 +10,8 @@ const units = [
 ] as const
 
 /**
- * Numbers and times as a language writes them. Each formatter is made when it is first used: all four together take as long as
- * the rest of what the page does before it first shows.
+ * Writes numbers and times in a language. Each formatter is made at its first use, because making all four takes as long as the rest of the
+ * page's start.
  */
 export class Format {
   readonly #locale: string
@@ -36,13 +36,13 @@ export class Format {
     return part.toLocaleString(this.#locale, { style: 'percent' })
   }
 
-  /** A day in UTC. */
+  /** Writes a day in UTC. */
   day(ms: number): string {
     this.#day ??= new Intl.DateTimeFormat(this.#locale, { dateStyle: 'long', timeZone: 'UTC' })
     return this.#day.format(ms)
   }
 
-  /** A time in the time zone of the browser. */
+  /** Writes a time in the time zone of the browser. */
   local(ms: number): string {
     this.#local ??= new Intl.DateTimeFormat(this.#locale, {
       weekday: 'short',
@@ -58,7 +58,7 @@ export class Format {
     return this.#local.format(ms)
   }
 
-  /** How far a time is from now: `10 years ago`. */
+  /** Writes the distance of a time from now: `10 years ago`. */
   relative(ms: number, nowMs: number): string {
     const distance = ms - nowMs
     const [unit, unitMs] = units.find(([, unitMs]) => Math.abs(distance) >= unitMs) ?? ['second', 1000]
@@ -66,7 +66,7 @@ export class Format {
     return this.#relative.format(Math.trunc(distance / unitMs), unit)
   }
 
-  /** A length of time in two units at most: `2 days, 3 hours`; below a second in milliseconds. */
+  /** Writes a duration in at most two units: `2 days, 3 hours`. Below a second, the unit is milliseconds. */
   duration(ms: number): string {
     const sign = ms < 0 ? '−' : ''
     let rest = Math.abs(ms)
@@ -92,7 +92,7 @@ export class Format {
   }
 }
 
-/** A time in UTC, in the same form in every language. */
+/** Writes a time in UTC, in the same form in every language. */
 export function utc(ms: number): string {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()

@@ -3,7 +3,7 @@ import { ru } from './messages/ru.ts'
 import { sw } from './messages/sw.ts'
 import { zh } from './messages/zh.ts'
 
-/** Every message, by its key. Names in braces are replaced: `{count}`. */
+/** All messages by their keys. Names in braces are placeholders: `{count}`. */
 export type Messages = Readonly<Record<keyof typeof en, string>>
 export type MessageKey = keyof typeof en
 
@@ -22,19 +22,19 @@ export function isLanguage(text: string | null | undefined): text is Language {
   return typeof text === 'string' && Object.hasOwn(languages, text)
 }
 
-/** The first of the user's languages that the page speaks. */
+/** Returns the first of the user's languages that the page has. */
 export function languageFor(wanted: readonly string[]): Language {
   return wanted.map((tag) => tag.toLowerCase().split('-')[0]).find(isLanguage) ?? 'en'
 }
 
-/** The user's own form of a language, such as `en-GB`: numbers and dates are written in it. */
+/** Returns the user's own form of a language, such as `en-GB`, for numbers and dates. */
 export function localeOf(language: Language, wanted: readonly string[]): string {
   return wanted.find((tag) => tag.toLowerCase().split('-')[0] === language) ?? language
 }
 
 export type MessageValues = Readonly<Record<string, string | number | bigint>>
 
-/** A message with its values. @param number - Writes a number in the language. */
+/** Returns a message with its values. @param number - Writes a number in the language. */
 export function messageIn(
   language: Language,
   key: MessageKey,

@@ -1,10 +1,10 @@
 import { shortened, Told } from '../ids/trouble.ts'
 
-/** The last millisecond a `Date` can hold (ECMAScript 21.4.1.1). */
+/** The last millisecond of a `Date` (ECMAScript 21.4.1.1). */
 const maxDateMs = 8.64e15
 
 /**
- * Reads a time: milliseconds since 1970, or a day or time as ISO 8601 has it. Without an offset it is UTC.
+ * Reads a time: milliseconds since 1970, or a day or time in ISO 8601. A time without an offset is UTC.
  *
  * @throws Told
  */
@@ -15,7 +15,7 @@ export function readTime(text: string): number {
     plain,
   )
   if (match === null) throw new Told('troubleTime', { text: shortened(plain) })
-  // JavaScript takes 30 February for 1 March.
+  // JavaScript reads 30 February as 1 March.
   const day = plain.slice(0, plain.length - (match[4]?.length ?? 0))
   if (match[3] !== undefined && utcDay(day) !== day) throw new Told('troubleTime', { text: shortened(plain) })
   const hasTime = match[4] !== undefined
@@ -28,7 +28,7 @@ export function readTime(text: string): number {
   return inRange(Date.parse(hasTime && !hasOffset ? `${iso}Z` : iso), plain)
 }
 
-/** The day as a Date has it; undefined where it can have none. */
+/** Returns the day of a date, or `undefined` if there is no such date. */
 function utcDay(day: string): string | undefined {
   const ms = Date.parse(day)
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().split('T')[0]

@@ -5,11 +5,11 @@ import { type CommonNode, commonNodes, type EqualIds, equalIds, rangesOf } from 
 import { makeSameIds } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { type IdList, readList } from '../ids/list.ts'
+import { progressOf } from '../parts/actions.ts'
 import { troubleText } from '../parts/field.ts'
 import { idsTextOf } from '../parts/ids-field.ts'
-import { progressOf } from '../parts/progress.ts'
 
-/** Equal ids and common nodes that are shown. */
+/** Number of equal ids and of common nodes that are shown. */
 const shown = 10
 
 interface Sides {
@@ -18,16 +18,16 @@ interface Sides {
   readonly newLayout: Layout | undefined
 }
 
-/** What two lists of ids have in common. */
+/** The ids and nodes that two lists have in common. */
 interface Overlap {
   readonly lists: readonly [old: IdList, next: IdList]
   readonly sets: readonly [old: IdSet, next: IdSet]
   readonly equal: EqualIds
-  /** Undefined where nodes cannot be compared: the layouts differ, or an id is too wide. */
+  /** `undefined` if nodes cannot be compared, because the layouts differ or an id is too wide. */
   readonly common: readonly CommonNode[] | undefined
 }
 
-/** Looks for equal ids and for nodes that made ids on both sides, as `graupel overlap` does. */
+/** Finds equal ids, and nodes that made ids on both sides, as `graupel overlap` does. */
 export function overlapOf(app: App, { encoding, oldLayout, newLayout }: Sides): TemplateResult | typeof nothing {
   const { t } = app
   const { oldIds, newIds } = app.values.compare
@@ -68,7 +68,7 @@ function* compared(
   return { lists: all, sets, equal: equalIds(sets, shown), common: areNarrow ? commonNodes(sets) : undefined }
 }
 
-/** A part of the work, with its progress as a part of the whole. */
+/** Runs a part of the work and yields the progress of the whole. */
 function* parts<Result>(work: Generator<number, Result>, from: number): Generator<number, Result> {
   for (;;) {
     const step = work.next()

@@ -12,7 +12,7 @@ import { utc } from '../text/format.ts'
 import { overlapOf } from './compare-ids.ts'
 import { layoutPicture } from './design-facts.ts'
 
-/** Two layouts, or the move from one to the other. */
+/** Draws the comparison of two layouts, for a move from one to the other. */
 export function compareView(app: App): TemplateResult {
   const { t, values } = app
   const { old, oldEpoch, new: next, newEpoch, largest, encoding, oldIds, newIds } = values.compare
@@ -73,7 +73,7 @@ export function compareView(app: App): TemplateResult {
   `
 }
 
-/** Whether new ids sort above the old ones, and from when on. */
+/** Tells whether and from when on new ids sort above old ids. */
 function orderCard(app: App, old: Layout, next: Layout, largestOld: bigint | undefined): TemplateResult {
   const { t } = app
   return html`<section class="card" aria-labelledby="order-title" aria-live="polite">
@@ -106,7 +106,7 @@ function largestVerdict({ t }: App, next: Layout, largest: bigint): string {
   return t(ms <= Date.now() ? 'largestPassed' : 'largestFrom', { id: String(largest), time: utc(ms) })
 }
 
-/** The figures of both, one beside the other. */
+/** Draws the figures of both layouts side by side. */
 function factsCard(app: App, old: Layout, next: Layout): TemplateResult {
   const { t, format } = app
   const both = [old, next]

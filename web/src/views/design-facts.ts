@@ -8,10 +8,10 @@ import { bitsPicture } from '../parts/bits.ts'
 
 const dayMs = 24 * 3_600_000
 
-/** Fewer ids a second on a node are used up by a burst of requests. */
+/** A burst of requests can use up fewer ids a second than this. */
 const fewIdsPerSecond = 10_000
 
-/** What follows from a layout: a picture, figures, warnings, and the presets it can be confused with. */
+/** Draws the facts of a layout: a picture, figures, warnings, and the presets with which it can be confused. */
 export function designFacts(app: App, layout: Layout): TemplateResult {
   const { t } = app
   const facts = factsOf(layout)
@@ -47,7 +47,7 @@ export function designFacts(app: App, layout: Layout): TemplateResult {
   `
 }
 
-/** The fields with their widths; the digits of an id would say nothing here. */
+/** Draws the fields with their widths, without the digits of an id. */
 export function layoutPicture({ t }: App, layout: Layout): TemplateResult {
   const cells = cellsOf(0n, read(0n, layout)).map((cell) => ({
     ...cell,
@@ -61,7 +61,7 @@ function figure(name: string, value: string): TemplateResult {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`
 }
 
-/** Whether something always holds, until a day, or no more. */
+/** Tells whether a fact holds always, until a day, or no more. */
 function sinceText<K extends Parameters<App['t']>[0]>(
   app: App,
   endMs: number | undefined,
@@ -86,7 +86,7 @@ function neighbours(app: App, layout: Layout, nowMs: number): TemplateResult {
   return html`${line('neighbourSame', 'same')}${line('neighbourOverlap', 'overlap')}${line('neighbourApart', 'apart')}`
 }
 
-/** What is allowed, and may surprise later. */
+/** Lists properties that are allowed and may surprise later. */
 function warningsOf({ t, format }: App, layout: Layout, facts: Facts, nowMs: number): string[] {
   const expiresMs = layout.expiresAt.getTime()
   const day = format.day(expiresMs)

@@ -2,16 +2,15 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import type { Design } from '../layouts/design.ts'
 import { fieldsToText, type TypedField } from '../layouts/spec-text.ts'
-import { mark } from '../parts/bits.ts'
+import { mark, styleOf } from '../parts/bits.ts'
 import { troubleText } from '../parts/field.ts'
-import { styleOf } from './design-styles.ts'
 
-/** Fields that every layout has; they can be moved, and neither renamed nor removed. */
+/** Fields of every layout. They can be moved, but not renamed or removed. */
 const required = ['timestamp', 'sequence']
 
 const maxFields = 8
 
-/** The fields of a design, the most significant first: a name, a slider and a number for each. */
+/** Draws the fields of a design, the most significant first, each with a name, a slider and a number. */
 export function designFields(app: App, design: Design): TemplateResult {
   const { t } = app
   const { fields } = design
@@ -97,9 +96,9 @@ function fieldRow(
   </li>`
 }
 
-/** Keeps the keyboard on a field that was moved, or on the field that follows a removed one. */
+/** Keeps the focus on a moved field, or on the field after a removed field. */
 function focusAction(row: number, action: number): void {
-  // After the draw that the change asked for.
+  // Runs after the page is drawn.
   queueMicrotask(() => {
     const buttons = document.querySelectorAll('.field-actions')[row]?.querySelectorAll('button')
     const enabled = [...(buttons ?? [])].find((button) => !button.disabled)
@@ -115,7 +114,7 @@ function moved(fields: readonly TypedField[], at: number, by: number): TypedFiel
   return next
 }
 
-/** A new node field above the sequence, with a name that is free. */
+/** Adds a node field above the sequence, with an unused name. */
 function withOne(fields: readonly TypedField[]): TypedField[] {
   const names = fields.map(([name]) => name)
   const free = ['worker', 'region', 'datacenter', 'shard', 'process', 'machine', 'tenant', 'kind'].find(

@@ -3,18 +3,17 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { codeOf, type Design, designOf } from '../layouts/design.ts'
 import { fieldsToText, layoutToText } from '../layouts/spec-text.ts'
-import { linkOf } from '../link.ts'
-import { copyButton } from '../parts/copy.ts'
+import { copyButton } from '../parts/actions.ts'
 import { selectField, textField, troubleText } from '../parts/field.ts'
-import { defaults } from '../state.ts'
+import { defaults, linkOf } from '../state.ts'
 import { utc } from '../text/format.ts'
 import { designFacts } from './design-facts.ts'
 import { designFields } from './design-fields.ts'
 
-/** A design is a layout to make ids of. */
+/** The presets that can make ids. */
 const makers = Object.values(layouts).filter(({ decodeOnly }) => !decodeOnly)
 
-/** Plans a layout. */
+/** Draws the view that designs a layout. */
 export function designView(app: App): TemplateResult {
   const { t, values } = app
   const { design } = values
@@ -88,7 +87,7 @@ export function designView(app: App): TemplateResult {
   `
 }
 
-/** What a screen reader says after each change: all results would be too much. */
+/** Returns the sentence that a screen reader says after each change, because all results would be too long. */
 function spoken(app: App, { layout, trouble }: Design): string {
   const { t, format } = app
   if (trouble !== undefined) return troubleText(app, trouble)
@@ -100,7 +99,7 @@ function spoken(app: App, { layout, trouble }: Design): string {
   ].join('; ')
 }
 
-/** Takes a preset as the beginning of a design. */
+/** Starts a design from a preset. */
 function startFrom(app: App, name: string): void {
   if (!Object.hasOwn(layouts, name)) return
   const { epochMs, tickMs, fields, unsigned } = layouts[name as keyof typeof layouts]

@@ -1,23 +1,21 @@
 import { decode, type Encoding } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import { copyText } from '../actions/copy.ts'
-import { download } from '../actions/download.ts'
 import type { App } from '../app.ts'
 import { writeId } from '../ids/encodings.ts'
-import { exported, type FileKind } from '../ids/export.ts'
+import { download, exported, type FileKind } from '../ids/export.ts'
 import { choiceOf } from '../layouts/choice.ts'
-import { linkOf } from '../link.ts'
-import { copyButton } from '../parts/copy.ts'
+import { copyButton, copyText } from '../parts/actions.ts'
 import { inSlices } from '../slices.ts'
+import { linkOf } from '../state.ts'
 import { utc } from '../text/format.ts'
 
-/** Rows that are shown. What is copied or downloaded has all ids. */
+/** Number of rows that are shown. Copies and files have all ids. */
 const shownIds = 100
 
 const types = { text: 'text/plain', csv: 'text/csv', json: 'application/json' } as const
 const extensions = { text: 'txt', csv: 'csv', json: 'json' } as const
 
-/** The ids that were made last, and how to take them away. */
+/** Draws the last batch of ids, with buttons to copy and save it. */
 export function generatedIds(app: App): TemplateResult {
   const { t, format, batch } = app
   const { progress, isCancelled, failure, ids, layout } = batch
@@ -38,7 +36,7 @@ export function generatedIds(app: App): TemplateResult {
   </div>`
 }
 
-/** What a screen reader says: neither the ids, nor each step of the progress. */
+/** Returns the sentence of a screen reader, without the ids and without each step of the progress. */
 function spoken({ t, batch }: App): string {
   const { progress, isCancelled, failure, ids } = batch
   if (progress !== undefined) return t('making')
@@ -71,7 +69,7 @@ function list(app: App, ids: BigUint64Array): TemplateResult {
 
 function row(app: App, id: bigint, i: number, encoding: Encoding): TemplateResult {
   const { t } = app
-  // The layout that made it, and not the one that is chosen for the next.
+  // The layout of the batch, not the layout that is chosen for the next batch.
   const layout = app.batch.layout as NonNullable<typeof app.batch.layout>
   const { timestampMs, sequence } = decode(id, layout)
   const text = writeId(id, encoding)
@@ -85,7 +83,7 @@ function row(app: App, id: bigint, i: number, encoding: Encoding): TemplateResul
   </tr>`
 }
 
-/** Writes all ids in slices, and passes them on. */
+/** Writes all ids in slices and passes the texts on. */
 async function take(
   app: App,
   kind: FileKind,

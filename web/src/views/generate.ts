@@ -11,7 +11,7 @@ import { generatedIds } from './generate-list.ts'
 
 const maxCount = 100_000
 
-/** Makes ids. */
+/** Draws the view that makes ids. */
 export function generateView(app: App): TemplateResult {
   const { t, values, batch } = app
   const { layout: layoutText, epoch, time, count, format } = values.generate
@@ -20,7 +20,7 @@ export function generateView(app: App): TemplateResult {
   const readCount = trouble(() => readNumber(count, 1, maxCount))
   const readMs = trouble(() => (time.trim() === '' ? undefined : timeIn(layout, time)))
   const node = nodeParts(app, layout)
-  // '' is for views that find the encoding out.
+  // '' is for views that find the encoding out, and this view does not.
   const written = trouble(() => encodeId(0n, format as Encoding))
   const isReady =
     layout !== undefined &&
@@ -31,7 +31,7 @@ export function generateView(app: App): TemplateResult {
   const make = (event: Event) => {
     event.preventDefault()
     if (!isReady) {
-      // The first field with a fault says what it is.
+      // Moves the focus to the first field with a fault, which shows it.
       ;(event.target as HTMLElement).querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
       return
     }
@@ -119,18 +119,18 @@ export function generateView(app: App): TemplateResult {
   `
 }
 
-/** The text for each node field; the first of them are those that were typed for another layout, too. */
+/** Returns the text of each node field. The texts that were typed for another layout are kept in their order. */
 function nodeParts(app: App, layout: Layout | undefined) {
   const texts = app.values.generate.node.split('.')
   return (layout?.nodeFields ?? []).map(({ name, bits }, i) => {
     const text = texts[i] ?? ''
     const last = 2 ** bits - 1
-    // A field in which nothing stands is node 0, as its placeholder says.
+    // An empty field means 0, as its placeholder shows.
     return { name, text, last, ...trouble(() => (text.trim() === '' ? 0 : readNumber(text, 0, last))) }
   })
 }
 
-/** A time that ids of the layout can have. @throws Told */
+/** Reads a time that ids of the layout can have. @throws Told */
 function timeIn(layout: Layout | undefined, text: string): number {
   const ms = readTime(text)
   if (layout === undefined) return ms

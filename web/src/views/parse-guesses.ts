@@ -11,9 +11,9 @@ interface Guesses {
   readonly sample: readonly bigint[]
   /** The layout in which the ids are shown. */
   readonly shown: Layout | undefined
-  /** Whether the page chose it. */
+  /** Whether the page chose the layout. */
   readonly isGuess: boolean
-  /** Whether there are more ids than the layouts were tried on. */
+  /** Whether the layouts were tried on only some of the ids. */
   readonly isSample: boolean
   readonly nowMs: number
 }
@@ -26,7 +26,7 @@ const reasons = {
   future: 'reasonFuture',
 } as const
 
-/** Which layouts may have made the ids, and why. */
+/** Draws the layouts that may have made the ids, with reasons. */
 export function guesses(app: App, guesses: Guesses): TemplateResult {
   const { t } = app
   const { candidates, sample, shown, isGuess, isSample } = guesses
@@ -89,7 +89,7 @@ function row(app: App, { layout, plausibility, count, tooWide }: Candidate, gues
   </tr>`
 }
 
-/** The name of a preset, or all of another layout; a preset with another epoch keeps its name, and the field has the epoch. */
+/** Returns the name of a preset, or the whole layout. A preset with another epoch keeps its name, because a field has the epoch. */
 function textOf(layout: Layout): string {
   return Object.hasOwn(layouts, layout.name) ? layout.name : layoutToText(layout)
 }

@@ -4,11 +4,11 @@ import { type Cell, cellsOf } from '../../../src/inspect/picture.ts'
 import { type Reading, read } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { writeId } from '../ids/encodings.ts'
+import { copyButton } from '../parts/actions.ts'
 import { bitsPicture, mark } from '../parts/bits.ts'
-import { copyButton } from '../parts/copy.ts'
 import { utc } from '../text/format.ts'
 
-/** All parts of one id in one layout: the picture, the table and the other forms of the id. */
+/** Draws one id in one layout: the picture, the table of parts and the other encodings. */
 export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, nowMs: number): TemplateResult {
   const { t } = app
   if (!isId(id, layout)) {
@@ -25,7 +25,7 @@ export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, 
   </section>`
 }
 
-/** One id in all encodings, where its layout is not known. */
+/** Draws one id in all encodings, if its layout is not known. */
 export function idForms(app: App, id: bigint): TemplateResult {
   return html`<section class="card parts" aria-labelledby="forms-title">
     <h2 id="forms-title"><code class="id">${id}</code></h2>

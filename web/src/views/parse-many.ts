@@ -3,17 +3,17 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import { read } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { type Summary, summarize } from '../ids/summary.ts'
-import { progressOf } from '../parts/progress.ts'
+import { progressOf } from '../parts/actions.ts'
 import { utc } from '../text/format.ts'
 import { idParts } from './parse-id.ts'
 
-/** Rows of the table of ids. */
+/** Number of rows in the table of ids. */
 const shownIds = 100
 
-/** Ranges of nodes that are shown. */
+/** Number of ranges of nodes that are shown. */
 const shownRanges = 12
 
-/** Several ids: what they say together, each in a row, and one of them in full. */
+/** Draws several ids: a summary, a row for each, and one id in full. */
 export function manyIds(
   app: App,
   ids: BigUint64Array,

@@ -6,16 +6,16 @@ import { type IdList, readList } from '../ids/list.ts'
 import { choose, chooseEncoding, presets, trouble } from '../layouts/choice.ts'
 import { designOf } from '../layouts/design.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
+import { progressOf } from '../parts/actions.ts'
 import { selectField, troubleText } from '../parts/field.ts'
 import { idsField, idsTextOf } from '../parts/ids-field.ts'
 import { epochField, layoutField } from '../parts/layout-field.ts'
-import { progressOf } from '../parts/progress.ts'
 import { defaults } from '../state.ts'
 import { guesses } from './parse-guesses.ts'
 import { idForms, idParts } from './parse-id.ts'
 import { manyIds } from './parse-many.ts'
 
-/** Takes ids apart. */
+/** Draws the view that decodes ids. */
 export function parseView(app: App): TemplateResult {
   const { t, values } = app
   const { ids, encoding, layout, epoch } = values.parse
@@ -70,7 +70,7 @@ export function parseView(app: App): TemplateResult {
   `
 }
 
-/** Which encoding was found, and which others are possible. */
+/** Names the encoding that was found, and other possible encodings. */
 function encodingHint(app: App, list: IdList | undefined, chosen: string): string {
   if (list?.encoding === undefined || chosen !== '') return app.t('encodingHint')
   if (list.otherEncodings.length === 0) return app.t('encodingFound', { encoding: list.encoding })
@@ -94,7 +94,7 @@ function results(app: App, list: IdList, chosen: Layout | undefined): TemplateRe
   `
 }
 
-/** One id in its other forms, which are the same whatever layout made it. */
+/** Draws a single id in all encodings, which do not depend on its layout. */
 function formsOf(app: App, { ids: [id, ...others] }: IdList): TemplateResult | typeof nothing {
   return id === undefined || others.length > 0 ? nothing : idForms(app, id)
 }
@@ -105,7 +105,7 @@ function partsOf(app: App, list: IdList, layout: Layout, isGuess: boolean, nowMs
     : manyIds(app, list.ids, layout, isGuess, nowMs)
 }
 
-/** Layouts beside the presets that may have made an id: the chosen one, and a design that was worked on. */
+/** Returns layouts other than presets that may have made an id: the chosen layout, and a design that was changed. */
 function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout[]): Layout[] {
   const { design } = app.values
   const isTouched = Object.entries(design).some(
@@ -117,14 +117,14 @@ function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout
   return own.filter((layout, i) => !known.includes(layout) && texts.indexOf(texts[i] as string) === i)
 }
 
-/** What is wrong with the first text that is no id, beside the field. */
+/** Returns the fault of the first text that is no id, for the field. */
 function firstTrouble(app: App, { troubles: [first], troubleCount, ids }: IdList): string | undefined {
   if (first === undefined) return undefined
   const text = troubleText(app, first.trouble)
   return troubleCount + ids.length === 1 ? text : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
 }
 
-/** All that is no id, and where, if it is more than one. */
+/** Draws the texts that are no ids, with their lines, if there are several. */
 function troublesOf(app: App, { troubles, troubleCount, ids }: IdList): TemplateResult | typeof nothing {
   if (troubleCount < 2) return nothing
   const { t, format } = app
@@ -141,7 +141,7 @@ function troublesOf(app: App, { troubles, troubleCount, ids }: IdList): Template
   </section>`
 }
 
-/** Ids to begin with, where there are none yet. */
+/** Draws example ids while the field is empty. */
 function examples(app: App): TemplateResult {
   const known = [
     ['1541815603606036480', 'Twitter', 'twitter'],

@@ -1,4 +1,4 @@
-/** English: the keys that every language has, and the words of this one. */
+/** English. Every language has these keys. */
 export const en = {
   parse: 'Parse',
   generate: 'Generate',
@@ -55,9 +55,9 @@ export const en = {
   guessesTitle: 'Which layout made it?',
   guessesSample: 'Tried on {count} of the ids.',
   guessesOthers: 'Layouts that make no sense: {count}',
-  verdictOne: 'An id does not say which layout made it. Of the layouts known here, {layout} alone makes sense.',
+  verdictOne: 'An id does not say which layout made it. Of the layouts known here, only {layout} makes sense.',
   verdictLikely:
-    'An id does not say which layout made it. {count} layouts make sense. {layout} alone is likely, and is shown as a guess.',
+    'An id does not say which layout made it. {count} layouts make sense. Only {layout} is likely, and it is shown as a guess.',
   verdictSeveral:
     'An id does not say which layout made it. {count} layouts make sense. Choose one to see the parts of the id.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',
@@ -110,7 +110,7 @@ export const en = {
   gapAt: '{gap}, before id {at}',
 
   timeOptional: 'Time (optional)',
-  timeHint: 'Empty: now. Else a day, a time in ISO form (UTC unless it says otherwise), or milliseconds since 1970.',
+  timeHint: 'Empty means now. Otherwise a day, a time in ISO form (UTC without an offset), or milliseconds since 1970.',
   timeIs: 'That is {time}.',
   count: 'How many',
   countHint: '1 to {last}',
@@ -122,16 +122,16 @@ export const en = {
   actions: 'Actions',
   promiseTitle: 'What these ids promise',
   promise:
-    'No two ids that this page makes until it is closed are equal, if their layout, epoch and node are the same: also where the clock is set back, or a time is typed twice.',
+    'Until it is closed, this page never makes two equal ids of one layout, epoch and node, even if the clock is set back or a time is typed twice.',
   promiseNot:
-    'The page knows nothing of others. Another tab, another device, or a service with the same layout, epoch and node can make the same ids. Ids with a typed time are for tests and range queries. For ids that are stored, use a service whose node is its own.',
+    'The page does not know other generators. Another tab, another device, or a service with the same layout, epoch and node can make the same ids. Ids with a typed time are for tests and range queries. For ids that are stored, use a service whose node is its own.',
 
   startFrom: 'Begin with',
   startChoose: 'Choose a known layout',
   name: 'Name',
   tick: 'Tick (ms)',
   tickHint: 'The unit of the timestamp.',
-  unsigned: 'Unsigned: allow 64 bits in place of 63',
+  unsigned: 'Unsigned: allow 64 bits instead of 63',
   fields: 'Fields',
   fieldsHint: 'The most significant first. {bits} of {most} bits are used.',
   fieldName: 'Name of field {at}',
@@ -157,7 +157,7 @@ export const en = {
   neighbours: 'Beside known layouts',
   neighbourSame: 'Equal nodes make equal ids: {names}.',
   neighbourOverlap: 'Can make equal ids in one table: {names}.',
-  neighbourApart: 'No id made from now on is equal to one of: {names}.',
+  neighbourApart: 'Ids made from now on differ from all ids of: {names}.',
   warnings: 'Before you use it',
   noWarnings: 'Nothing speaks against this layout.',
   warnExpired: 'It ran out on {day}: no id can be made.',
@@ -193,7 +193,7 @@ export const en = {
   factsTitle: 'Side by side',
   overlapTitle: 'Ids in common',
   overlapLead:
-    'Paste or choose ids of both sides, for example of a day in which both ran. That is what graupel overlap does, too.',
+    'Paste or choose ids of both sides, for example of a day in which both ran. The command graupel overlap does the same.',
   oldIds: 'Old ids',
   newIds: 'New ids',
   overlapCounts: 'Old ids: {old}. New ids: {new}.',
@@ -202,19 +202,19 @@ export const en = {
   overlapNodesNone: 'No node is on both sides.',
   overlapNodes: 'Nodes on both sides: {count} ({nodes}). Equal ids are a matter of time.',
   overlapNoNodes: 'Nodes were not compared: the two layouts differ, or an id is too wide for them.',
-  sideTroubles: '{side}: no ids are {count} of {all}.',
+  sideTroubles: '{side}: {count} of {all} texts are no ids.',
 
   noIdsTitle: 'Not read: {count} of {all}',
   line: 'Line {line}:',
   troubleNegative:
-    '{text} is negative, and ids are not. A signed column shows large ids so; as an unsigned number it is {unsigned}.',
+    '{text} is negative, and an id never is. A signed column shows large ids as negative numbers; the unsigned number is {unsigned}.',
   troubleRounded:
     '{text} was rounded by a spreadsheet or a program: its last digits are lost. Take the id from its source as text.',
   troubleTooLarge: '{text} is too large: an id has 64 bits, at most 18446744073709551615.',
   troubleWidth: '{text} has {length} characters; in {encoding} an id has {width}, with its leading zeros.',
   troubleCharacter: '{text} contains “{character}”, which is no digit of {encoding}.',
   troubleBytes: '{text} is not 8 bytes. Write them as 02 71 06 90 2e 40 00 07, or as 8 numbers up to 255.',
-  troubleDecimal: '{text} is not decimal: 1 to 20 digits, without a sign, a point or a leading zero.',
+  troubleDecimal: '{text} is not decimal. Write 1 to 20 digits, without a sign, a point or a leading zero.',
   troubleNoId:
     '{text} ({length} characters) is an id in no encoding. Decimal has 1 to 20 digits, hex 16, base32 13, base58 and base62 11.',
   troubleTooWide: '{id} has {bits} bits; ids of {layout} have at most {most}.',
@@ -222,11 +222,11 @@ export const en = {
   troubleTimeRange: '“{text}” is beyond the year 275760, the last that a date can have.',
   troubleBeforeEpoch: '{time} is before the epoch of the layout, {epoch}.',
   troubleExpired: '{time} is too late: the layout runs out at {expires}.',
-  troubleNumber: '“{text}” does not fit: a whole number from {first} to {last}.',
-  troubleDecodeOnly: '{layout} is for reading ids. Choose another layout.',
+  troubleNumber: '“{text}” does not fit. Write a whole number from {first} to {last}.',
+  troubleDecodeOnly: 'The page can only decode ids of {layout}. Choose another layout.',
   troubleLayoutText: 'The layout of the link cannot be read: {text}',
-  troubleLibrary: 'That cannot be: {message}',
-  troubleBits: 'The fields have {bits} bits together, and {most} is the most. Shorten them by {over}.',
+  troubleLibrary: 'This is not possible: {message}',
+  troubleBits: 'The fields have {bits} bits together; at most {most} are possible. Shorten them by {over}.',
   troubleFieldName: '“{name}” cannot be a name: it begins with a small letter and goes on with letters, digits or _.',
   troubleFieldTwice: 'There are two fields called {name}.',
 } as const
