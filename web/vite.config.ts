@@ -25,7 +25,7 @@ const plainTags: Plugin = {
 
 /** Replacements for modules of the native engine. No page calls them, because `loadNative` of its platform refuses. */
 const native = new Map([
-  [source('engine/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
+  [source('engine/native/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
   [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
 ])
 

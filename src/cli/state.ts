@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { claimAt, isClaimAt } from '../host/claims.js'
 import { pagesFolder } from '../host/folder.js'
-import { accountOf } from '../host/pages.js'
+import { accountOf } from '../host/list.js'
 import { readState } from '../host/read.js'
 import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
 import type { Manual } from './help.js'

@@ -1,8 +1,8 @@
 import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../core/errors.js'
 import { publish } from '../core/events.js'
-import { faultError } from './fault.js'
 import { type NativeEngine, nativeEngine } from './native/core.js'
+import { faultError } from './native/fault.js'
 
 /** Which engine makes the ids: `'native'` is C++, `'js'` is TypeScript. */
 export type EngineKind = 'native' | 'js'

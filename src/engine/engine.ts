@@ -1,5 +1,3 @@
-import { GraupelError } from '../core/errors.js'
-
 /**
  * The contract of both engines. An engine only reserves: it moves the state word and hands out the slots it passed over.
  * The policy (`src/policy`) decides whether the word may run ahead of the clock. It is the same for both.
@@ -169,14 +167,4 @@ export interface CoreSpec {
   /** What the clock shows. */
   nowMs: number
   clock: 'wall' | 'steady' | (() => number)
-}
-
-/** The error of an opening that would have to wait for a tick for longer than it may. @param what - The page or claim that begins with that tick. */
-export function tooEarly(what: string, waitMs: number): GraupelError {
-  const retryAfterMs = Math.ceil(waitMs)
-  return new GraupelError(
-    'ERR_STATE_UNAVAILABLE',
-    `${what} has no slot before the next tick, in ${retryAfterMs} ms (never, if the clock stands still), and createGenerator waits for maxWaitMs at most (a second by default); try again after retryAfterMs, or raise maxWaitMs`,
-    { retryAfterMs },
-  )
 }

@@ -3,11 +3,11 @@ import { GraupelError } from '../core/errors.js'
 import { type EngineKind, isJsForced, requireNative } from './choose.js'
 import type { PageStep } from './claims.js'
 import type { Core, CoreSpec } from './engine.js'
-import { ClaimedError } from './fault.js'
 import { JsCore } from './js/core.js'
 import { StateTable } from './js/state-table.js'
 import { ThreadStates } from './js/thread-states.js'
 import { idsText } from './key.js'
+import { ClaimedError } from './native/fault.js'
 import { SlotClock } from './slots.js'
 
 /** Attempts to open a key. An attempt fails only if another process has made a step of the claim. */

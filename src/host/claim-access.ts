@@ -1,15 +1,13 @@
 import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../engine/claims.js'
-import { layoutNameIn } from '../engine/key.js'
-import { hasCode } from './attempt.js'
+import { type Identity, layoutNameIn } from '../engine/key.js'
 import { type Latest, latestStep, type Step } from './claim-steps.js'
-import { checkFolder, ownFolder, pagesFolder } from './folder.js'
-import { claimIn } from './name.js'
-import { permissionFor } from './permission.js'
+import { checkFolder, claimIn, ownFolder, pagesFolder } from './folder.js'
 import { fateOf, isThisProcess } from './process.js'
+import { hasCode, permissionFor } from './system.js'
 
-// Which process may make the next step of a claim. Whether another process runs decides only whether this one is refused:
-// docs/state-proof.md, section "Claims", has the argument.
+// Decides which process may make the next step of a claim. Whether another process runs decides only whether this process is
+// refused: docs/state-proof.md, section "Claims", has the argument.
 
 /** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
 const maxAttempts = 100
@@ -39,7 +37,7 @@ export function withClaim<T>(
 }
 
 /**
- * Attempts a change of the claim at a path until it succeeds, which is when `change` returns a value.
+ * Attempts a change of the claim at a path until `change` returns a value.
  *
  * @param prepare - Makes or checks the folder of claims.
  */
@@ -56,26 +54,25 @@ export function changeClaim<T>(
         const changed = change(place, latestStep(place))
         if (changed !== undefined) return changed
       } catch (error) {
-        // The claim was removed meanwhile.
+        // ENOENT: the claim was removed meanwhile.
         if (!hasCode(error, 'ENOENT')) throw error
       }
     }
   } catch (cause) {
     if (cause instanceof GraupelError) throw cause
     const flag = permissionFor(cause, folderOf(place))
-    const remedy =
-      flag === undefined
-        ? 'make its folder writable, set GRAUPEL_STATE_FOLDER to one that is,'
-        : `start Node with ${flag},`
+    const { message } = cause as Error
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the claim ${place}, which keeps other processes of this host away from a node of the js engine, cannot be used: ${(cause as Error).message}; ${remedy} or pass state: 'process' if no other process uses this node`,
+      flag === undefined
+        ? `the claim ${place}, by which this process keeps its node on the js engine, cannot be used: ${message}; set GRAUPEL_STATE_FOLDER to a folder that can be written`
+        : `the claim ${place}, by which this process keeps its node on the js engine, cannot be used: ${message}; start Node with ${flag}`,
       { cause },
     )
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `other processes have changed the claim ${place} at each of ${maxAttempts} attempts; try again`,
+    `the claim ${place} cannot be changed, because other processes changed it at each of ${maxAttempts} attempts; try again`,
   )
 }
 
@@ -89,19 +86,20 @@ export function isHolder({ owner }: Claimant, says: Step): boolean {
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE`
  */
-export function checkFree(claimant: Claimant, clock: ClaimClock, place: string, says: Step): void {
+export function checkFree({ description }: Identity, clock: ClaimClock, place: string, says: Step): void {
   if (says.use !== 'counts') return
   const fate = fateOf(says)
   if (fate === 'gone') return
-  // It cannot be seen from this container whether the process runs. It makes no id before it has seen the next step.
+  // This container cannot see whether the process runs. The process makes no id before it has seen the next step.
   if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return
-  const who = isThisProcess(says)
-    ? 'another thread of this process, which shares no memory with this one'
-    : `process ${says.pid}`
-  const elsewhere = fate === 'unknown' ? ` in another container (delete ${place} if that one is gone for good)` : ''
+  const layout = layoutNameIn(description)
   throw new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `this node of layout '${layoutNameIn(claimant.description)}' is counted by the js engine in ${who}${elsewhere}, and processes share a node only if all use the native engine; use it in all of them, give each a node of its own, or pass state: 'process' to say that their ids never meet`,
+    isThisProcess(says)
+      ? `the js engine counts this node of layout '${layout}' in another thread of this process, which shares no memory with this thread; give each thread a node of its own`
+      : fate === 'unknown'
+        ? `the js engine counts this node of layout '${layout}' in process ${says.pid} of another container; use the native engine in all processes of a node, or delete ${place} if that container is gone for good`
+        : `the js engine counts this node of layout '${layout}' in process ${says.pid}; use the native engine in all processes of a node, or give each process a node of its own`,
   )
 }
 
@@ -119,7 +117,7 @@ function checkUser(place: string, user: number | undefined): void {
   if (userNow === user) return
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the claim ${place} is user ${user}'s, and this process has become user ${userNow}'s, who may not write it; create generators after the change of user, or use the native engine`,
+    `the claim ${place} belongs to user ${user}, and this process now acts for user ${userNow}, who may not write it; create generators after the change of user`,
   )
 }
 

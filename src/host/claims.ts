@@ -1,37 +1,23 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { GraupelError } from '../core/errors.js'
-import { attempt, hasCode } from './attempt.js'
 import { type Latest, latestStep } from './claim-steps.js'
-import { type Ids, idsOf } from './identity.js'
-import { isClaimName } from './name.js'
-import type { Broken } from './pages.js'
+import { isClaimName } from './folder.js'
 import { type Fate, fateOf } from './process.js'
-import { namesIn, unreadable } from './read.js'
+import { type Ids, idsOf, namesIn, unreadable } from './read.js'
+import { attempt, hasCode } from './system.js'
 
 /** A claim of the js engine that was read. */
 export interface Claim {
   readonly path: string
   readonly latest: Latest
   readonly ids: Ids
-  /** The last slot that was issued; known of a released claim alone, and `undefined` if there is none. */
+  /** The last slot that was issued; `undefined` if there is none, or if the claim is not released. */
   readonly lastSlot: bigint | undefined
-  /** The time of the last id; the end of the tick before the ceiling, if the last id is not known; `undefined` if there is none. */
+  /** The time of the last id, or the end of the tick before the ceiling if the last id is not known; `undefined` if there is none. */
   readonly timeMs: number | undefined
-  /** The process that may make ids by it; `undefined` if it was given back, or left the key to a page. */
+  /** The process that may make ids by the claim; `undefined` if the key was given back, or left to a page. */
   readonly holder: { readonly pid: number; readonly fate: Fate } | undefined
-}
-
-/** The claims in a folder, or what is wrong with them. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
-export function claimsIn(folder: string): (Claim | Broken)[] {
-  return claimPathsIn(folder).flatMap((path): (Claim | Broken)[] => {
-    try {
-      const claim = readClaim(path)
-      return claim === undefined ? [] : [claim]
-    } catch (error) {
-      return [{ path, error: error as GraupelError }]
-    }
-  })
 }
 
 export function claimPathsIn(folder: string): string[] {
@@ -40,23 +26,25 @@ export function claimPathsIn(folder: string): string[] {
     .map((name) => join(folder, name))
 }
 
-/** Whether a path leads to what can be a claim: a folder of such a name. */
+/** Whether a path leads to a folder with the name of a claim. */
 export function isClaimAt(path: string): boolean {
   return path.endsWith('.claim') && attempt(() => lstatSync(path).isDirectory()) === true
 }
 
-/** The claim at a path. @throws as {@link readClaim}; GraupelError `ERR_STATE_UNAVAILABLE` where it has no step */
+/** Reads the claim at a path. @throws as {@link readClaim}; GraupelError `ERR_STATE_UNAVAILABLE` if it has no step */
 export function claimAt(path: string): Claim {
   const claim = readClaim(path)
   if (claim !== undefined) return claim
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `${path} has no step: it is being made or removed at this moment, or was left over; try again, and let 'graupel state --clean' remove it`,
+    `the claim ${path} has no step, because it is being made or removed, or was left over; try again, or remove left over claims by 'graupel state --clean'`,
   )
 }
 
 /**
- * @returns `undefined` where there is no claim, or no step in it: it is being made, or removed, or was left over.
+ * Reads a claim.
+ *
+ * @returns `undefined` if there is no claim, or no step in it, because it is being made or removed, or was left over.
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`
  */
 export function readClaim(path: string): Claim | undefined {
@@ -81,7 +69,10 @@ export function readClaim(path: string): Claim | undefined {
 function latestOf(path: string): Latest | undefined {
   try {
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
-      throw new GraupelError('ERR_STATE_UNSAFE', `${path} is not a folder, as a claim is; find out what put it there`)
+      throw new GraupelError(
+        'ERR_STATE_UNSAFE',
+        `${path} is not a folder, and a claim has to be a folder; find out which program put it there`,
+      )
     }
     return latestStep(path)
   } catch (error) {

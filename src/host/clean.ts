@@ -1,65 +1,51 @@
-import { type BigIntStats, lstatSync, statSync, unlinkSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { existsSync, lstatSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { GraupelError } from '../core/errors.js'
-import { cleanClaims } from './clean-claims.js'
-import { pagesFolder } from './folder.js'
-import { isBroken, lastTimeMs } from './list.js'
-import { isHashedPageName } from './name.js'
-import { type Broken, pagesIn } from './pages.js'
-import { failed, readState, type State, unreadable } from './read.js'
-import { isDayOld, type Removal, removeFile, removeLeftovers, tooYoung, unreadableReason, unsafe } from './removal.js'
-import { type Mappings, mappings, named, usersOf } from './users.js'
+import { forgetClaim } from './claim.js'
+import { type Claim, claimPathsIn, isClaimAt, readClaim } from './claims.js'
+import { isUnfinishedName } from './folder.js'
+import { type Broken, isBroken, isDayOld, type Listed, lastTimeMs, pagesIn } from './list.js'
+import { namesIn, readState, type State } from './read.js'
+import { hasCode } from './system.js'
+import { type Mappings, mappings } from './users.js'
 
-/** Removes from a folder of pages what is not needed any more. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
+// Removes the pages and claims that are no longer needed. docs/state-file.md says why it is safe to forget a last id that lies a
+// day back; remove.ts removes a single page or claim.
+
+const hourMs = 3_600_000
+
+/** The outcome for a page, for a claim, or for a file that a crash left behind. */
+export interface Removal {
+  readonly found: Listed | { readonly path: string }
+  readonly isRemoved: boolean
+  readonly reason: string
+}
+
+/** Cleans a folder of pages. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
 export async function cleanFolder(folder: string, nowMs: number): Promise<Removal[]> {
   const found = await pagesIn(folder)
   const users = mappings()
   const removals: Removal[] = []
-  // One by one, so that each is looked at again just before it is removed.
+  // One by one, so that each page is read again just before it is removed.
   for (const page of found) {
-    const removal = await cleanOne(page, users, nowMs)
+    const removal = await cleanPage(page, users, nowMs)
     if (removal !== undefined) removals.push(removal)
   }
   return [...removals, ...cleanClaims(folder, nowMs), ...removeLeftovers(folder, nowMs)]
 }
 
-/**
- * Removes one page, however late its last id is. Where it cannot be seen which processes have it open, its last id has to
- * lie a day back.
- *
- * @returns What the page said.
- * @throws GraupelError `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
- */
-export async function removePage(path: string, nowMs: number): Promise<State | Broken> {
-  const users = usersOf('page', plainFileAt(path))
-  // Read when no process has it open any more.
-  const found = await pageAt(path)
-  if (users === undefined && !isDayOld(found, nowMs)) {
-    throw unsafe(
-      `who has ${path} open cannot be seen on this system, and its last id is not known to lie a day in the past; stop all processes that use its node, and delete it`,
-    )
-  }
-  if (users !== undefined && users.length > 0) throw unsafe(`${path} is open by ${named(users)}; stop them first`)
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    throw failed(path, 'removed', error, 'run this as its owner, when no process has it open')
-  }
-  return found
-}
-
-/** `undefined` where another process was faster. */
-async function cleanOne(
+/** @returns `undefined` if another process was faster. */
+async function cleanPage(
   found: State | Broken,
   users: Mappings | undefined,
   nowMs: number,
 ): Promise<Removal | undefined> {
-  const reason = keptBecause(found, users, nowMs) ?? (await changeOf(found))
+  const reason = reasonToKeep(found, users, nowMs) ?? (await changeOf(found))
   if (reason !== undefined) return { found, isRemoved: false, reason }
   return removeFile({ found, isRemoved: true, reason: isDayOld(found, nowMs) ? 'more than a day old' : 'no id' })
 }
 
-function keptBecause(found: State | Broken, mapped: Mappings | undefined, nowMs: number): string | undefined {
+function reasonToKeep(found: State | Broken, mapped: Mappings | undefined, nowMs: number): string | undefined {
   if (isBroken(found)) return unreadableReason(found.error)
   const { stored, stats } = found
   if (stored.kind === 'file') return 'a state file'
@@ -71,7 +57,7 @@ function keptBecause(found: State | Broken, mapped: Mappings | undefined, nowMs:
   return users === undefined && lastTimeMs(found) === undefined ? 'no id, perhaps open' : undefined
 }
 
-/** What has become of it since it was read: a process may have opened it, made ids, and ended. */
+/** The change of a page since it was read: a process may have opened it, made ids, and ended. */
 async function changeOf(found: State | Broken): Promise<string | undefined> {
   try {
     const again = await readState(found.path)
@@ -81,37 +67,91 @@ async function changeOf(found: State | Broken): Promise<string | undefined> {
   }
 }
 
-function plainFileAt(path: string): BigIntStats {
-  let stats: BigIntStats
-  try {
-    stats = lstatSync(path, { bigint: true })
-  } catch (error) {
-    throw unreadable(path, error)
-  }
-  if (stats.isSymbolicLink()) throw unsafe(`${path} is a symbolic link; give the path of the page itself`)
-  return stats
+function cleanClaims(folder: string, nowMs: number): Removal[] {
+  return claimPathsIn(folder).flatMap((path) => {
+    const left = isClaimAt(path) ? removeLeftovers(path, nowMs) : []
+    const removal = cleanClaim(path, nowMs)
+    return removal === undefined ? left : [...left, removal]
+  })
 }
 
-/** The page at a path; or the file in the place of a page, if that is none or damaged. */
-async function pageAt(path: string): Promise<State | Broken> {
+/** @returns `undefined` if another process was faster. */
+function cleanClaim(path: string, nowMs: number): Removal | undefined {
+  let claim: Claim | undefined
   try {
-    const found = await readState(path)
-    if (found.stored.kind === 'page') return found
-  } catch (error) {
-    const { code } = error as GraupelError
-    const isPage = (code === 'ERR_STATE_CORRUPT' || code === 'ERR_STATE_MISMATCH') && hasPlaceOfPage(path)
-    if (!isPage) throw error
-    return { path, error: error as GraupelError }
+    claim = readClaim(path)
+  } catch (cause) {
+    const error = cause as GraupelError
+    return { found: { path, error }, isRemoved: false, reason: unreadableReason(error) }
   }
-  throw unsafe(
-    `${path} is a state file, and only pages are removed; delete it yourself once the clock has certainly passed its last id`,
-  )
+  if (claim === undefined) return removeEmpty(path)
+  const kept = heldBy(claim) ?? tooYoung(claim, nowMs)
+  if (kept !== undefined) return { found: claim, isRemoved: false, reason: kept }
+  try {
+    if (forgetClaim(path, claim.latest)) {
+      return { found: claim, isRemoved: true, reason: claim.timeMs === undefined ? 'no id' : 'more than a day old' }
+    }
+  } catch (error) {
+    return { found: claim, isRemoved: false, reason: notRemoved(error) }
+  }
+  return existsSync(path) ? { found: claim, isRemoved: false, reason: 'in use' } : undefined
 }
 
-function hasPlaceOfPage(path: string): boolean {
-  if (!isHashedPageName(basename(path))) return false
-  const [own, given] = [pagesFolder(), dirname(path)].map((folder) =>
-    statSync(folder, { bigint: true, throwIfNoEntry: false }),
-  )
-  return own !== undefined && own.dev === given?.dev && own.ino === given.ino
+function heldBy({ holder }: Claim): string | undefined {
+  if (holder === undefined || holder.fate === 'gone') return undefined
+  return holder.fate === 'running' ? `held by ${holder.pid}` : 'held in another container'
+}
+
+/** Removes the folder of a claim without a step. A process that is about to make a step makes the folder anew. */
+function removeEmpty(path: string): Removal | undefined {
+  try {
+    rmdirSync(path)
+    return { found: { path }, isRemoved: true, reason: 'empty' }
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    return { found: { path }, isRemoved: false, reason: notRemoved(error) }
+  }
+}
+
+/** Removes unfinished files that are older than an hour: their processes have ended while they made them. */
+function removeLeftovers(folder: string, nowMs: number): Removal[] {
+  return namesIn(folder)
+    .filter(isUnfinishedName)
+    .flatMap((name) => removeLeftover(join(folder, name), nowMs) ?? [])
+}
+
+function removeLeftover(path: string, nowMs: number): Removal | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  if (stats.mtimeMs >= nowMs - hourMs) return { found: { path }, isRemoved: false, reason: 'being made' }
+  return removeFile({ found: { path }, isRemoved: true, reason: 'left over' })
+}
+
+/** Removes a file, or the folder of a claim that was being made; `undefined` if another process was faster. */
+function removeFile(removal: Removal): Removal | undefined {
+  try {
+    rmSync(removal.found.path, { recursive: true })
+    return removal
+  } catch (error) {
+    return hasCode(error, 'ENOENT') ? undefined : { ...removal, isRemoved: false, reason: notRemoved(error) }
+  }
+}
+
+/** The reason why the last id is still needed; `undefined` if it is not. */
+function tooYoung(found: Listed, nowMs: number): string | undefined {
+  if (isBroken(found)) return undefined
+  if (found.ids.clock === 'injected') return 'injected clock'
+  const timeMs = lastTimeMs(found)
+  if (timeMs === undefined || isDayOld(found, nowMs)) return undefined
+  return timeMs > nowMs ? 'ahead of the clock' : 'not a day old'
+}
+
+/** The reason to keep an unreadable page or claim: it is not known which ids would be forgotten. */
+function unreadableReason({ code }: GraupelError): string {
+  return code === 'ERR_STATE_CORRUPT' ? 'damaged' : code
+}
+
+/** The reason to keep a file that the system does not let be removed, as Windows with open files. */
+function notRemoved(error: unknown): string {
+  return `cannot be removed: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`
 }

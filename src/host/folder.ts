@@ -1,23 +1,23 @@
 import { GraupelError, rangeError, show } from '../core/errors.js'
-import { unsafeFolder } from '../engine/fault.js'
-import { attempt, hasCode } from './attempt.js'
-import { permissionFor } from './permission.js'
+import { unsafeFolder } from '../engine/state-errors.js'
+import { attempt, hasCode, permissionFor } from './system.js'
 
-// Node's own modules are taken from the process: platform/node.ts says why.
+// The folder of a user's pages and claims, and their names in it. Node's own modules are taken from the process:
+// platform/node.ts says why.
 
 const variable = 'GRAUPEL_STATE_FOLDER'
 
 /**
- * Where the pages of a user are. Processes with different folders do not meet, so nothing counts that may differ between
- * those of one user: the variable is what an operator sets for all of them.
+ * Returns the folder of a user's pages. Processes with different folders do not meet, so the folder depends only on the user, the
+ * system, and a variable that an operator sets for all processes of the user.
  *
- * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each side works without the other:
- * the js engine and the command line need no addon, and the addon asks macOS by a call where Node starts a program. Tests
- * hold the two together (`both-folders.test.ts` and `user-namespace.test.ts` of `test/host`).
+ * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each side works without the
+ * other: the js engine and the command line need no addon, and the addon asks macOS by a call for which Node starts a program.
+ * `both-folders.test.ts` and `user-namespace.test.ts` of `test/host` compare the two.
  *
- * @param uid - The user's id, as this process sees it; this process's own where it is not given. Windows has none.
- * @throws RangeError `ERR_OPTION_INVALID` where the variable is not an absolute path; GraupelError
- * `ERR_STATE_UNAVAILABLE` where the system does not name the user's temporary folder.
+ * @param uid - The user's id, as this process sees it; by default the id of this process's user. Windows has no ids.
+ * @throws RangeError `ERR_OPTION_INVALID` if the variable is not an absolute path; GraupelError `ERR_STATE_UNAVAILABLE` if the
+ * system does not name the user's temporary folder.
  */
 export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
   const chosen = chosenFolder()
@@ -26,25 +26,25 @@ export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.
 }
 
 /**
- * The parent of the folder of pages, where an operator has set one.
+ * Returns the parent of the folder of pages, if an operator has set one.
  *
- * @throws RangeError `ERR_OPTION_INVALID` where that is not an absolute path.
+ * @throws RangeError `ERR_OPTION_INVALID` if it is not an absolute path.
  */
 export function chosenFolder(): string | undefined {
   const path = process.env[variable]
   if (path === undefined || path === '') return undefined
-  // On Windows a path without a drive is on the current one.
+  // On Windows a path without a drive is on the current drive.
   const isAbsolute = process.platform === 'win32' ? /^([a-z]:[\\/]|[\\/]{2})/i.test(path) : path.startsWith('/')
   if (isAbsolute) return path
   throw rangeError(
     'ERR_OPTION_INVALID',
-    `${variable} is ${show(path)}, and a path that is not absolute leads each process elsewhere; set it to an absolute path, the same for all processes of the user`,
+    `GRAUPEL_STATE_FOLDER is ${show(path)}, and a relative path leads each process elsewhere; set it to an absolute path, the same for all processes of the user`,
   )
 }
 
 /**
- * The number in the name of a user's folder: the user's id outside of this process's user namespace (`unshare -Ur`), so that
- * both sides have one folder. Each line of the map is the first id inside, the first id outside, and a count
+ * Returns the number in the name of a user's folder: the user's id outside of this process's user namespace (`unshare -Ur`), so
+ * that both sides have one folder. Each line of the map has the first id inside, the first id outside, and a count
  * (user_namespaces(7)). The map leads one level up; the system does not show a process the levels above.
  */
 function numberOf(uid: number | bigint | undefined): number | bigint | undefined {
@@ -70,44 +70,45 @@ function posixFolder(): string {
     if (flag === undefined) throw cause
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the folder /dev/shm cannot be read: Node's permission model refuses it; start Node with ${flag}, set ${variable} to a folder that it may use, or pass state: 'process' if no other process uses this node`,
+      `the folder /dev/shm cannot be read, because Node's permission model refuses it; start Node with ${flag}`,
       { cause },
     )
   }
 }
 
-/** By confstr(3), which Node does not have. TMPDIR usually says the same, and may say anything. */
+/** Asks confstr(3), which Node does not have, by a program. TMPDIR usually has the same value, but may have any. */
 function darwinFolder(): string {
   const { execFileSync } = process.getBuiltinModule('node:child_process')
   try {
     const words = ['DARWIN_USER_TEMP_DIR']
     const text = execFileSync('/usr/bin/getconf', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-    if (!text.startsWith('/')) throw new Error(`it says ${show(text)}`)
+    if (!text.startsWith('/')) throw new Error(`the result is ${show(text)}`)
     return text.trim().replace(/\/+$/, '')
   } catch (cause) {
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the user's temporary folder is not known: getconf DARWIN_USER_TEMP_DIR failed; set ${variable} to a folder, the same for all processes of the user`,
+      `the user's temporary folder is not known, because getconf DARWIN_USER_TEMP_DIR failed; set GRAUPEL_STATE_FOLDER to a folder, the same for all processes of the user`,
       { cause },
     )
   }
 }
 
-/** Not by TEMP, TMP or USERPROFILE, which each process may have another of. */
+/** Does not read TEMP, TMP and USERPROFILE, because they may differ between processes. */
 function windowsFolder(): string {
   return `${process.getBuiltinModule('node:os').userInfo().homedir}\\AppData\\Local\\Temp`
 }
 
 /**
- * Makes a folder that is this user's alone, or checks that it is one; `OwnFolder` of `native/platform/posix/memory_folder_posix.cc` in TypeScript.
+ * Makes a folder of this user alone, or checks that an existing folder is; `OwnFolder` of
+ * `native/platform/posix/memory_folder_posix.cc` in TypeScript.
  *
- * @throws GraupelError `ERR_STATE_UNSAFE`; what the system says where there is none and none can be made
+ * @throws GraupelError `ERR_STATE_UNSAFE`; errors of the system if there is no folder and it cannot be made
  */
 export function ownFolder(path: string): void {
   const { chmodSync, mkdirSync } = process.getBuiltinModule('node:fs')
   try {
     mkdirSync(path, 0o700)
-    // The umask narrows the mode, and may leave none.
+    // The umask narrows the mode, and may leave no rights.
     chmodSync(path, 0o700)
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
@@ -115,7 +116,7 @@ export function ownFolder(path: string): void {
   checkFolder(path)
 }
 
-/** Checks that a folder, if there is one, is this user's alone. @throws GraupelError `ERR_STATE_UNSAFE` */
+/** Checks that a folder, if there is one, belongs to this user alone. @throws GraupelError `ERR_STATE_UNSAFE` */
 export function checkFolder(path: string): void {
   const { lstatSync } = process.getBuiltinModule('node:fs')
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -125,14 +126,61 @@ export function checkFolder(path: string): void {
     : stats.isDirectory()
       ? rightsOfOthers(stats)
       : 'not a folder'
-  if (detail !== undefined) throw unsafeFolder(`the folder ${path}`, detail)
+  if (detail !== undefined) throw unsafeFolder(path, detail)
 }
 
-/** How other users could change a file or folder; `undefined` if they cannot, or where modes do not say it (Windows). */
+/** How other users could change a file or folder; `undefined` if they cannot, or if modes do not tell (Windows). */
 export function rightsOfOthers({ uid, mode }: { uid: number | bigint; mode: number | bigint }): string | undefined {
   const own = process.geteuid?.()
   if (own === undefined) return undefined
   if (Number(uid) !== own) return `owned by user ${uid} and not by ${own}`
   const bits = Number(mode) & 0o7777
   return (bits & 0o077) === 0 ? undefined : `open to other users by its mode ${bits.toString(8).padStart(4, '0')}`
+}
+
+const prime = 0x100_0000_01b3n
+const starts = [0xcbf2_9ce4_8422_2325n, 0x8422_2325_cbf2_9ce4n]
+
+/** The hash of a key, which names its page and its claim; `NameHash` of `native/core/checksum.h` in TypeScript. */
+export function nameOf(key: string): string {
+  const bytes = new TextEncoder().encode(key)
+  return starts
+    .map((start) => bytes.reduce((hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * prime), start))
+    .map((hash) => hash.toString(16).padStart(16, '0'))
+    .join('')
+}
+
+/** The path of a key's claim. */
+export function claimIn(folder: string, key: string): string {
+  return `${folder}/${nameOf(key)}.claim`
+}
+
+/** The path of the page beside a claim. */
+export function pageBeside(claim: string): string {
+  return claim.replace(/claim$/, 'page')
+}
+
+/** The last part of a path. */
+export function fileNameIn(path: string): string {
+  return path.slice(path.search(/[^/\\]*$/))
+}
+
+// A name that begins with a dot belongs to a page or step that is still being made.
+
+export function isPageName(name: string): boolean {
+  return /^[^.].*\.page$/s.test(name)
+}
+
+/** Whether graupel gives such a name to a page. */
+export function isHashedPageName(name: string): boolean {
+  return /^[0-9a-f]{32}\.page$/.test(name)
+}
+
+export function isClaimName(name: string): boolean {
+  return /^[^.].*\.claim$/s.test(name)
+}
+
+/** Whether a page, or a step of a claim, has such a name while it is being made. */
+export function isUnfinishedName(name: string): boolean {
+  return /^\..*\.new$/s.test(name)
 }

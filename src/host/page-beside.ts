@@ -1,15 +1,16 @@
+import type { BigIntStats } from 'node:fs'
 import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../engine/claims.js'
-import { idsText, layoutNameIn } from '../engine/key.js'
-import { hasCode } from './attempt.js'
-import { damaged, hasSoundCounter, magic, maxBytes, type PageUser, parseState, usersIn } from './format.js'
-import { readOwnFile } from './own-file.js'
+import { layoutNameIn } from '../engine/key.js'
+import { damagedState, pageOfOtherIds, unsafePage } from '../engine/state-errors.js'
+import { rightsOfOthers } from './folder.js'
+import { hasSoundCounter, magic, maxBytes, type PageUser, parseState, usersIn } from './format.js'
 import { thisProcess } from './process.js'
+import { hasCode, readContents } from './system.js'
 
 /**
- * The first slot that a page beside a claim leaves to the js engine; `undefined` if there is no page, or the page has not begun.
- *
- * A process continues above the page's word only if the page's table of processes is empty, whether they run or not.
+ * Finds the first slot that a page beside a claim leaves to the js engine; `undefined` if there is no page, or the page has not
+ * begun. A process continues above the page's word only if the page's table of processes is empty, whether they run or not.
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE` if the table is not empty; `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`,
  * `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE` as the native engine
@@ -17,21 +18,16 @@ import { thisProcess } from './process.js'
 export function freePage(claimant: Claimant, clock: ClaimClock, path: string): bigint | undefined {
   let bytes: Buffer
   try {
-    bytes = readOwnFile(path, 'the page', maxBytes)
+    bytes = readPage(path)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
-  if (bytes.toString('latin1', 0, magic.length) !== magic) throw damaged(path, 'it does not begin as a page')
+  if (bytes.toString('latin1', 0, magic.length) !== magic) throw damagedState('page', path, 'it does not begin as one')
   const page = parseState(path, bytes)
-  if (page.kind !== 'page') throw damaged(path, 'it is a state file and not a page')
-  if (page.key !== claimant.key) {
-    throw new GraupelError(
-      'ERR_STATE_MISMATCH',
-      `the page ${path} is for ${idsText(page.key, page.description)}, and this generator makes ids of ${idsText(claimant.key, claimant.description)}; use another namespace, or delete the page`,
-    )
-  }
-  if (!hasSoundCounter(page, clock)) throw damaged(path, 'its word is not one that the layout can have')
+  if (page.kind !== 'page') throw damagedState('page', path, 'it is a state file and not a page')
+  if (page.key !== claimant.key) throw pageOfOtherIds(path, page, claimant)
+  if (!hasSoundCounter(page, clock)) throw damagedState('page', path, 'its word is not one that the layout can have')
   const { users, hasMore } = usersIn(bytes)
   if (users.length > 0 || hasMore) throw inUse(claimant, path, users)
   const { word, isSealed, last, highTick } = page
@@ -43,11 +39,35 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
   return next > beginning ? next : beginning
 }
 
+/**
+ * Reads a page, which has to be a plain file of this user alone, as `SharedFile::Open` of `native/host/shared_file.h` demands.
+ *
+ * @throws GraupelError `ERR_STATE_UNSAFE`; errors of the system, such as `ENOENT`
+ */
+function readPage(path: string): Buffer {
+  const check = (stats: BigIntStats) => {
+    if (stats.isDirectory()) throw unsafePage(path, 'a folder')
+    if (!stats.isFile()) throw unsafePage(path, 'not a plain file')
+    if (stats.nlink > 1n) throw unsafePage(path, 'a file with another name, by a hard link')
+    const rights = rightsOfOthers(stats)
+    if (rights !== undefined) throw unsafePage(path, rights)
+  }
+  try {
+    return readContents(path, maxBytes, check, process.getBuiltinModule('node:fs').constants.O_NOFOLLOW ?? 0).bytes
+  } catch (cause) {
+    if (hasCode(cause, 'ELOOP')) throw unsafePage(path, 'a symbolic link')
+    if (hasCode(cause, 'ENXIO')) throw unsafePage(path, 'not a plain file')
+    throw cause
+  }
+}
+
 function inUse({ description }: Claimant, path: string, [user]: readonly PageUser[]): GraupelError {
-  const who = user === undefined ? 'More processes than the page can name' : nameOf(user)
+  const layout = layoutNameIn(description)
   return new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `${who} had the native engine count this node of layout '${layoutNameIn(description)}' in the page ${path}, and runs or was ended by a signal; use the native engine, give each process a node of its own, pass state: 'process' if their ids never meet, or, if no process of the node runs, forget the page by 'graupel state ${path} --clean'`,
+    user === undefined
+      ? `more processes than the page ${path} can name have the native engine count this node of layout '${layout}'; use the native engine in all processes of a node`
+      : `${nameOf(user)} had the native engine count this node of layout '${layout}' in the page ${path}, and runs or was ended by a signal; use the native engine in all processes of a node, or, if none of them runs, forget the page by 'graupel state ${path} --clean'`,
   )
 }
 

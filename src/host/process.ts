@@ -1,19 +1,19 @@
-import { attempt, hasCode } from './attempt.js'
+import { attempt, hasCode } from './system.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
-/** A process of this host, so that another one can tell whether it still runs. */
+/** Identifies a process of this host, so that another process can tell whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Inode number of the pid's namespace; 0 where the system has none. */
+  /** Inode number of the pid's namespace; 0 if the system has no namespaces. */
   readonly pidNamespace: number
-  /** When it started, in a unit of the system's, because a pid is used again; 0 where the system does not tell. */
+  /** Time of the start in a unit of the system, because pids are used again; 0 if the system does not tell. */
   readonly startTime: number
-  /** Differs after each start of the system; empty where the system does not tell. */
+  /** Differs after each start of the system; empty if the system does not tell. */
   readonly bootId: string
 }
 
-/** Whether a process still runs; `unknown` for one in another container. */
+/** Whether a process still runs; `unknown` for a process in another container. */
 export type Fate = 'running' | 'gone' | 'unknown'
 
 let own: ProcessIdentity | undefined
@@ -33,7 +33,7 @@ export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity
   if (bootId !== here.bootId && bootId !== '' && here.bootId !== '') return 'gone'
   if (pidNamespace !== here.pidNamespace) return 'unknown'
   try {
-    // Signal 0 is not sent; the call only looks whether it could be.
+    // Signal 0 is not sent; the call only checks whether it could be.
     process.kill(pid, 0)
   } catch (error) {
     if (hasCode(error, 'ESRCH')) return 'gone'
@@ -42,7 +42,7 @@ export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity
   return startTime !== 0 && startedAt !== undefined && startedAt !== startTime ? 'gone' : 'running'
 }
 
-/** Identity of this start of the system, as in `native/platform/posix/system_posix.cc`; empty where only the native engine can tell. */
+/** Identifies this start of the system, as `native/platform/posix/system_posix.cc` does; empty if only the native engine can tell. */
 export function bootId(): string {
   if (process.platform === 'darwin')
     return attempt(() => textOf('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')) ?? ''
@@ -66,7 +66,7 @@ function startTimeOf(pid: number): number | undefined {
 }
 
 function readText(path: string): string {
-  // Node reads this encoding by one call, and others by a Buffer.
+  // Node reads this encoding by one call, and other encodings by a Buffer.
   return process.getBuiltinModule('node:fs').readFileSync(path, 'utf8')
 }
 

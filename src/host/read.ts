@@ -1,10 +1,11 @@
 import { type BigIntStats, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GraupelError } from '../core/errors.js'
-import { hasCode } from './attempt.js'
-import { maxBytes, parseState, type Stored } from './format.js'
-import { type Ids, idsOf } from './identity.js'
-import { type Contents, readContents } from './own-file.js'
+import { hasGeometry, type KeyClock, parseDescription, parseKey } from '../engine/key.js'
+import { damagedState } from '../engine/state-errors.js'
+import { type DecodedId, decode, type Layout } from '../layout/index.js'
+import { hasSoundCounter, maxBytes, parseState, type Stored } from './format.js'
+import { type Contents, hasCode, readContents } from './system.js'
 
 /** A page or a state file that was read. */
 export interface State {
@@ -17,7 +18,7 @@ export interface State {
 const maxAttempts = 5
 
 /**
- * Reads a page or a state file. Node has no locks, so a record may be read while it is written: what seems to be damaged is
+ * Reads a page or a state file. Node has no locks, so a record may be read while it is written: a file that seems to be damaged is
  * read again.
  *
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
@@ -35,7 +36,7 @@ export async function readState(path: string, read: (path: string) => Contents =
   }
 }
 
-/** The names in a folder; none where there is no folder. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
+/** Lists the names in a folder; none if there is no folder. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort()
@@ -45,27 +46,92 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** `ERR_STATE_UNAVAILABLE` with the system's reason. */
+/** The error for a file or folder that the system does not let be read. */
 export function unreadable(path: string, cause: unknown): GraupelError {
-  const remedy = 'give the path of a page, a claim or a state file that you may read, or none for a list of your pages'
-  return failed(path, 'read', cause, remedy)
+  return new GraupelError(
+    'ERR_STATE_UNAVAILABLE',
+    `${path} cannot be read: ${reasonIn(cause)}; give the path of a page, a claim or a state file that you may read, or no path for a list of your pages`,
+    { cause },
+  )
 }
 
-/** `ERR_STATE_UNAVAILABLE` for what cannot be `done`, with the system's reason. */
-export function failed(path: string, done: 'read' | 'removed', cause: unknown, remedy: string): GraupelError {
-  // The path follows the reason.
-  const [reason] = (cause as Error).message.split(', ')
-  return new GraupelError('ERR_STATE_UNAVAILABLE', `${path} cannot be ${done}: ${reason}; ${remedy}`, { cause })
+/** The text of a system's error without the path, which follows the first comma. */
+export function reasonIn(error: unknown): string {
+  const [reason = ''] = (error as Error).message.split(', ')
+  return reason
 }
 
 function contentsOf(path: string): Contents {
   try {
     return readContents(path, maxBytes, (stats) => {
       if (stats.isFile()) return
-      const what = stats.isDirectory() ? 'a folder' : 'not a plain file'
-      throw new GraupelError('ERR_STATE_UNSAFE', `${path} is ${what}; give the path of a page or a state file`)
+      const kind = stats.isDirectory() ? 'a folder' : 'not a plain file'
+      throw new GraupelError('ERR_STATE_UNSAFE', `${path} is ${kind}; give the path of a page or a state file`)
     })
   } catch (error) {
     throw error instanceof GraupelError ? error : unreadable(path, error)
   }
+}
+
+/** The ids that a page, a claim or a state file is for. */
+export interface Ids {
+  /** `''` if the name was too long to be kept. */
+  readonly layoutName: string
+  readonly layout: Layout
+  readonly node: number
+  readonly fields: Readonly<Record<string, number>>
+  readonly namespace: string
+  /** The clock of their generators; a state file does not say. */
+  readonly clock: KeyClock | undefined
+  /** The id at a slot. */
+  at(slot: bigint): bigint
+  /** The beginning of a slot's tick, in milliseconds since 1970. */
+  timeMs(slot: bigint): number
+}
+
+/** The part of a claim's latest step that is about ids. */
+interface ClaimedIds {
+  readonly kind: 'claim'
+  readonly key: string
+  readonly description: string
+  readonly ceiling: bigint
+}
+
+/** Reads the ids of a state. @throws GraupelError `ERR_STATE_CORRUPT` if key, layout and slots contradict each other. */
+export function idsOf(path: string, stored: Stored | ClaimedIds): Ids {
+  const damaged = (detail: string) => damagedState(stored.kind === 'file' ? 'state file' : stored.kind, path, detail)
+  const key = parseKey(stored.key)
+  const description = parseDescription(stored.description)
+  if (key === undefined || description === undefined) throw damaged('it does not say which ids it is for')
+  const { nodeBits, namespace, clock } = key
+  const { name: layoutName, layout } = description
+  const { timestamp, sequence, epochMs, tickMs } = layout
+  if (!hasGeometry(key, layout) || (clock === undefined) !== (stored.kind === 'file')) {
+    throw damaged('its key and its layout contradict each other')
+  }
+  const tickOf = (slot: bigint) => slot >> BigInt(sequence.bits)
+  const endSlot = (BigInt(layout.maxTick) + 1n) << BigInt(sequence.bits)
+  if (!hasSoundSlots(stored, endSlot, layout.maxTick) || nodeBits >> BigInt(layout.bits) !== 0n) {
+    throw damaged('it has numbers that its layout cannot have')
+  }
+  const { node, fields } = decode(nodeBits, layout) as DecodedId & { fields: Record<string, number> }
+  return {
+    layoutName,
+    layout,
+    node,
+    fields,
+    namespace,
+    clock,
+    at: (slot) =>
+      (tickOf(slot) << BigInt(timestamp.shift)) |
+      nodeBits |
+      (BigInt.asUintN(sequence.bits, slot) << BigInt(sequence.shift)),
+    timeMs: (slot) => epochMs + Number(tickOf(slot)) * tickMs,
+  }
+}
+
+function hasSoundSlots(stored: Stored | ClaimedIds, endSlot: bigint, maxTick: number): boolean {
+  if (stored.kind === 'claim') return stored.ceiling <= endSlot
+  if (stored.kind === 'file') return [stored.intended, stored.durable, stored.word].every((slot) => slot <= endSlot)
+  return hasSoundCounter(stored, { endSlot, maxTick })
 }

@@ -1,5 +1,5 @@
 import { type BigIntStats, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { attempt } from './attempt.js'
+import { attempt } from './system.js'
 
 /** A process that has a page or a state file open. */
 export interface User {
@@ -10,10 +10,10 @@ export interface User {
 const maxCommand = 60
 
 /**
- * The processes that have a page mapped, or a state file open, except this one. Only those that this one may look into are
- * seen: those of the same user and container.
+ * Finds the other processes that have a page mapped, or a state file open. Only processes of the same user and container can be
+ * seen.
  *
- * @returns `undefined` where the system does not tell.
+ * @returns `undefined` if the system does not tell.
  */
 export function usersOf(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
   if (kind === 'page') return mappings()?.of(stats)
@@ -22,7 +22,7 @@ export function usersOf(kind: 'page' | 'file', stats: BigIntStats): User[] | und
     .map(userOf)
 }
 
-/** All that processes have mapped; for many pages, because it reads every mapping of every process. */
+/** The files that processes have mapped. It reads every mapping of every process, so it is for many pages. */
 export class Mappings {
   readonly #pids = new Map<string, Set<number>>()
 
@@ -36,7 +36,7 @@ export class Mappings {
   }
 
   of({ dev, ino }: BigIntStats): User[] {
-    // The two parts of a device's number are not in one piece (makedev(3)).
+    // The bits of a device's major and minor number are interleaved (makedev(3)).
     const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
     const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
     const hex = (part: bigint) => part.toString(16).padStart(2, '0')
@@ -44,7 +44,7 @@ export class Mappings {
   }
 }
 
-/** @returns `undefined` where the system does not tell. */
+/** Reads the mappings of all other processes; `undefined` if the system does not tell. */
 export function mappings(): Mappings | undefined {
   const pids = otherPids()
   return pids === undefined ? undefined : new Mappings(pids)
@@ -54,7 +54,7 @@ export function userOf(pid: number): User {
   return { pid, command: commandOf(pid) }
 }
 
-/** Processes in words: `12 (node main.js), 13`. */
+/** Describes processes: `12 (node main.js), 13`. */
 export function named(users: readonly User[]): string {
   return users.map(({ pid, command }) => (command === '' ? String(pid) : `${pid} (${command})`)).join(', ')
 }
@@ -72,7 +72,7 @@ function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {
   return readdirSync(folder).some((name) =>
     attempt(() => {
       const path = `${folder}/${name}`
-      // Sockets and pipes are no files.
+      // Sockets and pipes have no path.
       if (!readlinkSync(path).startsWith('/')) return false
       const open = statSync(path, { bigint: true })
       return open.dev === dev && open.ino === ino

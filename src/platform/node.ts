@@ -1,10 +1,8 @@
 import { maxTimerMs } from '../core/timing.js'
 import { makeStateMemory } from '../engine/js/state-table.js'
-import { giveToPage, isClaimHeld, releaseClaim, takeClaim } from '../host/claim.js'
-import { claimPath } from '../host/claim-access.js'
+import { claims } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
-import { randomBits } from '../host/random.js'
-import { sleep } from '../host/sleep.js'
+import { sleep } from '../host/system.js'
 import { loadBinding } from './binary.js'
 import type { NativeLoad, Platform } from './platform.js'
 
@@ -46,14 +44,7 @@ export const platform: Platform = {
     return fresh
   },
 
-  claims: {
-    pathOf: claimPath,
-    take: takeClaim,
-    isHeld: isClaimHeld,
-    release: releaseClaim,
-    giveToPage,
-    randomBits,
-  },
+  claims,
 
   siblingProcesses() {
     // A worker has a channel to its primary, and to load node:cluster takes 2 ms.

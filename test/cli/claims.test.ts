@@ -178,7 +178,7 @@ describe('graupel state', () => {
   it('refuses what is no claim, or has no step', () => {
     const empty = join(folder, 'a.claim')
     mkdirSync(empty)
-    expect(graupel(['state', empty]).stderr).toMatch(/a\.claim has no step: .* \(ERR_STATE_UNAVAILABLE\)\n$/)
+    expect(graupel(['state', empty]).stderr).toMatch(/a\.claim has no step, .* \(ERR_STATE_UNAVAILABLE\)\n$/)
     writeFileSync(join(folder, 'b.claim'), '')
     expect(graupel(['state', join(folder, 'b.claim')]).stderr).toMatch(/does not begin as a page/)
     expect(objects()).toMatchObject([{ path: join(folder, 'b.claim'), error: { code: 'ERR_STATE_UNSAFE' } }])
@@ -301,7 +301,7 @@ describe('graupel state --clean PATH', () => {
     refused(
       addDamaged('b.claim'),
       'ERR_STATE_CORRUPT',
-      /b\.claim\/4\.a3 is damaged, .* delete the claim's folder once /,
+      /the claim \S+\/b\.claim is damaged: its step 4\.a3 .*; delete it once /,
     )
   })
 })

@@ -240,7 +240,9 @@ describe('where it cannot be seen who has a page open', () => {
       const page = add(hexName('b'), { word })
       await expect(unseen(() => cleanedPage(page, false))).rejects.toMatchObject({
         code: 'ERR_STATE_UNSAFE',
-        message: expect.stringMatching(/^who has .* open cannot be seen on this system, .*; stop all processes/),
+        message: expect.stringMatching(
+          /^this system does not tell which processes have .* open, .*; stop all processes/,
+        ),
       })
       expect(existsSync(page)).toBe(true)
     }

@@ -43,7 +43,7 @@ describe('a node that the js engine counts', () => {
     expect(await first.stats()).toMatchObject({ engine: 'js', state: 'host' })
     const error = await failure(opened(own, js))
     expect(error.code).toBe('ERR_STATE_UNREACHABLE')
-    for (const part of [`process ${pidOf(first)}`, 'native engine', 'a node of its own', "state: 'process'"]) {
+    for (const part of [`process ${pidOf(first)}`, 'native engine', 'a node of its own']) {
       expect(error.message).toContain(part)
     }
   })
@@ -189,7 +189,7 @@ describeWith(['linux', 'mounts', 'root'], 'a node of the js engine in another co
     const before = await first.take(10)
     expect(await failure(second.open(own))).toMatchObject({
       code: 'ERR_STATE_UNREACHABLE',
-      message: expect.stringMatching(/in another container \(delete .*\.claim/),
+      message: expect.stringMatching(/of another container; .* delete .*\.claim/),
     })
     await until(() =>
       second.open(own).then(
@@ -211,7 +211,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     const process = inMemory('mount -o remount,ro /dev/shm')
     const error = await failure(process.open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
-    expect(error.message).toContain("pass state: 'process'")
+    expect(error.message).toContain('set GRAUPEL_STATE_FOLDER to a folder that can be written')
     await process.open({ ...plan(), state: 'process' })
     expect(await process.take(3)).toHaveLength(3)
   })
@@ -258,7 +258,7 @@ describeWith(['linux', 'root'], 'a node of the js engine whose process has given
     expect(ids.length).toBeGreaterThan(10)
     expect(error).toMatchObject({
       code: 'ERR_STATE_UNAVAILABLE',
-      message: expect.stringMatching(/user 0's, .* user 65534's, .*; create generators after/),
+      message: expect.stringMatching(/belongs to user 0, .* for user 65534, .*; create generators after/),
     })
   })
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { fileAt, format, headerAt, kinds, pageAt, sizes } from '../../src/host/format.js'
+import { stateFormat } from '../../src/engine/state-errors.js'
+import { fileAt, headerAt, kinds, pageAt, sizes } from '../../src/host/format.js'
 
 // docs/state-format.md is the specification; src/host/format.ts is what the TypeScript reads, and the tests write.
 
@@ -27,7 +28,7 @@ it('The sizes, the kinds and the number of the format are those of docs/state-fo
   expect(document).toContain(`**Page**, ${digits(sizes.page)} bytes.`)
   expect(document).toContain(`**State file**, ${digits(sizes.file)} bytes:`)
   expect(document).toContain(`kind: ${kinds.page} a page, ${kinds.file} a state file`)
-  expect(document).toContain(`This is format ${format}.`)
+  expect(document).toContain(`This is format ${stateFormat}.`)
   expect(offsetsBelow('Page')).toContain(headerAt.end)
   expect(offsetsBelow('State file')).toContain(headerAt.end)
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { permissionFor } from '../../src/host/permission.ts'
+import { permissionFor } from '../../src/host/system.ts'
 
 const denied = (permission: string, resource?: string) =>
   Object.assign(new Error('Access to this API has been restricted'), {
@@ -76,7 +76,7 @@ describe('Node with its permission model', () => {
       const { code, message = '' } = JSON.parse(stdout)
       if (code === undefined) break
       expect(code).toBe('ERR_STATE_UNAVAILABLE')
-      flags.push(/start Node with (--allow-fs-\S+),/.exec(message)?.[1] ?? 'no flag')
+      flags.push(/start Node with (--allow-fs-\S+)$/.exec(message)?.[1] ?? 'no flag')
     }
     expect(flags.slice(2)).toEqual([expect.stringMatching(/^--allow-fs-write=\S+\/\*$/)])
   })

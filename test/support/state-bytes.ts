@@ -1,7 +1,7 @@
 import { describeLayout, makeKey } from '../../src/engine/key.js'
+import { stateFormat } from '../../src/engine/state-errors.js'
 import {
   fileAt,
-  format,
   headerAt,
   headerChecksum,
   kinds,
@@ -48,7 +48,7 @@ export function bytesOf({
   const keyText = Buffer.from(key ?? (kind === 'page' ? `real ${sonyflakeKey}` : sonyflakeKey))
   const text = Buffer.concat([keyText, Buffer.from(description)])
   bytes.write(magic)
-  bytes.writeUInt32LE(format, headerAt.format)
+  bytes.writeUInt32LE(stateFormat, headerAt.format)
   bytes.writeUInt32LE(kinds[kind], headerAt.kind)
   bytes.writeUInt32LE(keyText.length, headerAt.keyLength)
   bytes.writeUInt32LE(text.length - keyText.length, headerAt.descriptionLength)

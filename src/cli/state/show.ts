@@ -1,7 +1,7 @@
-import { format, type Page, type StateFile } from '../../host/format.js'
-import type { Ids } from '../../host/identity.js'
-import { type Account, lastSlotOf, type Memory } from '../../host/pages.js'
-import type { State } from '../../host/read.js'
+import { stateFormat } from '../../engine/state-errors.js'
+import type { Page, StateFile } from '../../host/format.js'
+import { type Account, lastSlotOf, type Memory } from '../../host/list.js'
+import type { Ids, State } from '../../host/read.js'
 import type { User } from '../../host/users.js'
 import { fieldsText } from '../../layout/index.js'
 import { type Paint, printable, table } from '../paint.js'
@@ -19,7 +19,7 @@ export function plainState(state: State, lastSlot = lastSlotOf(state), memory?: 
   return {
     path,
     kind: stored.kind,
-    format,
+    format: stateFormat,
     ...plainIds(ids),
     lastId: lastSlot === undefined ? null : String(ids.at(lastSlot)),
     ...moment(lastSlot),
@@ -68,7 +68,7 @@ export function accountLines(account: Account, paint: Paint): string[] {
   const { path, stored, ids } = state
   return table([
     [stored.kind === 'page' ? 'page' : 'file', printable(path)],
-    ['format', String(format)],
+    ['format', String(stateFormat)],
     ...idsRows(ids, paint),
     ...lastIdRows(account),
     ...(stored.kind === 'page' ? pageRows(stored, state) : fileRows(stored, state, memory as Memory)),

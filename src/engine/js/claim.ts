@@ -1,6 +1,7 @@
 import type { Claimant, Claims } from '../claims.js'
-import { type CoreSpec, tooEarly } from '../engine.js'
+import type { CoreSpec } from '../engine.js'
 import { SlotClock } from '../slots.js'
+import { tooEarly } from '../state-errors.js'
 import { isGivenBack } from './shared-claim.js'
 import type { State } from './state.js'
 
@@ -41,7 +42,7 @@ export class JsClaim {
     let waitedMs = 0
     while (this.#state.word() === this.#clock.slotAfter(0)) {
       const ms = this.#clock.msLeft() + 1
-      if (waitedMs + ms > maxWaitMs) throw tooEarly(`the claim ${path}`, ms)
+      if (waitedMs + ms > maxWaitMs) throw tooEarly('claim', path, ms)
       sleep(ms)
       waitedMs += ms
     }

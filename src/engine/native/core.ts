@@ -11,8 +11,8 @@ import {
   Status,
   startModes,
 } from '../engine.js'
-import type { Fault } from '../fault.js'
 import type { Identity } from '../key.js'
+import type { Fault } from './fault.js'
 
 /** The functions of the addon (`native/binding/addon.cc`, `calls.h`). What is no argument, they read from the mailbox. */
 export interface Binding {

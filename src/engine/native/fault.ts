@@ -1,0 +1,202 @@
+import { GraupelError } from '../../core/errors.js'
+import type { Identity } from '../key.js'
+import {
+  damagedState,
+  fileOfOtherIds,
+  otherFormat,
+  pageOfOtherIds,
+  tooEarly,
+  unsafeFolder,
+  unsafePage,
+} from '../state-errors.js'
+
+/** Why the native engine cannot open or use a state (`native/host/fault.h`). */
+export interface Fault {
+  /** One of {@link faultKinds}. */
+  readonly kind: number
+  /** The number of a system call's error, and the system's text for it. */
+  readonly error: number
+  readonly reason: string
+  readonly call: string
+  readonly path: string
+  readonly detail: string
+  /** One of {@link faultSubjects}. */
+  readonly subject: number
+}
+
+/** The numbers of `native/host/fault.h`; `test/engine/numbers.test.ts` compares them. */
+export const faultSubjects = { file: 0, page: 1, folder: 2, bootId: 3 } as const
+
+/** The numbers of `native/host/fault.h`; `test/engine/numbers.test.ts` compares them. */
+export const faultKinds = {
+  system: 1,
+  unsafe: 2,
+  corrupt: 3,
+  version: 4,
+  mismatch: 5,
+  inUse: 6,
+  busy: 7,
+  lost: 8,
+  claimed: 9,
+  early: 10,
+} as const
+
+/** The error for a page whose node a claim keeps for the js engine. */
+export class ClaimedError extends GraupelError {
+  readonly path: string
+
+  /** @param path - Path of the claim. */
+  constructor(path: string) {
+    super(
+      'ERR_STATE_UNREACHABLE',
+      `a process of the js engine keeps this node by the claim ${path}; use one engine for all processes of a node`,
+    )
+    this.path = path
+  }
+}
+
+/**
+ * Makes the error for a fault.
+ *
+ * @param opened - The ids of the state that could not be opened; `undefined` if an open state failed.
+ * @param nameOf - The system's name for the number of an error, such as `ENOSPC`.
+ */
+export function faultError(
+  fault: Fault,
+  opened: Identity | undefined,
+  nameOf: (error: number) => string | undefined,
+): GraupelError {
+  const { path, detail } = fault
+  if (fault.kind === faultKinds.claimed) return new ClaimedError(path)
+  if (fault.kind === faultKinds.system) return systemError(fault, opened !== undefined, nameOf(fault.error))
+  if (fault.subject === faultSubjects.folder) return unsafeFolder(path, detail)
+  return fault.subject === faultSubjects.page ? pageError(fault, opened) : fileError(fault, opened)
+}
+
+function pageError({ kind, path, detail }: Fault, opened: Identity | undefined): GraupelError {
+  switch (kind) {
+    case faultKinds.unsafe:
+      return unsafePage(path, detail)
+    case faultKinds.corrupt:
+      return damagedState('page', path, detail)
+    case faultKinds.version:
+      return otherFormat('page', path, detail)
+    case faultKinds.mismatch:
+      return pageOfOtherIds(path, identityIn(detail), opened)
+    case faultKinds.early:
+      return tooEarly('page', path, Number(detail))
+    case faultKinds.lost:
+      return new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `the page ${path}, in which processes share a state, was ${detail} while it was in use; try again`,
+      )
+    default:
+      return new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `the page ${path}, in which processes share a state, has been locked by another process for more than a second; try again`,
+      )
+  }
+}
+
+function fileError({ kind, path, detail }: Fault, opened: Identity | undefined): GraupelError {
+  switch (kind) {
+    case faultKinds.unsafe:
+      return new GraupelError(
+        'ERR_STATE_UNSAFE',
+        `the state file ${path} is ${detail}, and it has to be a plain file of this user alone (mode 0600, no links) in a folder of this machine; choose another path`,
+      )
+    case faultKinds.corrupt:
+      return damagedState('state file', path, detail)
+    case faultKinds.version:
+      return otherFormat('state file', path, detail)
+    case faultKinds.mismatch:
+      return fileOfOtherIds(path, identityIn(detail), opened)
+    case faultKinds.inUse:
+      return new GraupelError(
+        'ERR_STATE_UNREACHABLE',
+        `the state file ${path} is in use by a process that shares no memory with this one, such as one in another container; give each process a file and a node of its own`,
+      )
+    case faultKinds.lost:
+      return new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `the state file ${path} was ${detail} while it was in use; put it back, or restart the processes that use it`,
+      )
+    default:
+      return opened === undefined
+        ? new GraupelError(
+            'ERR_STATE_UNAVAILABLE',
+            `the state file ${path} has been locked by another process for more than a second; look whether that process was stopped, and try again`,
+          )
+        : new GraupelError(
+            'ERR_STATE_UNAVAILABLE',
+            `the state file ${path} has been locked by another process for longer than maxWaitMs (a second by default); look whether that process was stopped, and try again`,
+          )
+  }
+}
+
+/** The error for a system call that has failed. Its cause is an error such as Node throws. */
+function systemError(fault: Fault, isOpening: boolean, name: string | undefined): GraupelError {
+  const { path, call, reason } = fault
+  const failed = name === undefined ? `${call} failed: ${reason}` : `${call} failed with ${name}: ${reason}`
+  const cause = Object.assign(new Error(`${failed}, ${call} '${path}'`), {
+    errno: -fault.error,
+    syscall: call,
+    path,
+    ...(name !== undefined && { code: name }),
+  })
+  switch (fault.subject) {
+    case faultSubjects.bootId:
+      return new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `${path}, which tells this start of the system from others, cannot be read: ${failed}; mount /proc, or pass state: 'process' if no other process uses this node`,
+        { cause },
+      )
+    case faultSubjects.folder:
+      return new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `the folder ${path}, in which this user's pages are, cannot be used: ${failed}; set GRAUPEL_STATE_FOLDER to a folder that can be written, the same for all processes of this user`,
+        { cause },
+      )
+    case faultSubjects.page:
+      return new GraupelError(
+        'ERR_STATE_UNAVAILABLE',
+        `the page ${path}, in which processes share a state, cannot be used: ${failed}; ${pageRemedy(name)}`,
+        { cause },
+      )
+    default:
+      return isOpening
+        ? new GraupelError(
+            'ERR_STATE_UNAVAILABLE',
+            `the state file ${path} cannot be opened: ${failed}; choose a path in a folder that exists and can be written`,
+            { cause },
+          )
+        : new GraupelError(
+            'ERR_STATE_UNAVAILABLE',
+            `the state file ${path} cannot be written: ${failed}; ids are made up to its ceiling, and again as soon as the disk is repaired`,
+            { cause },
+          )
+  }
+}
+
+/** The remedy for a page that a system error of that name prevents. */
+function pageRemedy(name: string | undefined): string {
+  switch (name) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'make room in its folder'
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'let the process open more files'
+    case 'ENOMEM':
+      return 'use fewer namespaces and nodes in one process, because each is a mapping, or give the process more memory'
+    default:
+      return 'make its folder writable'
+  }
+}
+
+/** The identity in the detail of a mismatch: key and description, a line each. */
+function identityIn(detail: string): Identity {
+  // A namespace may have line feeds; JSON has none.
+  const at = detail.lastIndexOf('\n')
+  return { key: detail.slice(0, at), description: detail.slice(at + 1) }
+}

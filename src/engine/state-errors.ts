@@ -1,0 +1,73 @@
+import { GraupelError } from '../core/errors.js'
+import { type Identity, idsText } from './key.js'
+
+// Errors of states that outlive a call: pages, state files and claims. The native engine's faults and src/host have these errors
+// in common; docs/errors.md has the remedies beyond the first.
+
+/** The format of pages and state files that this version of the package reads and writes. */
+export const stateFormat = 1
+
+/** The file of a state, as messages name it. A header that cannot be read does not tell pages from state files. */
+export type StateKind = 'page' | 'state file' | 'page or state file' | 'claim'
+
+/** The error for a state whose bytes are wrong. */
+export function damagedState(kind: StateKind, path: string, detail: string): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_CORRUPT',
+    `the ${kind} ${path} is damaged: ${detail}; delete it once the clock has certainly passed its last id`,
+  )
+}
+
+/** The error for a state of another version of graupel. */
+export function otherFormat(kind: StateKind, path: string, format: number | string): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_MISMATCH',
+    `the ${kind} ${path} has format ${format}, and this version of graupel reads format ${stateFormat}; use one version of graupel for all processes of a node`,
+  )
+}
+
+/** The error for a page of other ids. @param wanted - The ids of the generator, if they are known. */
+export function pageOfOtherIds(path: string, found: Identity, wanted: Identity | undefined): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_MISMATCH',
+    `the page ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; use another namespace`,
+  )
+}
+
+/** The error for a state file of other ids. @param wanted - The ids of the generator, if they are known. */
+export function fileOfOtherIds(path: string, found: Identity, wanted: Identity | undefined): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_MISMATCH',
+    `the state file ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; use a path for each`,
+  )
+}
+
+/** The error for a page that other users could change. */
+export function unsafePage(path: string, detail: string): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_UNSAFE',
+    `the page ${path} is ${detail}, and a page has to be a plain file of this user alone (mode 0600, no links); remove it`,
+  )
+}
+
+/** The error for a folder of pages, or of a claim, that other users could change. */
+export function unsafeFolder(path: string, detail: string): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_UNSAFE',
+    `the folder ${path} is ${detail}, and it has to be a folder of this user alone (mode 0700, no link); remove it, or set GRAUPEL_STATE_FOLDER to another folder for all processes of this user`,
+  )
+}
+
+/** The error of an opening that would have to wait for the next tick longer than it may. */
+export function tooEarly(kind: StateKind, path: string, waitMs: number): GraupelError {
+  const retryAfterMs = Math.ceil(waitMs)
+  return new GraupelError(
+    'ERR_STATE_UNAVAILABLE',
+    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms, and createGenerator waits for maxWaitMs at most; try again after retryAfterMs, or raise maxWaitMs`,
+    { retryAfterMs },
+  )
+}
+
+function textOf(ids: Identity | undefined): string {
+  return ids === undefined ? 'the ids of this generator' : idsText(ids.key, ids.description)
+}

@@ -1,0 +1,230 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { describe, expect, it, vi } from 'vitest'
+import { claims, forgetClaim } from '../../src/host/claim.js'
+import type { latestStep } from '../../src/host/claim-steps.js'
+import { caught } from '../support/engines.ts'
+import {
+  claimant,
+  clock,
+  gone,
+  inFrontOf,
+  isThere,
+  latestOf,
+  numbersOf,
+  type Own,
+  other,
+  pages,
+  remove,
+  take,
+  writeChain,
+  writePage,
+  writeStep,
+} from './claims.ts'
+
+describe('a claim', () => {
+  it('is made if there was none, and begins with the next tick', () => {
+    const own = claimant()
+    expect(take(own)).toEqual({ step: 1, isOwn: false, floor: 1001n, ceiling: 1500n })
+    expect(numbersOf(own)).toEqual([1])
+    expect(claims.isHeld(own, 1)).toBe(true)
+  })
+
+  it('is raised from the word, and not by each thread that finds its ceiling too low', () => {
+    const own = claimant()
+    take(own)
+    for (const word of [1400n, 1400n, 1500n, 900n]) {
+      const { ceiling } = claims.take(own, clock, { step: latestOf(own)?.number ?? 0, word })
+      expect(ceiling).toBe(word === 900n ? 2000n : word + 500n)
+    }
+  })
+
+  it('is raised by the next step, which keeps its predecessor', () => {
+    const own = claimant()
+    take(own)
+    Object.assign(own.held, { word: 1500n })
+    expect(take(own)).toEqual({ step: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
+    expect(numbersOf(own)).toEqual([1, 2])
+    expect(take(own)).toMatchObject({ step: 3, floor: 2000n })
+    expect(numbersOf(own)).toEqual([2, 3])
+    expect(claims.isHeld(own, 1)).toBe(false)
+    expect(claims.isHeld(own, 3)).toBe(true)
+  })
+
+  it('whose step another thread has just made is raised when that thread has raised the floor', () => {
+    const own = claimant()
+    claims.take(own, clock, { step: 0, word: 0n })
+    const held = { step: 0, word: 1500n }
+    const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      held.step = wait.mock.calls.length < 3 ? 0 : 1
+      return 'timed-out'
+    })
+    expect(claims.take(own, clock, held)).toEqual({ step: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
+    expect(wait).toHaveBeenCalledTimes(3)
+  })
+
+  it('whose step a thread has made that was terminated then is continued at its ceiling', () => {
+    const own = claimant()
+    claims.take(own, clock, { step: 0, word: 0n })
+    vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
+    expect(take(own)).toEqual({ step: 2, isOwn: false, floor: 1500n, ceiling: 2000n })
+  })
+
+  it('of a process that is gone is continued at its ceiling', () => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '9000' })
+    expect(take(own)).toEqual({ step: 6, isOwn: false, floor: 9000n, ceiling: 9500n })
+  })
+
+  it('that was given back is taken at its word', () => {
+    const own = claimant()
+    take(own)
+    claims.release(own, 1, 1234n)
+    expect(latestOf(own)?.says).toMatchObject({ use: 'released', ceiling: '1234' })
+    expect(take({ ...own, owner: 'another' })).toMatchObject({ step: 3, isOwn: false, floor: 1234n })
+  })
+
+  it('of a process that runs is refused, and stays as it is', () => {
+    const own = claimant()
+    writeChain(own, {})
+    expect(caught(() => take(own))).toMatchObject({
+      code: 'ERR_STATE_UNREACHABLE',
+      message: expect.stringContaining(`process ${other.pid}`),
+    })
+    expect(numbersOf(own)).toEqual([4, 5])
+  })
+
+  it('is not given back by a process that has lost it', () => {
+    const own = claimant()
+    take(own)
+    remove(own)
+    writeStep(own, '1.b')
+    claims.release(own, 1, 5000n)
+    expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
+  })
+
+  it('is not given back if another thread has made the next step meanwhile', () => {
+    const own = claimant()
+    take(own)
+    Object.assign(own.held, { word: 1500n })
+    take(own)
+    claims.release(own, 1, 1234n)
+    expect(latestOf(own)?.says).toMatchObject({ use: 'counts', ceiling: '2000' })
+  })
+
+  it('is lost if another process has begun it again, with the same number', () => {
+    const own = claimant()
+    take(own)
+    expect(claims.isHeld(own, 1)).toBe(true)
+    remove(own)
+    writeStep(own, '1.b')
+    expect(claims.isHeld(own, 1)).toBe(false)
+  })
+
+  it.each([
+    ['has a word', 7000n, 0n, 7000n],
+    ['was not begun', 0n, 7000n, 7000n],
+    ['is sealed', 2n ** 64n - 1n, 7000n, 7001n],
+  ])('begins at the page beside it that %s', (_, word, last, floor) => {
+    const own = claimant()
+    writePage(own, word, last)
+    expect(take(own)).toMatchObject({ step: 1, floor })
+  })
+
+  it.each([
+    ['runs', () => other.pid],
+    ['was killed', () => gone.pid],
+  ])('is not made beside a page that has the entry of a process that %s', (_, pid) => {
+    const own = claimant()
+    const path = writePage(own, 7000n, 0n, pid())
+    const error = caught(() => take(own))
+    expect(error).toMatchObject({
+      code: 'ERR_STATE_UNREACHABLE',
+      message: expect.stringContaining(`process ${pid()} `),
+    })
+    expect(error.message).toContain(`'graupel state ${path} --clean'`)
+    expect(isThere(own)).toBe(false)
+  })
+
+  it('is left to the page by a process that finds a native one in the page after its step', () => {
+    const own = claimant()
+    inFrontOf('renameSync', () => writePage(own, 7000n, 0n, other.pid))
+    expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(latestOf(own)).toMatchObject({ number: 2, says: { use: 'page', ceiling: '0' } })
+  })
+})
+
+describe('a claim that leaves its key to a page', () => {
+  it('says so in its next step, from which the page begins', () => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '7000' })
+    const given = claims.giveToPage(own.place, own, clock)
+    expect(latestOf(own)).toMatchObject({ number: 6, name: given?.name, says: { use: 'page', pid: process.pid } })
+    expect(given).toEqual({ name: '6.a5', next: `7.${latestOf(own)?.says.token}`, floor: 7000n })
+    // For each process that comes later, too.
+    expect(claims.giveToPage(own.place, own, clock)).toEqual(given)
+  })
+
+  it('is taken at its ceiling, and not before the next tick if the page is gone', () => {
+    const [low, high] = [claimant(), claimant()]
+    writeChain(low, { use: 'page', ceiling: '900' })
+    writeChain(high, { use: 'page', ceiling: '7000' })
+    expect(take(low)).toMatchObject({ step: 6, floor: 1001n })
+    expect(take(high)).toMatchObject({ step: 6, floor: 7000n })
+  })
+
+  it('is refused while its process runs, and is none if it has been removed', () => {
+    const [held, removed] = [claimant(), claimant()]
+    writeChain(held, {})
+    expect(caught(() => claims.giveToPage(held.place, held, clock)).code).toBe('ERR_STATE_UNREACHABLE')
+    expect(claims.giveToPage(removed.place, removed, clock)).toBeUndefined()
+    // Its folder, if it is empty, would keep the page from being used.
+    mkdirSync(removed.place, { mode: 0o700 })
+    expect(claims.giveToPage(removed.place, removed, clock)).toBeUndefined()
+    expect(isThere(removed)).toBe(false)
+  })
+})
+
+describe('a claim that is forgotten', () => {
+  const forget = (own: Own) => forgetClaim(own.place, latestOf(own) as NonNullable<ReturnType<typeof latestStep>>)
+
+  it('is gone, and one that is made afterwards knows no floor', () => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '7000' })
+    expect(forget(own)).toBe(true)
+    expect(isThere(own)).toBe(false)
+    expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
+    expect(take(own)).toMatchObject({ step: 1, floor: 1001n })
+  })
+
+  it('stays if another process takes it up at this moment', () => {
+    const own = claimant()
+    writeChain(own, gone)
+    inFrontOf('linkSync', () => writeStep(own, '6.a5'))
+    expect(forget(own)).toBe(false)
+    expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
+  })
+
+  it('is no floor to a process that had read it, and slept', () => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '7000' })
+    inFrontOf('linkSync', () => forget(own))
+    expect(take(own)).toMatchObject({ step: 1, floor: 1001n })
+    expect(numbersOf(own)).toEqual([1])
+  })
+
+  it('begins with the next tick for a process that takes it before it is removed', () => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '7000' })
+    inFrontOf('renameSync', () => expect(take(own)).toMatchObject({ step: 7, floor: 1001n }))
+    expect(forget(own)).toBe(true)
+    expect(claims.isHeld(own, 7)).toBe(false)
+  })
+
+  it('has been forgotten by another process if its folder is gone', () => {
+    const own = claimant()
+    writeChain(own, gone)
+    const latest = latestOf(own)
+    remove(own)
+    expect(latest !== undefined && forgetClaim(own.place, latest)).toBe(false)
+  })
+})
