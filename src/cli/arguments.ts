@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { didYouMean } from '../core/suggestion.js'
 import type { ErrorCode } from '../index.js'
 
-/** A command line that cannot be carried out; becomes one line on stderr. */
+/** A command line that cannot be carried out. */
 export class UsageError extends Error {
   readonly code: ErrorCode
 
@@ -14,10 +14,10 @@ export class UsageError extends Error {
 
 /** A flag of a command. */
 export interface Flag {
-  /** Stands for the value in the help; a flag without one is a switch. */
+  /** Stands for the value in the help; a flag without it is a switch. */
   readonly value?: string
   readonly short?: string
-  /** The only values it takes. */
+  /** The only values that the flag takes. */
   readonly choices?: readonly string[]
   readonly help: string
 }
@@ -26,18 +26,20 @@ export type Flags = Readonly<Record<string, Flag>>
 
 /** The words after the command. */
 export interface Arguments<N extends string> {
-  /** By the flag's name; a switch has the value `''`. */
+  /** The values by the names of their flags; a switch has the value `''`. */
   readonly values: { readonly [K in N]?: string }
   readonly positionals: readonly string[]
 }
 
-/** Every command has it. */
+/** The flag that every command has. */
 export const helpFlag = { short: 'h', help: 'show this help' } as const satisfies Flag
 
-/** Flags by names that they had, or that other tools have. */
-const formerNames = new Map([['encoding', 'format']])
+/** Flags by the names that other tools give them. */
+const otherNames = new Map([['encoding', 'format']])
 
 /**
+ * Reads the words after a command.
+ *
  * @param command - The command with these flags, such as `graupel next`; for messages.
  * @throws UsageError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`
  */
@@ -55,7 +57,7 @@ export function parseFlags<F extends Flags>(
       ]),
     ),
     allowPositionals: true,
-    // Its own refusals are up to three lines long, and it lets the last of two equal flags win.
+    // The strict mode writes messages of up to three lines, and lets the last of two equal flags win.
     strict: false,
     tokens: true,
   })
@@ -65,7 +67,7 @@ export function parseFlags<F extends Flags>(
     const { name, rawName, value, inlineValue } = token
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
     if (flag === undefined) {
-      const meant = didYouMean(formerNames.get(name) ?? name, Object.keys(flags), (one) => `--${one}`)
+      const meant = didYouMean(otherNames.get(name) ?? name, Object.keys(flags), (one) => `--${one}`)
       throw new UsageError('ERR_OPTION_UNKNOWN', `there is no flag ${rawName}${meant}; see ${command} --help`)
     }
     if (Object.hasOwn(values, name)) {
@@ -75,30 +77,23 @@ export function parseFlags<F extends Flags>(
       if (value !== undefined) throw new UsageError('ERR_OPTION_INVALID', `${rawName} takes no value; leave it out`)
       values[name] = ''
     } else {
-      // A flag whose value was forgotten must not swallow the next flag; a negative number is a value.
+      // If the value was forgotten, the next flag is not the value. A negative number is a value.
       if (value === undefined || (!inlineValue && /^-[^0-9]/.test(value))) {
         throw new UsageError('ERR_OPTION_INVALID', `${rawName} has no value; write ${rawName} ${flag.value}`)
       }
-      values[name] = choose(rawName, value, flag.choices)
+      if (flag.choices !== undefined && !flag.choices.includes(value)) {
+        throw new UsageError(
+          'ERR_OPTION_INVALID',
+          `${rawName} is ${quote(value)}${didYouMean(value, flag.choices)}; it is one of ${flag.choices.join(', ')}`,
+        )
+      }
+      values[name] = value
     }
   }
   return { values: values as { [K in keyof F & string]?: string }, positionals }
 }
 
-/** @throws UsageError `code` unless it is a whole number in plain digits that a number holds exactly. */
-export function wholeNumber(flag: string, text: string, code: ErrorCode = 'ERR_OPTION_INVALID'): number {
-  if (!/^(0|-?[1-9][0-9]*)$/.test(text)) {
-    throw new UsageError(code, `${flag} is ${quote(text)}; give a whole number in digits, such as 1000`)
-  }
-  const number = Number(text)
-  if (!Number.isSafeInteger(number)) {
-    const { MAX_SAFE_INTEGER: max, MIN_SAFE_INTEGER: min } = Number
-    throw new UsageError(code, `${flag} is ${text}; give ${number > 0 ? `at most ${max}` : `at least ${min}`}`)
-  }
-  return number
-}
-
-/** A word of the command line, as a message shows it: without the credentials of a URL, which may stand at a wrong place. */
+/** Quotes a word of the command line for a message. Hides the credentials of a URL, which may stand in any place. */
 export function quote(text: string): string {
   return `'${shorten(text.replace(/\/\/.*@/s, '//***@'))}'`
 }
@@ -107,12 +102,89 @@ export function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 
-function choose(rawName: string, value: string, choices: readonly string[] | undefined): string {
-  if (choices !== undefined && !choices.includes(value)) {
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `${rawName} is ${quote(value)}${didYouMean(value, choices)}; it is one of ${choices.join(', ')}`,
-    )
+/**
+ * Returns the message of an error in terms of the command line: an error about an option names the flag.
+ *
+ * @param flag - The flag that sets the option; without it the message stays.
+ */
+export function messageOf(
+  { message, option }: { message: string; option?: unknown },
+  flag: string | undefined,
+): string {
+  if (typeof option !== 'string' || flag === undefined) return message
+  return message.startsWith(`${option} `) ? flag + message.slice(option.length) : `${message}; see ${flag}`
+}
+
+/** Returns the flag that sets an option of the library: `--max-wait-ms` for `maxWaitMs`. */
+export function flagOf(option: unknown, flags: Flags): string | undefined {
+  const name = String(option).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return Object.hasOwn(flags, name) ? `--${name}` : undefined
+}
+
+/** The help of a command, as data. */
+export interface Manual {
+  readonly name: string
+  /** One line, or several. */
+  readonly usage: string
+  readonly summary: string
+  readonly flags: Flags
+  /** Lines below the flags. */
+  readonly notes: readonly string[]
+}
+
+/** Returns the text of `graupel <command> --help`. */
+export function commandHelp({ usage, summary, flags, notes }: Manual): string {
+  const rows = Object.entries(flags).map(([name, { short, value, choices, help }]) => {
+    const head = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`
+    return [head, choices === undefined ? help : `${help}: ${choices.join(', ')}`] as const
+  })
+  const width = Math.max(...rows.map(([head]) => head.length)) + 2
+  const lines = rows.flatMap(([head, text]) =>
+    wrap(text, 78 - width).map((line, i) => `  ${(i === 0 ? head : '').padEnd(width)}${line}`),
+  )
+  return [
+    'Usage',
+    ...usage.split('\n').map((line) => `  ${line}`),
+    '',
+    summary,
+    '',
+    'Flags',
+    ...lines,
+    '',
+    ...notes,
+    '',
+  ].join('\n')
+}
+
+/** Returns the text of `graupel --help`. */
+export function overview(manuals: readonly Manual[]): string {
+  const rows = manuals.map(({ name, summary }) => `  ${name.padEnd(9)} ${summary}`)
+  return `Snowflake ids that cannot be equal.
+
+Usage
+  graupel <command> [flags]
+
+Commands
+${rows.join('\n')}
+  help      Show this help, or the help of a command: graupel help next.
+
+Flags
+  -h, --help     show this help; after a command, the help of the command
+  -v, --version  show the version
+
+Examples
+  graupel next --node 7
+  graupel next -n 1000000 --node datacenter=1,worker=7 --format base62
+  graupel inspect 175928847299117063 --layout discord
+`
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) as string
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
   }
-  return value
+  return lines
 }

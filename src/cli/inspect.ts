@@ -2,24 +2,24 @@ import { createInterface } from 'node:readline'
 import { type ErrorCode, encodeId, encodings, type Layout } from '../index.js'
 import { picture } from '../inspect/picture.js'
 import { type Guess, onlyLikely, plausibleReadings, type Reading, read } from '../inspect/reading.js'
-import { type Arguments, helpFlag, UsageError } from './arguments.js'
-import type { Manual } from './help.js'
-import { areOnInput } from './id-lines.js'
-import { type GivenId, idReader, maskFlags } from './masked.js'
-import type { Output } from './output.js'
-import { type Paint, paintFor, table } from './paint.js'
-import { nodeRows, timeRows, withRange } from './rows.js'
+import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
+import { areOnInput } from './input.js'
+import { type GivenId, idReader, maskFlags } from './masked-ids.js'
+import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
 import { layoutFlags, layoutsOf } from './values.js'
 
 const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
 
 const flags = {
   ...layoutFlags,
-  layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, all that make sense are listed' },
+  layout: {
+    ...layoutFlags.layout,
+    help: 'how the ids were made up; without it, all layouts that make sense are listed',
+  },
   format: { value: 'FORMAT', choices: textEncodings, help: 'how the ids are written (decimal, and masked base62)' },
   ...maskFlags,
   json: {
-    help: 'print one JSON object a line; without --layout its layout is null, and readings has all that make sense',
+    help: 'print one JSON object a line; without --layout, its layout is null and its readings are those that make sense',
   },
   help: helpFlag,
 } as const
@@ -35,11 +35,11 @@ export const inspectManual: Manual = {
     'Nothing in an id says which layout made it. Without --layout, the readings that',
     'make sense are listed, the likeliest first: recent (within a day of now), past,',
     'unusual (with numbers so high that few ids have them), and early (from a time',
-    'of which the system has few ids). One that alone is likely is shown in full.',
+    'of which the system has few ids). If only one is likely, it is shown in full.',
     '',
     'A key of a mask is 32, 48 or 64 digits of hex, after its name (b = 00ff…) if it',
-    'has one. The first is the current one, and reveals decimal digits without a',
-    'name. Lines that begin with # are skipped. For a new key:',
+    'has a name. The first key is the current one, and reveals decimal digits that',
+    'bear no name. Lines that begin with # are skipped. To make a key:',
     '  openssl rand -hex 32',
   ],
 }
@@ -65,7 +65,7 @@ export async function inspect(
   }
 }
 
-/** All ids on the command line are read before the first is shown. */
+/** Reads all ids of the command line before the first is shown. */
 function idsOf(words: readonly string[], readId: ReadId, input: NodeJS.ReadableStream) {
   if (areOnInput(words, 'id', 'graupel inspect ID')) return idsFrom(input, readId)
   return words.map((word) => readId(word))
@@ -91,17 +91,17 @@ function readLine(line: string, number: number, readId: ReadId): GivenId {
   }
 }
 
-/** The reading in the layout that was named, or all that make sense where none was. */
+/** The reading in the layout that the flags name, or all readings that make sense. */
 type Found = { readonly named: Reading } | { readonly guesses: readonly Guess[] }
 
 function find({ id, masked }: GivenId, candidates: readonly Layout[], isNamed: boolean): Found {
   if (isNamed) return { named: read(id, candidates[0] as Layout) }
   const guesses = plausibleReadings(id, candidates, Date.now())
   if (guesses.length === 0) {
-    const doubt = masked === undefined ? '' : '; what this mask did not hide reveals to such ids'
+    const doubt = masked === undefined ? '' : '; ids that this mask did not hide are revealed as such ids'
     throw new UsageError(
       'ERR_ID_INVALID',
-      `no preset makes sense of the id ${id}: for each it is too wide, or of the future; if another system made it, give its --layout and --epoch${doubt}`,
+      `the id ${id} makes sense in no preset: it is too wide, or from the future; if another system made it, give its --layout and --epoch${doubt}`,
     )
   }
   return { guesses }
@@ -118,7 +118,7 @@ function json({ id, masked }: GivenId, found: Found): string {
       ? { ...common, ...plain(found.named), encodings: written }
       : {
           ...common,
-          // Never the parts of a guess, which a program would take for the truth.
+          // Without the parts of a guess, which a program would take for the truth.
           layout: null,
           encodings: written,
           readings: found.guesses.map((guess) => ({ ...plain(guess), plausibility: guess.plausibility })),
@@ -145,10 +145,10 @@ function show({ id, masked }: GivenId, found: Found, paint: Paint): string {
     .join('\n')
 }
 
-/** The readings of all layouts that may have made the id. */
+/** Returns a table of the readings in all layouts that may have made the id. */
 function comparison(guesses: readonly Guess[], shown: Reading | undefined, paint: Paint): string[] {
   if (guesses.length === 1) {
-    return [`An id does not say which layout made it. Of the presets, ${guesses[0]?.layout.name} alone makes sense.`]
+    return [`An id does not say which layout made it. Only one preset makes sense: ${guesses[0]?.layout.name}.`]
   }
   const rows = guesses.map(({ layout, timestamp, fields, sequence, plausibility }) => {
     const node = Object.entries(fields).map(([name, part]) => `${name} ${part}`)
@@ -157,19 +157,19 @@ function comparison(guesses: readonly Guess[], shown: Reading | undefined, paint
     return [layout.name, time, node.join(', '), String(sequence), plausibility]
   })
   const [head, ...lines] = table([['layout', 'time', 'node', 'sequence', ''], ...rows], [3])
-  const hint = `such as --layout ${guesses[shown === undefined ? 0 : 1]?.layout.name}`
+  const hint = `--layout ${guesses[shown === undefined ? 0 : 1]?.layout.name}`
   return [
     'An id does not say which layout made it. These make sense, likeliest first.',
     shown === undefined
-      ? `To see one in full, name it, ${hint}.`
-      : `The first is shown in full, as a guess; for another one name it, ${hint}.`,
+      ? `To see a reading in full, name its layout: ${hint}.`
+      : `The first is shown in full, as a guess; for another give ${hint}.`,
     '',
     paint('dim', head as string),
     ...lines,
   ]
 }
 
-/** All parts of one reading. */
+/** Returns a table of the parts of one reading. */
 function parts(reading: Reading, isGuess: boolean, paint: Paint): string[] {
   const { layout, timestampMs, node, fields, sequence } = reading
   const about = `${isGuess ? 'a guess; ' : ''}epoch ${new Date(layout.epochMs).toISOString()}`

@@ -1,14 +1,14 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
 /**
- * A signal that comes again so soon is the same one: npx and `timeout` pass on what the process group has got already. Milliseconds;
- * people press keys more slowly.
+ * Milliseconds within which a second signal is the first one again: npx and `timeout` pass on what the process group has got
+ * already. People press keys more slowly.
  */
 const echoMs = 200
 
 /**
- * Does work that gives back what it holds when it is interrupted. The process then ends by the signal, as it would have at once
- * without this; a second signal does not wait for that.
+ * Runs work that gives back what it holds if a signal interrupts it. The process then ends by that signal, as it would without
+ * this function. A second signal ends the process at once.
  *
  * @param work - Ends soon after its signal is aborted.
  */
@@ -34,7 +34,7 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<void>
   try {
     await work(controller.signal)
   } catch (error) {
-    // What an interrupted call throws is no news.
+    // An interrupted call may throw. The user knows that the command was interrupted.
     if (!controller.signal.aborted) throw error
   } finally {
     stop()
@@ -42,7 +42,7 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<void>
   }
 }
 
-/** Resolves to `undefined` when the signal is aborted, whatever becomes of the promise. */
+/** Resolves as the promise does, or to `undefined` as soon as the signal is aborted. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   if (signal === undefined) return promise
   let listen = () => {}

@@ -1,9 +1,7 @@
 import { type Layout, layouts as presets } from '../index.js'
 import { fieldsText } from '../layout/index.js'
-import { type Arguments, helpFlag, quote, UsageError } from './arguments.js'
-import type { Manual } from './help.js'
-import type { Output } from './output.js'
-import { paintFor, table } from './paint.js'
+import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Output, paintFor, table } from './output.js'
 
 const flags = { json: { help: 'print a JSON array' }, help: helpFlag } as const
 
@@ -13,15 +11,18 @@ export const layoutsManual: Manual = {
   summary: 'List the layouts: bits, capacity, nodes, epoch and expiry.',
   flags,
   notes: [
-    'ids/s is the most that one node can make in a second. Ids of a layout for decode',
-    'only are read, and made by the system of its name alone.',
+    'ids/s is the most that one node can make in a second. Ids of a layout that is',
+    'decode only are made by the system of its name; graupel reads them.',
   ],
 }
 
 /** `graupel layouts`. */
 export async function layouts({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
   if (positionals.length > 0) {
-    throw new UsageError('ERR_OPTION_INVALID', `layouts takes no ${quote(positionals[0] as string)}; it lists them all`)
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `layouts takes no ${quote(positionals[0] as string)}; it lists all layouts`,
+    )
   }
   const all: Layout[] = Object.values(presets)
   if (values.json !== undefined) {

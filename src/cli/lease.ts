@@ -1,19 +1,25 @@
 import { GraupelError } from '../core/errors.js'
 import type { StoreCalls } from '../stores/calls.js'
-import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './arguments.js'
-import type { Manual } from './help.js'
-import { forgetNode } from './lease/forget.js'
-import { forgottenText, groupText, unreadableText } from './lease/list.js'
-import { type FoundGroup, groupsIn, isUnreadable, nodesIn, timeOf, type Unreadable } from './lease/records.js'
-import type { Output } from './output.js'
-import { isDumb, paintFor, printable } from './paint.js'
+import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import {
+  type FoundGroup,
+  forgetNode,
+  groupsIn,
+  isUnreadable,
+  nodesIn,
+  timeOf,
+  type Unreadable,
+} from './lease-records.js'
+import { forgottenText, groupText, unreadableText } from './lease-text.js'
+import { isDumb, type Output, paintFor, printable } from './output.js'
 import { Progress } from './progress.js'
 import { clientNotes, type OpenStore, storeFlags, withStore } from './store.js'
+import { wholeNumber } from './values.js'
 
 const flags = {
   ...storeFlags,
-  yes: { help: 'forget a node that is held: its holder is gone for good' },
-  damaged: { help: 'forget a node whose record is damaged: it is free an hour later' },
+  yes: { help: 'forget a node that is held, because its holder is gone for good' },
+  damaged: { help: 'forget a node whose record is damaged; it is free an hour later' },
   json: { help: 'print one JSON object a line' },
   help: helpFlag,
 } as const
@@ -21,15 +27,16 @@ const flags = {
 export const leaseManual: Manual = {
   name: 'lease',
   usage: 'graupel lease list [GROUP] --store URL [flags]\ngraupel lease forget GROUP NODE --store URL [flags]',
-  summary: 'Show who has which node, or take a node from a process that is gone.',
+  summary: 'List the holders of nodes, or take a node from a dead process.',
   flags,
   notes: [
     'GROUP is a name from the list, or a namespace that one group has. Times are by',
     'the clock of the store. A node is held until the time in the list, and longer if',
-    'its holder renews it, every third of its window. Once it is expired, others may',
-    'have it without forget. forget deletes nothing: a node that is held is free at',
-    'that time, because its holder cannot renew it, and the next one begins there. A',
-    'holder that lives after all moves to another node. No id is made twice.',
+    'its holder renews it, every third of its window. Once it is expired, other',
+    'processes may take it; forget is not needed. forget deletes nothing: the holder',
+    'can no longer renew the node, which is free at the time in the list. The next',
+    'holder begins there, and a holder that still runs takes another node. So no id',
+    'is made twice.',
     ...clientNotes,
   ],
 }
@@ -54,7 +61,7 @@ async function list([wanted, ...rest]: readonly string[], values: Values, output
   if (rest.length > 0) {
     throw new UsageError(
       'ERR_OPTION_INVALID',
-      `lease list takes one group, and ${quote(rest[0] as string)} is a second`,
+      `lease list takes one group, and ${quote(rest[0] as string)} is a second; leave it out`,
     )
   }
   for (const name of ['yes', 'damaged'] as const) {
@@ -72,7 +79,7 @@ async function list([wanted, ...rest]: readonly string[], values: Values, output
       const text = isUnreadable(found)
         ? unreadableText(found, isJson, paint)
         : groupText({ found, nodes: await allNodes(calls, found), nowMs: await timeOf(calls) }, isJson, paint)
-      // A group a paragraph.
+      // Each group is a paragraph.
       if (!(await output.write(i > 0 && !isJson ? `\n${text}` : text))) return
     }
   })
@@ -98,7 +105,7 @@ function use(values: Values, work: (open: OpenStore) => Promise<void>): Promise<
   return withStore({ ...values, store: values.store as string }, { mayMake: false }, work)
 }
 
-/** The groups of a name or a namespace; all of them where none is wanted. */
+/** Returns the groups with a name or a namespace, or all groups if neither is given. */
 function matching(
   groups: readonly (FoundGroup | Unreadable)[],
   wanted: string | undefined,
@@ -113,7 +120,7 @@ function matching(
   throw new UsageError('ERR_OPTION_INVALID', `there is no group ${quote(wanted)} in ${shown}; the groups are: ${known}`)
 }
 
-/** @throws UsageError where a namespace has several; GraupelError where its record cannot be read. */
+/** @throws UsageError if a namespace has several groups; GraupelError if the record of the group cannot be read. */
 function theGroup(found: readonly (FoundGroup | Unreadable)[], wanted: string): FoundGroup {
   const [group, second] = found as [FoundGroup | Unreadable, (FoundGroup | Unreadable)?]
   if (second !== undefined) {

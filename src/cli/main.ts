@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { didYouMean } from '../core/suggestion.js'
-import { type Flags, helpFlag, parseFlags, quote, UsageError } from './arguments.js'
-import { failureLine, warningLine } from './failure.js'
-import { commandHelp, type Manual, overview } from './help.js'
+import { commandHelp, type Flags, helpFlag, type Manual, overview, parseFlags, quote, UsageError } from './arguments.js'
 import { inspect, inspectManual } from './inspect.js'
 import { layouts, layoutsManual } from './layouts.js'
 import { lease, leaseManual } from './lease.js'
 import { next, nextManual } from './next.js'
-import { Output } from './output.js'
+import { failureText, Output, warningText } from './output.js'
 import { overlap, overlapManual } from './overlap.js'
 import { serial, serialManual } from './serial.js'
 import { state, stateManual } from './state.js'
@@ -23,7 +21,7 @@ type Values = Parameters<typeof next>[0] &
 
 interface Command {
   readonly manual: Manual
-  /** Resolves to the exit code, where that is not 0 for all that succeeds. */
+  /** Resolves to the exit code. Some commands succeed with a code other than 0. */
   run(values: Values, output: Output): Promise<void> | Promise<number>
 }
 
@@ -51,8 +49,9 @@ async function main([name, ...words]: string[], output: Output): Promise<number>
   }
   if (name === 'help') {
     const [topic, ...rest] = words
-    if (rest.length > 0)
+    if (rest.length > 0) {
       throw new UsageError('ERR_OPTION_INVALID', 'help takes the name of one command; leave out the rest')
+    }
     await output.write(topic === undefined ? overview(manuals) : commandHelp(commandOf(topic).manual))
     return 0
   }
@@ -78,17 +77,18 @@ function version(): string {
 }
 
 // Node's own listener prints two lines and a process id.
-process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(`${warningLine(warning)}\n`))
-// Where stderr is closed, its errors cannot be reported.
+process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(warningText(warning)))
+// If stderr is closed, its errors cannot be reported.
 process.stderr.on('error', () => {})
 
+const words = process.argv.slice(2)
 try {
-  process.exitCode = await main(process.argv.slice(2), new Output(process.stdout))
+  process.exitCode = await main(words, new Output(process.stdout))
 } catch (error) {
-  const line = failureLine(error)
-  if (line === undefined) throw error
-  process.stderr.write(`${line}\n`)
+  const text = failureText(error, manuals.find(({ name }) => name === words[0])?.flags ?? ownFlags)
+  if (text === undefined) throw error
+  process.stderr.write(text)
   process.exitCode = 2
 }
-// What a client of a store has left open would keep the process. Without that it ends before.
+// A client of a store may have left a connection open, which keeps the process alive.
 setTimeout(() => process.exit(), 1000).unref()

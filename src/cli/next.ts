@@ -9,22 +9,22 @@ import {
   type IdGenerator,
   type Layout,
 } from '../index.js'
+import { acquireLease, type LeaseOptions } from '../lease/index.js'
 import { overflowActions, rollbackActions } from '../policy/policy.js'
-import { type Arguments, helpFlag, quote, UsageError, wholeNumber } from './arguments.js'
-import { type Format, formats, formatter } from './format.js'
-import type { Manual } from './help.js'
-import { withLease } from './next/leased.js'
-import { nextNumbers, numberFlags } from './next/numbers.js'
-import { type Ids, printIds } from './next/print.js'
-import type { Output } from './output.js'
-import { storeFlags } from './store.js'
-import { layoutFlags, layoutsOf, nodeOf } from './values.js'
+import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { interruptible } from './interrupt.js'
+import { nextNumbers, numberFlags } from './next-numbers.js'
+import { type Format, formats, formatter, type Ids, printIds } from './next-print.js'
+import { isDumb, type Output, timeText } from './output.js'
+import { WaitLine } from './progress.js'
+import { type OpenStore, storeFlags, withStore } from './store.js'
+import { layoutFlags, layoutsOf, nodeOf, wholeNumber } from './values.js'
 
 const flags = {
   count: { short: 'n', value: 'N', help: 'how many ids or numbers (1)' },
   node: {
     value: 'NODE',
-    help: 'which node this is: 7, or datacenter=1,worker=7; else the variable GRAUPEL_NODE. Of a store: which one to lease, all fields of it or some (any)',
+    help: 'the node of this process: 7, or datacenter=1,worker=7 (the variable GRAUPEL_NODE). With --store, the node to lease, or some of its fields (any)',
   },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
@@ -46,7 +46,7 @@ const flags = {
     value: 'STATE',
     help: 'where the last id is remembered: host, process, thread, or the path of a file (host)',
   },
-  'window-ms': { value: 'MS', help: 'how much time a state file (900) or the store (6000) reserves at once' },
+  'window-ms': { value: 'MS', help: 'how far ahead time is reserved, by a state file (900) or a lease (6000)' },
   ...storeFlags,
   store: { ...storeFlags.store, help: `lease a node from, or take numbers of, ${storeFlags.store.help}` },
   ...numberFlags,
@@ -68,17 +68,21 @@ export const nextManual: Manual = {
   notes: [
     'bytes are written without line ends, 8 for each id. json is one object a line.',
     'Commands that run at the same time may use one node. With --engine js the second',
-    'one is refused there, and with --state process it may make equal ids: then each',
-    'needs a node of its own. With --store each has one, leased for as long as the',
-    'command runs: see graupel lease --help.',
+    'one is refused, and with --state process it may make equal ids: give each a node',
+    'of its own. With --store, each command leases a node for as long as it runs: see',
+    'graupel lease --help.',
     '--segment and --counter print numbers without time, which the store counts. As',
-    'many are fetched as are printed. What --counter has counted is printed also',
-    'when a signal ends the command: only a second signal, or a reader that is gone,',
-    'leaves a gap.',
+    'many are fetched as are printed. Numbers that --counter has counted are printed',
+    'even if a signal ends the command. Only a second signal, or a reader that is',
+    'gone, leaves a gap.',
   ],
 }
 
 type NextArguments = Arguments<keyof typeof flags>
+type Values = NextArguments['values']
+
+/** Prints ids, until the signal is aborted. */
+type Print = (generator: IdGenerator, signal?: AbortSignal) => Promise<void>
 
 /** `graupel next`. */
 export async function next({ values, positionals }: NextArguments, output: Output): Promise<void> {
@@ -88,7 +92,8 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
       `${quote(positionals[0] as string)} is not the value of a flag; the number of ids is given with -n`,
     )
   }
-  const count = countOf(values.count)
+  const count = wholeNumber('--count', values.count ?? '1')
+  if (count < 0) throw new UsageError('ERR_OPTION_INVALID', `--count is ${count}; give 0 or more`)
   const format = (values.format ?? 'decimal') as Format
   if (format === 'bytes' && output.isTerminal) {
     throw new UsageError(
@@ -98,23 +103,26 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
   }
   if (await nextNumbers(values, { count, format, output })) return
   const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
-  const print = (generator: IdGenerator, signal?: AbortSignal) => {
-    const write = formatter(format, (id) => partsOf(id, generator))
-    // At most one tick's ids, so that they are written while the next tick comes.
-    // A lease is renewed by this thread, so it must not be blocked while it waits for that.
+  const print: Print = (generator, signal) => {
+    const write = formatter(format, (id) => {
+      const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
+      return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
+    })
+    // This thread renews the lease, so nothing may block it.
     const make = (array: Ids) => (signal === undefined ? generator.fill(array) : generator.fillAsync(array))
+    // One tick's ids at most, so that they are written while the next tick comes.
     return printIds(make, 2 ** layout.sequence.bits, { count, write, output }, signal)
   }
-  if (values.store !== undefined) {
-    if (values.state !== undefined) {
-      throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave it out, or --store')
-    }
-    return withLease({ ...values, store: values.store }, leaseOf(values, layout), generatorOf(values, layout), print)
-  }
+  if (values.store === undefined) await printOwn(values, layout, print)
+  else await printLeased({ ...values, store: values.store }, layout, print)
+}
+
+/** Prints ids of a node that the operator has chosen. */
+async function printOwn(values: Values, layout: Layout, print: Print): Promise<void> {
   for (const name of ['prefix', 'table', 'acquire-timeout-ms'] as const) {
     if (values[name] !== undefined) throw new UsageError('ERR_OPTION_INVALID', `--${name} is for --store; leave it out`)
   }
-  using generator = open(values, layout)
+  using generator = open({ ...generatorOf(values, layout), ...idsOf(values, layout), state: values.state }, layout)
   try {
     await print(generator)
   } finally {
@@ -122,68 +130,7 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
   }
 }
 
-/**
- * Waits for the end of the last tick where no other process knows what this one issued: the same command, run again within
- * that tick, would begin with the same id.
- */
-async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
-  const { issued, aheadMs, state } = generator.stats()
-  if (issued === 0 || (state !== 'process' && state !== 'thread')) return
-  const inTickMs = (Date.now() - epochMs) % tickMs
-  await sleep(aheadMs + tickMs - inTickMs)
-}
-
-function partsOf(id: bigint, generator: IdGenerator) {
-  const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
-  return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
-}
-
-function countOf(text = '1'): number {
-  const count = wholeNumber('--count', text)
-  if (count < 0) throw new UsageError('ERR_OPTION_INVALID', `--count is ${count}; give 0 or more`)
-  return count
-}
-
-type Values = NextArguments['values']
-
-function millisecondsOf(values: Values, name: 'max-ahead-ms' | 'max-wait-ms' | 'window-ms' | 'acquire-timeout-ms') {
-  const text = values[name]
-  return text === undefined ? undefined : wholeNumber(`--${name}`, text)
-}
-
-/** What of the flags is for every generator. */
-function generatorOf(values: Values, { tickMs }: Layout) {
-  return {
-    onRollback: values['on-rollback'],
-    onOverflow: values['on-overflow'],
-    maxAheadMs: millisecondsOf(values, 'max-ahead-ms'),
-    // A tick may be longer than the library's 50 ms, and a command may wait for it, and for a store that is slow.
-    maxWaitMs: millisecondsOf(values, 'max-wait-ms') ?? Math.max(values.store === undefined ? 50 : 10_000, 2 * tickMs),
-    sequenceStart: values['sequence-start'],
-    clock: values.clock,
-    engine: values.engine,
-  }
-}
-
-function leaseOf(values: Values, layout: Layout) {
-  return {
-    layout,
-    namespace: values.namespace,
-    node: values.node === undefined ? undefined : nodeOf(values.node),
-    windowMs: millisecondsOf(values, 'window-ms'),
-    acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms'),
-  }
-}
-
-function open(values: Values, layout: Layout): IdGenerator {
-  const options = {
-    ...generatorOf(values, layout),
-    node: values.node === undefined ? undefined : nodeOf(values.node),
-    layout,
-    namespace: values.namespace,
-    state: values.state,
-    windowMs: millisecondsOf(values, 'window-ms'),
-  }
+function open(options: object, layout: Layout): IdGenerator {
   try {
     // The library checks whether the text of the flags is what the types say.
     return createGenerator(options as GeneratorOptions<readonly Field[]>)
@@ -194,4 +141,80 @@ function open(values: Values, layout: Layout): IdGenerator {
       `no node was given, and two hosts with the same node make the same ids; give --node with a number from 0 to ${layout.nodes - 1} that no other host uses, or --store to lease one, or set GRAUPEL_NODE`,
     )
   }
+}
+
+/**
+ * Waits for the end of the last tick, unless other processes know which ids this one issued. The same command, run again within
+ * that tick, would begin with the same id.
+ */
+async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
+  const { issued, aheadMs, state } = generator.stats()
+  if (issued === 0 || (state !== 'process' && state !== 'thread')) return
+  const inTickMs = (Date.now() - epochMs) % tickMs
+  await sleep(aheadMs + tickMs - inTickMs)
+}
+
+/** Leases a node, prints ids of it, and gives it back, even if a signal ends the command. */
+function printLeased(values: Values & { readonly store: string }, layout: Layout, print: Print): Promise<void> {
+  if (values.state !== undefined) {
+    throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave it out, or --store')
+  }
+  const choice = { ...idsOf(values, layout), acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms') }
+  const options = generatorOf(values, layout)
+  return interruptible((signal) =>
+    withStore(values, { mayMake: true, signal }, async (open) => {
+      const lease = await acquire(open, choice, signal)
+      try {
+        using generator = createGenerator({ ...options, lease } as GeneratorOptions<readonly Field[]>)
+        await print(generator as IdGenerator, signal)
+      } finally {
+        await release(lease, open)
+      }
+    }),
+  )
+}
+
+async function acquire({ store }: OpenStore, choice: object, signal: AbortSignal) {
+  using _line = new WaitLine(isDumb() ? undefined : process.stderr, store)
+  return await acquireLease({ ...choice, store, signal } as LeaseOptions)
+}
+
+/** Releases the lease. A failure is no more than a warning, because the ids are made and printed. */
+async function release(lease: Awaited<ReturnType<typeof acquire>>, { hide }: OpenStore): Promise<void> {
+  const { node, ceilingMs } = lease.stats()
+  try {
+    await lease.release()
+  } catch (error) {
+    const { message } = error as Error
+    process.emitWarning(hide(`node ${node} was not released, and is free after ${timeText(ceilingMs)}: ${message}`))
+  }
+}
+
+/** Returns the options that generators and leases have in common. */
+function idsOf(values: Values, layout: Layout) {
+  return {
+    layout,
+    namespace: values.namespace,
+    node: values.node === undefined ? undefined : nodeOf(values.node),
+    windowMs: millisecondsOf(values, 'window-ms'),
+  }
+}
+
+/** Returns the options that a generator has with a lease and without. */
+function generatorOf(values: Values, { tickMs }: Layout) {
+  return {
+    onRollback: values['on-rollback'],
+    onOverflow: values['on-overflow'],
+    maxAheadMs: millisecondsOf(values, 'max-ahead-ms'),
+    // A tick may be longer than the library's 50 ms. A command may wait for a tick, and for a slow store.
+    maxWaitMs: millisecondsOf(values, 'max-wait-ms') ?? Math.max(values.store === undefined ? 50 : 10_000, 2 * tickMs),
+    sequenceStart: values['sequence-start'],
+    clock: values.clock,
+    engine: values.engine,
+  }
+}
+
+function millisecondsOf(values: Values, name: 'max-ahead-ms' | 'max-wait-ms' | 'window-ms' | 'acquire-timeout-ms') {
+  const text = values[name]
+  return text === undefined ? undefined : wholeNumber(`--${name}`, text)
 }

@@ -1,19 +1,17 @@
 import { encodings, type TextEncoding } from '../index.js'
 import { IdSet } from '../inspect/id-set.js'
 import { type CommonNode, commonNodes, type EqualIds, equalIds, rangesOf } from '../inspect/overlap.js'
-import { type Arguments, helpFlag, UsageError } from './arguments.js'
-import type { Manual } from './help.js'
-import { nameOf, readIds } from './id-lines.js'
-import type { Output } from './output.js'
-import { type Paint, paintFor, printable, table } from './paint.js'
+import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
+import { nameOf, readIds } from './input.js'
+import { type Output, type Paint, paintFor, printable, table } from './output.js'
 import { layoutFlags, layoutsOf } from './values.js'
 
-/** Equal ids, and ranges of nodes, that are shown. */
-const shown = 10
+/** The most equal ids, and the most ranges of nodes, that are shown. */
+const mostShown = 10
 
 const flags = {
   ...layoutFlags,
-  layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, times and nodes are not looked at' },
+  layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, times and nodes are not compared' },
   format: {
     value: 'FORMAT',
     choices: encodings.filter((encoding) => encoding !== 'bytes'),
@@ -29,9 +27,10 @@ export const overlapManual: Manual = {
   summary: 'Look for ids and nodes that several files have in common.',
   flags,
   notes: [
-    'A FILE has one id a line; - is the standard input. An id needs 16 bytes of memory.',
-    'The exit code is 0 where nothing is in common, 1 where ids are equal, 3 where',
-    'only nodes are in common, which may make equal ids.',
+    'A FILE has one id a line; - is the standard input. Each id takes 16 bytes of',
+    'memory.',
+    'The exit code is 0 if nothing is in common, 1 if ids are equal, and 3 if only',
+    'nodes are in common: such nodes may make equal ids.',
   ],
 }
 
@@ -43,7 +42,7 @@ export async function overlap(
 ): Promise<number> {
   check(positionals)
   if (values.layout === undefined && values.epoch !== undefined) {
-    throw new UsageError('ERR_OPTION_INVALID', '--epoch says nothing without --layout; give both')
+    throw new UsageError('ERR_OPTION_INVALID', '--epoch is for --layout; give both, or leave it out')
   }
   const [layout] = values.layout === undefined ? [] : layoutsOf(values)
   const sets: IdSet[] = []
@@ -52,7 +51,7 @@ export async function overlap(
     await readIds(file, (values.format ?? 'decimal') as TextEncoding, set, input)
     sets.push(set)
   }
-  const equal = equalIds(sets, shown)
+  const equal = equalIds(sets, mostShown)
   const common = commonNodes(sets)
   const isDecoded = layout !== undefined
   const text =
@@ -67,12 +66,12 @@ function check(files: readonly string[]): void {
   if (files.length < 2) {
     throw new UsageError(
       'ERR_OPTION_INVALID',
-      'there is nothing to compare; write graupel overlap FILE FILE, or - for one',
+      'there is nothing to compare; write graupel overlap FILE FILE, with - for the standard input',
     )
   }
   const twice = files.find((file, i) => files.indexOf(file) !== i)
   if (twice !== undefined) {
-    throw new UsageError('ERR_OPTION_INVALID', `${nameOf(twice)} is there twice; give each file once`)
+    throw new UsageError('ERR_OPTION_INVALID', `${nameOf(twice)} was given twice; give each file once`)
   }
 }
 
@@ -110,8 +109,10 @@ function show(
 function equalText({ count, first }: EqualIds, paint: Paint): string {
   if (count === 0) return paint('green', 'No two ids are equal.')
   const lines = first.map(({ id, places }) => {
-    const text = places.slice(0, shown).map(({ set, line }) => `${printable(set)} line ${line.toLocaleString('en')}`)
-    return `  ${id}  ${text.join(', ')}${places.length > shown ? ', …' : ''}`
+    const text = places
+      .slice(0, mostShown)
+      .map(({ set, line }) => `${printable(set)} line ${line.toLocaleString('en')}`)
+    return `  ${id}  ${text.join(', ')}${places.length > mostShown ? ', …' : ''}`
   })
   const head = count === 1 ? '1 id occurs more than once:' : `${count.toLocaleString('en')} ids occur more than once:`
   return [paint('red', head), ...lines, ...(count > first.length ? ['  …'] : [])].join('\n')
@@ -120,12 +121,12 @@ function equalText({ count, first }: EqualIds, paint: Paint): string {
 function commonText(common: readonly CommonNode[], paint: Paint): string {
   if (common.length === 0) return paint('green', 'No node is in more than one file.')
   const head = `${common.length.toLocaleString('en')} ${common.length === 1 ? 'node is' : 'nodes are'} in more than one file:`
-  const lines = common.slice(0, shown).map(({ node, sets }) => `  ${node}  ${sets.map(printable).join(', ')}`)
-  return [paint('yellow', head), ...lines, ...(common.length > shown ? ['  …'] : [])].join('\n')
+  const lines = common.slice(0, mostShown).map(({ node, sets }) => `  ${node}  ${sets.map(printable).join(', ')}`)
+  return [paint('yellow', head), ...lines, ...(common.length > mostShown ? ['  …'] : [])].join('\n')
 }
 
 function rangesText(nodes: readonly number[]): string {
   const ranges = rangesOf(nodes)
-  const text = ranges.slice(0, shown).map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
-  return ranges.length > shown ? `${text.join(', ')}, … (${nodes.length.toLocaleString('en')})` : text.join(', ')
+  const text = ranges.slice(0, mostShown).map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
+  return ranges.length > mostShown ? `${text.join(', ')}, … (${nodes.length.toLocaleString('en')})` : text.join(', ')
 }

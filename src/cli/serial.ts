@@ -1,7 +1,6 @@
 import { defineSerial, type Layout } from '../index.js'
-import { type Arguments, helpFlag, UsageError } from './arguments.js'
-import type { Manual } from './help.js'
-import { areOnInput, linesOf, nameOf } from './id-lines.js'
+import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
+import { areOnInput, linesOf, nameOf } from './input.js'
 import type { Output } from './output.js'
 import { layoutFlags, layoutsOf } from './values.js'
 
@@ -9,7 +8,7 @@ const flags = {
   pattern: { value: 'PATTERN', help: 'the text, with tokens in braces' },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
-  'time-zone': { value: 'ZONE', help: 'of date and time: UTC, or an offset such as +08:00 (UTC)' },
+  'time-zone': { value: 'ZONE', help: 'the zone of date and time: UTC, or an offset such as +08:00 (UTC)' },
   parse: { help: 'read serials, and print their ids' },
   help: helpFlag,
 } as const
@@ -22,7 +21,7 @@ export const serialManual: Manual = {
   notes: [
     'Tokens are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, also joined as',
     '{yyyyMMdd}; {node}, or the node fields by their names; and {sequence}. {node:6}',
-    'has six digits. {{ and }} are braces. Example:',
+    'writes six digits. {{ and }} stand for braces. Example:',
     "  graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node}{sequence}' ID",
     'If the only ID or SERIAL is -, the standard input is read, one a line.',
   ],
@@ -45,17 +44,17 @@ export async function serial(
   const { format, parse } = defineSerial({ pattern, layout, timeZone: values['time-zone'] ?? 'UTC' })
   const isParsing = values.parse !== undefined
   const convert = isParsing ? (text: string) => String(parse(text)) : format
-  const what = isParsing ? 'serial' : 'id'
+  const thing = isParsing ? 'serial' : 'id'
   const usage = `graupel serial --pattern PATTERN ${isParsing ? '--parse SERIAL' : 'ID'}`
-  if (areOnInput(positionals, what, usage)) await convertLines(input, what, convert, output)
-  // All words on the command line are read before the first is shown.
+  if (areOnInput(positionals, thing, usage)) await convertLines(input, thing, convert, output)
+  // All words are read before the first is shown.
   else await output.write(positionals.map((word) => `${convert(word)}\n`).join(''))
 }
 
-/** Converts lines as they come; those before one that cannot be read are printed. */
+/** Converts lines as they come. If a line cannot be read, the lines before it are printed. */
 async function convertLines(
   input: NodeJS.ReadableStream,
-  what: string,
+  thing: string,
   convert: (line: string) => string,
   output: Output,
 ): Promise<void> {
@@ -75,5 +74,5 @@ async function convertLines(
     if (text !== '' && !(await output.write(text))) return
     if (failure !== undefined) throw failure
   }
-  if (count === 0) throw new UsageError('ERR_ID_INVALID', `there is no ${what} on the standard input; give one a line`)
+  if (count === 0) throw new UsageError('ERR_ID_INVALID', `there is no ${thing} on the standard input; give one a line`)
 }

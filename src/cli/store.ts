@@ -4,11 +4,11 @@ import type { Store } from '../stores/store.js'
 import { kinds, located, openStore, schemes } from '../stores/url/open.js'
 import type { Flag } from './arguments.js'
 
-/** The flags that say which store. */
+/** The flags that name a store. */
 export const storeFlags = {
   store: { value: 'URL', help: `a store, by a URL that begins with ${schemes.join(', ')}` },
-  prefix: { value: 'NAME', help: 'what its keys begin with, in a store without tables (graupel)' },
-  table: { value: 'NAME', help: 'its table in a SQL database (graupel_store)' },
+  prefix: { value: 'NAME', help: 'the first part of its keys, in a store without tables (graupel)' },
+  table: { value: 'NAME', help: 'its table, in a SQL database (graupel_store)' },
 } as const satisfies Record<string, Flag>
 
 export interface StoreValues {
@@ -17,17 +17,17 @@ export interface StoreValues {
   readonly table?: string
 }
 
-/** A store that is open, and how it is called and named. */
+/** A store that is open. */
 export interface OpenStore {
   readonly store: Store
   readonly calls: StoreCalls
-  /** Its URL without credentials. */
+  /** The URL of the store without credentials. */
   readonly shown: string
-  /** A message without the credentials of the URL. */
+  /** Returns a message without the credentials of the URL. */
   hide(message: string): string
 }
 
-/** For manuals: where clients come from. */
+/** Lines of manuals that name the packages of clients. */
 export const clientNotes = [
   'A client of the store has to be installed where the command runs:',
   ...kinds
@@ -36,7 +36,7 @@ export const clientNotes = [
 ]
 
 interface How {
-  /** Tables, and the file of a database, are made where they are not there. */
+  /** Makes the table, or the file of the database, if it does not exist. */
   readonly mayMake: boolean
   readonly signal?: AbortSignal
 }

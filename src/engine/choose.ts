@@ -64,6 +64,7 @@ export function chooseEngine(option: unknown, state: string | undefined): Engine
       throw new GraupelError(
         'ERR_NATIVE_UNAVAILABLE',
         `${asked}, which only the native engine can do, and ${option === 'js' ? 'engine' : engineVariable} is 'js'; ${withoutNative}`,
+        { option: 'state' },
       )
     }
     requireNative(asked, withoutNative)
@@ -75,6 +76,7 @@ export function chooseEngine(option: unknown, state: string | undefined): Engine
   throw new GraupelError(
     'ERR_STATE_UNREACHABLE',
     `${siblings}, and processes cannot share a node with the js engine; use the native engine, or give each process a node of its own and pass state: 'process' to say so`,
+    { option: 'state' },
   )
 }
 

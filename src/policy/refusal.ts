@@ -46,19 +46,21 @@ export class Refusals {
       action === 'throw'
         ? "the policy is 'throw'"
         : `policy '${action}' would have to wait ${retryAfterMs} ms, and maxWaitMs is ${this.#policy.maxWaitMs}`
-    return this.#make(situation, nowMs, retryAfterMs, rule)
+    const policyOption = situation.kind === 'rollback' ? 'onRollback' : 'onOverflow'
+    const option = action === 'throw' ? policyOption : 'maxWaitMs'
+    return this.#make(situation, nowMs, { retryAfterMs, option }, rule)
   }
 
   /** For a wait during which the clock stood still, or went to and fro. */
   ofClock(situation: Situation, nowMs: number, retryAfterMs: number): GraupelError {
-    return this.#make(situation, nowMs, retryAfterMs, 'the policy waited, but the clock stood still')
+    return this.#make(situation, nowMs, { retryAfterMs }, 'the policy waited, but the clock stood still')
   }
 
-  #make(situation: Situation, nowMs: number, retryAfterMs: number, rule: string): GraupelError {
+  #make(situation: Situation, nowMs: number, details: ErrorDetails, rule: string): GraupelError {
     const { layout, source } = this.#subject
     const { node } = source
     const { kind, rollbackMs, aheadMs } = situation
-    const details: ErrorDetails = { retryAfterMs }
+    const { retryAfterMs } = details
     if (kind === 'rollback') {
       return new GraupelError(
         'ERR_CLOCK_ROLLBACK',

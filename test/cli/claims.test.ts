@@ -139,7 +139,7 @@ describe('graupel state', () => {
     expect(counting).toMatch(/^ {2}ceiling +ids before \S+Z, /m)
     expect(counting).toMatch(/^ {2}node +5 /m)
     await one.end()
-    expect(shown()).toMatch(/^ {2}held by +no process: it was given back$/m)
+    expect(shown()).toMatch(/^ {2}held by +no process: it was released$/m)
     expect(shown()).toMatch(new RegExp(`^ {2}last id +${one.id}$`, 'm'))
     expect(shown()).not.toMatch(/^ {2}ceiling/m)
     const { timestampMs } = decode(BigInt(one.id), layouts.twitter)
@@ -148,7 +148,7 @@ describe('graupel state', () => {
 
   it.each<[string, () => object, RegExp]>([
     ['of a process that is gone', () => gone, /^ {2}held by +no process: 4194305 is gone$/m],
-    ['of another container', () => unknown, /^ {2}held by +12, of another container, /m],
+    ['of another container', () => unknown, /^ {2}held by +12, in another container, /m],
     [
       'that leaves the ids to a page',
       () => ({ ...gone, use: 'page' }),
@@ -263,7 +263,7 @@ describe('graupel state --clean PATH', () => {
     expect(ceiling).toMatch(ahead)
     expect(rest).toEqual([])
     expect(remove(running(), released, exact)[0]).toMatch(/^Forgotten: ids up to 2040-01-01T00:00:00\.000Z, /)
-    expect(remove(gone, released, { ceiling: '0' })).toEqual(['Forgotten: nothing, as it has no id.'])
+    expect(remove(gone, released, { ceiling: '0' })).toEqual(['Forgotten: nothing, because it has no id.'])
     expect(remove(unknown, ago(2 * dayMs))[0]).toMatch(/^Forgotten: ids before .*, 2 days behind the clock\.$/)
     const path = add('a.claim', gone, ceilingAt(in2040))
     expect(objects('--clean', path)).toMatchObject([{ path, isRemoved: true, reason: 'asked for', kind: 'claim' }])

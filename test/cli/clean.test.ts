@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { plain } from '../../src/cli/paint.js'
-import { cleanedFolder, cleanedPage } from '../../src/cli/state/clean.js'
+import { plain } from '../../src/cli/output.js'
+import { cleanedFolder, cleanedPage } from '../../src/cli/state.js'
 import { pagesFolder } from '../../src/host/folder.js'
 import { layouts } from '../../src/index.js'
 import { graupel, holder, lines, removePages, shownPages } from '../support/cli.js'
@@ -162,9 +162,9 @@ describe('graupel state PATH --clean', () => {
       expect(forgottenBy({ word: wordBefore(7_200_000) })).toMatch(
         /^Forgotten: ids up to \S+Z, 2 hours behind the clock\.$/,
       )
-      expect(forgottenBy({ word: 0n })).toBe('Forgotten: nothing, as it has no id.')
+      expect(forgottenBy({ word: 0n })).toBe('Forgotten: nothing, because it has no id.')
       expect(forgottenBy({ word: sealed })).toBe('Forgotten: that its ids are counted in another page.')
-      const unknown = 'Forgotten: its last id, which is not known, as it is damaged or of another version.'
+      const unknown = 'Forgotten: its last id, which is not known, because the file is damaged or of another version.'
       expect(forgottenBy({ damage: (bytes) => void bytes.writeUInt8(0, 96) })).toBe(unknown)
       expect(forgottenBy({}, 0)).toBe(unknown)
       expect(forgottenBy({ at: (bytes) => void bytes.writeUInt32LE(2, 8) })).toBe(unknown)

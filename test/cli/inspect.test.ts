@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { paintFor, plain } from '../../src/cli/paint.js'
+import { paintFor, plain } from '../../src/cli/output.js'
 import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding } from '../../src/index.js'
 import { picture } from '../../src/inspect/picture.js'
 import {
@@ -103,7 +103,7 @@ describe('graupel inspect', () => {
         bytes    02 71 06 5a c1 02 00 07
 
         An id does not say which layout made it. These make sense, likeliest first.
-        To see one in full, name it, such as --layout twitter.
+        To see a reading in full, name its layout: --layout twitter.
 
         layout     time                  node                    sequence
         twitter    2012-03-03T13:01:20Z  datacenter 1, worker 0         7  past
@@ -158,7 +158,7 @@ describe('graupel inspect', () => {
   it('says so where one preset alone makes sense of an id', () => {
     const words = ['inspect', String(2n ** 63n), '--epoch', '1985-01-01']
     const text = lines(words).join('\n')
-    expect(text).toContain('An id does not say which layout made it. Of the presets, instagram alone makes sense.')
+    expect(text).toContain('An id does not say which layout made it. Only one preset makes sense: instagram.')
     expect(text).toContain('instagram (a guess; epoch 1985-01-01T00:00:00.000Z)')
     expect(JSON.parse(lines([...words, '--json'])[0] as string).readings).toMatchObject([{ layout: 'instagram' }])
   })
@@ -200,7 +200,7 @@ describe('graupel inspect', () => {
     ['an empty id', [''], /the id is ''/],
     ['a negative id', ['--', '-5'], /the id is '-5'/],
     ['too wide an id', ['9007199254740992', '--layout', 'js53'], /has 54 bits; ids of layout 'js53' have at most 53/],
-    ['an id of no preset', ['18446744073709551615'], /no preset makes sense of the id 18446744073709551615/],
+    ['an id of no preset', ['18446744073709551615'], /the id 18446744073709551615 makes sense in no preset/],
     ['a bad digit', ['0l', '--format', 'base58'], /the base58 id '0l'/],
   ])('refuses %s', (_what, words, message, input = '') => {
     const { status, stdout, stderr } = graupel(['inspect', ...words], {}, input)

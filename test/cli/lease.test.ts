@@ -1,8 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { forgetNode } from '../../src/cli/lease/forget.js'
-import { type FoundGroup, groupsIn } from '../../src/cli/lease/records.js'
+import { type FoundGroup, forgetNode, groupsIn } from '../../src/cli/lease-records.js'
 import { createGenerator, defineLayout, layouts } from '../../src/index.js'
 import { acquireLease } from '../../src/lease/index.js'
 import { StoreCalls } from '../../src/stores/calls.js'
@@ -255,7 +254,9 @@ describe('graupel lease forget', () => {
 
     await lease(7, hourMs)
     changes = [{ token: 'thief', owner: 'thief' }]
-    await expect(forget()).rejects.toMatchObject({ message: expect.stringContaining('has gone to thief meanwhile') })
+    await expect(forget()).rejects.toMatchObject({
+      message: expect.stringContaining('thief has taken node 7 meanwhile'),
+    })
     expect(await record(7)).toMatchObject({ isReleased: false, token: 'thief' })
 
     await lease(7, hourMs)
@@ -267,7 +268,7 @@ describe('graupel lease forget', () => {
 
   it.each<[string[], RegExp]>([
     [['orders', '9'], /no process has had node 9 of orders-\w+; see graupel lease list \(ERR_NODE_INVALID\)/],
-    [['orders', '1024'], /orders-\w+ has the nodes 0 to 1023, and no 1024 \(ERR_NODE_INVALID\)/],
+    [['orders', '1024'], /the node is 1024; orders-\w+ has the nodes 0 to 1023 \(ERR_NODE_INVALID\)/],
     [['orders', '0x7'], /the node is '0x7'; give a whole number .*\(ERR_NODE_INVALID\)/],
     [['users', '7'], /the namespace 'users' has 2 groups; give one of users-\w+, users-\w+ \(ERR_OPTION_INVALID\)/],
     [['orders'], /lease forget takes a group and a node/],

@@ -92,7 +92,12 @@ describe('graupel inspect --mask-key-file', () => {
     ['a short key', 'ERR_KEY_INVALID', ['b0', ...keyFile(`b = ${newHex.slice(2)}`)], /the key 'b' has 31 bytes/],
     ['a key name', 'ERR_KEY_INVALID', ['b0', ...keyFile(`1 = ${newHex}`)], /the name '1'; a name is a letter/],
     ['a width that does not exist', 'ERR_OPTION_INVALID', ['b0', '--mask-bits', '62', ...named], /one of 64, 63, 53/],
-    ['a width without a key', 'ERR_OPTION_INVALID', ['5', '--mask-bits', '53'], /without --mask-key-file/],
+    [
+      'a width without a key',
+      'ERR_OPTION_INVALID',
+      ['5', '--mask-bits', '53'],
+      /--mask-bits is for --mask-key-file; give both, or leave it out/,
+    ],
   ])('refuses %s', (_what, code, words, message) => {
     const { status, stdout, stderr } = graupel(['inspect', ...words])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -118,7 +123,7 @@ describe('graupel inspect --mask-key-file', () => {
   it('says of an id that makes no sense that the mask may not have made it', () => {
     const text = createMask({ keys, bits: 64 }).hideString(2n ** 64n - 1n)
     expect(graupel(['inspect', text, '--mask-bits', '64', ...named]).stderr).toMatch(
-      /no preset makes sense .* this mask did not hide/,
+      /makes sense in no preset.* this mask did not hide/,
     )
   })
 

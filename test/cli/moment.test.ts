@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { momentOf } from '../../src/cli/moment.js'
+import { momentOf } from '../../src/cli/values.js'
 import { graupel, lines } from '../support/cli.js'
 
 describe('a moment', () => {

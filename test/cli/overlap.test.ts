@@ -132,8 +132,8 @@ No node is in more than one file.
 
   it.each<[string, () => string[], RegExp]>([
     ['one file', () => [file(1n)], /nothing to compare; write graupel overlap FILE FILE/],
-    ['a file twice', () => ['x', 'y', 'x'], /x is there twice/],
-    ['the standard input twice', () => ['-', '-'], /the standard input is there twice/],
+    ['a file twice', () => ['x', 'y', 'x'], /x was given twice/],
+    ['the standard input twice', () => ['-', '-'], /the standard input was given twice/],
     ['a file that is not there', () => [join(folder, 'none'), 'y'], /none cannot be read: ENOENT/],
     ['a folder', () => [folder, 'y'], /cannot be read: EISDIR/],
     ['a file without ids', () => [file(), 'y'], /\.txt has no id; give one a line/],
@@ -147,7 +147,7 @@ No node is in more than one file.
       () => [file(5n, 2n ** 53n), 'y', '--layout', 'js53'],
       /line 2: .* has 54 bits; ids of layout 'js53'/,
     ],
-    ['an epoch of no layout', () => ['x', 'y', '--epoch', '5'], /--epoch says nothing without --layout/],
+    ['an epoch of no layout', () => ['x', 'y', '--epoch', '5'], /--epoch is for --layout; give both, or leave it out/],
   ])('refuses %s', (_what, words, message) => {
     const { status, stdout, stderr } = graupel(['overlap', ...words()])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { plain } from '../../src/cli/paint.js'
-import { listed } from '../../src/cli/state/list.js'
+import { plain } from '../../src/cli/output.js'
+import { listed } from '../../src/cli/state.js'
 import { readState } from '../../src/host/read.js'
 import { composeId, layouts } from '../../src/index.js'
 import { graupel, lines } from '../support/cli.js'
@@ -72,9 +72,9 @@ describe('graupel state', () => {
         time        2015-01-21T21:21:18.900Z, … ago
         local time  2015-01-21 21:21:18.900 +00:00 UTC
         closed      cleanly, with the exact last id
-        memory      gone: the system was restarted since, or it is another one
+        memory      gone: this system has restarted since, or it is another system
         next start  after the last id
-        open by     nobody
+        open by     no process
       "
     `)
     expect(json(path)).toEqual({

@@ -167,7 +167,7 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
       expect(stderr).not.toContain('wr0ng')
     })
 
-    it('says why it ends when the server is gone, and that the node was not given back', async () => {
+    it('says why it ends when the server is gone, and that the node was not released', async () => {
       const own = await start()
       const at = ['--store', url(`127.0.0.1:${own.port}`, password)]
       const { child, ended } = launch(folder, ['next', '-n', '9007199254740991', ...at])
@@ -178,7 +178,7 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
       expect(stderr.split('\n').sort()).toEqual([
         '',
         expect.stringMatching(/^graupel: the lease of node .*\(ERR_LEASE_EXPIRED\)$/),
-        expect.stringMatching(/^graupel: warning: node \d+ was not given back, and is free after /),
+        expect.stringMatching(/^graupel: warning: node \d+ was not released, and is free after /),
       ])
       expect(stderr).not.toContain(password)
     })

@@ -33,6 +33,7 @@ export function givenNode(node: number): NodeSource {
       new GraupelError(
         'ERR_STATE_UNAVAILABLE',
         `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
+        { option: 'windowMs' },
       ),
   }
 }

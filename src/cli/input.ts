@@ -3,10 +3,10 @@ import { parseId, type TextEncoding } from '../index.js'
 import type { IdSet } from '../inspect/id-set.js'
 import { UsageError } from './arguments.js'
 
-/** What is longer is no id in any encoding, and no reason to read on. */
+/** The characters after which a line without an end is given up. No encoding of an id is as long. */
 const longestLine = 1000
 
-/** Reads ids, one a line, from a file, or where it is `-` from the standard input. @throws UsageError with the file and the line */
+/** Reads ids, one a line, from a file, or from the standard input if the file is `-`. @throws UsageError with the file and the line */
 export async function readIds(
   file: string,
   encoding: TextEncoding,
@@ -26,26 +26,26 @@ export async function readIds(
 }
 
 /**
- * Whether the only word is `-`, so that there is one id or serial a line on the standard input.
+ * Tells whether the only word is `-`: then the standard input has one id or serial a line.
  *
- * @param what - What the words are, for messages: `id`.
+ * @param thing - The kind of the words, for messages: `id`.
  * @param usage - How to write one of them: `graupel inspect ID`.
- * @throws UsageError where there is no word, or `-` is beside others
+ * @throws UsageError if there is no word, or `-` is beside others
  */
-export function areOnInput(words: readonly string[], what: string, usage: string): boolean {
+export function areOnInput(words: readonly string[], thing: string, usage: string): boolean {
   if (words.length === 0) {
-    throw new UsageError('ERR_ID_INVALID', `no ${what} was given; write ${usage}, or - to read ${what}s from a pipe`)
+    throw new UsageError('ERR_ID_INVALID', `no ${thing} was given; write ${usage}, or - to read ${thing}s from a pipe`)
   }
   if (words.length > 1 && words.includes('-')) {
     throw new UsageError(
       'ERR_ID_INVALID',
-      `- reads ${what}s from the standard input, and stands alone; leave out the others`,
+      `- reads ${thing}s from the standard input, and stands alone; leave out the others`,
     )
   }
   return words[0] === '-'
 }
 
-/** Lines, as many at once as came at once: an iteration for each line takes longer than reading its id. */
+/** Yields the lines of each chunk together: an iteration for each line takes longer than reading its id. */
 export async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGenerator<string[]> {
   let rest = ''
   try {
@@ -56,7 +56,7 @@ export async function* linesOf(stream: NodeJS.ReadableStream, name: string): Asy
       if (rest.length > longestLine) break
     }
   } catch (error) {
-    // What the reader of the lines throws does not come here.
+    // Only the stream throws here; an error of the reader of the lines does not enter a generator.
     const { message } = error as Error
     throw new UsageError('ERR_OPTION_INVALID', `${name} cannot be read: ${message}; give files with one id a line`)
   }
@@ -68,7 +68,7 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }
 
-/** How messages and results name a file. */
+/** Returns the name of a file for messages and results. */
 export function nameOf(file: string): string {
   return file === '-' ? 'the standard input' : file
 }

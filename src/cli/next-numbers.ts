@@ -1,27 +1,21 @@
-import { resets } from '../../counter/period.js'
-import {
-  type CounterOptions,
-  createCounter,
-  createSegmentGenerator,
-  type SegmentGenerator,
-} from '../../segments/index.js'
-import { type Flag, UsageError } from '../arguments.js'
-import { type Format, formatter } from '../format.js'
-import { interruptible } from '../interrupt.js'
-import type { Output } from '../output.js'
-import { type OpenStore, type StoreValues, withStore } from '../store.js'
-import { type Ids, maxInChunk, printIds, printParts } from './print.js'
+import { resets } from '../counter/period.js'
+import { type CounterOptions, createCounter, createSegmentGenerator, type SegmentGenerator } from '../segments/index.js'
+import { type Flag, messageOf, UsageError } from './arguments.js'
+import { interruptible } from './interrupt.js'
+import { type Format, formatter, type Ids, maxInChunk, printIds, printParts } from './next-print.js'
+import type { Output } from './output.js'
+import { type OpenStore, type StoreValues, withStore } from './store.js'
 
 /** The flags of numbers without time. */
 export const numberFlags = {
-  segment: { value: 'NAME', help: 'print numbers of segments with this name, in place of ids' },
+  segment: { value: 'NAME', help: 'print numbers of segments with this name, instead of ids' },
   counter: { value: 'NAME', help: 'print consecutive numbers of the counter with this name' },
   pattern: {
     value: 'PATTERN',
     help: 'how the numbers of a counter are written, such as IN-{yyyy}-{count:6} ({count})',
   },
   reset: { value: 'PERIOD', choices: resets, help: 'when a counter begins anew (never)' },
-  'time-zone': { value: 'ZONE', help: 'where its dates are from: UTC or an offset such as +08:00 (UTC)' },
+  'time-zone': { value: 'ZONE', help: 'the zone of its dates: UTC, or an offset such as +08:00 (UTC)' },
 } as const satisfies Record<string, Flag>
 
 type Kind = 'segment' | 'counter'
@@ -33,22 +27,22 @@ interface Wanted {
   readonly output: Output
 }
 
-/** What else each kind takes. */
-const taken: Readonly<Record<Kind, readonly string[]>> = {
+/** The other flags that each kind takes. */
+const flagsOfKind: Readonly<Record<Kind, readonly string[]>> = {
   segment: ['count', 'format'],
   counter: ['count', 'pattern', 'reset', 'time-zone'],
 }
-const takenByAll = ['store', 'prefix', 'table']
+const storeFlagNames = ['store', 'prefix', 'table']
 
-/** The most that are fetched at once, as the library has it: a multiple of what is printed at once. */
+/** The largest segment that the library fetches at once. */
 const maxStep = 2 ** 24
-/** The most that are counted at once, by one write to the store. */
+/** The most numbers that one write to the store counts. */
 const maxCounted = 4096
 
 /**
- * Prints numbers without time where the flags ask for them; `false` where they ask for ids.
+ * Prints numbers without time if the flags ask for them, and returns `false` if the flags ask for ids.
  *
- * @throws UsageError for a flag that is not for them; what the library throws.
+ * @throws UsageError for a flag of ids; what the library throws.
  */
 export async function nextNumbers(values: Values, wanted: Wanted): Promise<boolean> {
   const kind = kindOf(values)
@@ -66,8 +60,9 @@ export async function nextNumbers(values: Values, wanted: Wanted): Promise<boole
       try {
         if (wanted.count > 0) await printers[kind](open, values, wanted, signal)
       } catch (error) {
-        const { message } = Object(error)
-        if (typeof message === 'string') (error as Error).message = message.replace(/^name\b/, `--${kind}`)
+        // The flag is not called as the option is.
+        if (Object(error).option === 'name')
+          throw new UsageError(Object(error).code, messageOf(Object(error), `--${kind}`))
         throw error
       }
     }),
@@ -77,12 +72,12 @@ export async function nextNumbers(values: Values, wanted: Wanted): Promise<boole
 
 /** @throws UsageError */
 function kindOf(values: Values): Kind | undefined {
-  const [kind, other] = (Object.keys(taken) as Kind[]).filter((name) => values[name] !== undefined)
+  const [kind, other] = (Object.keys(flagsOfKind) as Kind[]).filter((name) => values[name] !== undefined)
   if (other !== undefined) throw notFor(other, `--${kind}`)
-  const allowed = kind === undefined ? undefined : [kind, ...taken[kind], ...takenByAll]
+  const allowed = kind === undefined ? undefined : [kind, ...flagsOfKind[kind], ...storeFlagNames]
   for (const name of Object.keys(values)) {
     if (allowed !== undefined && !allowed.includes(name)) throw notFor(name, `--${kind}`)
-    if (kind === undefined && taken.counter.includes(name) && name !== 'count') {
+    if (kind === undefined && flagsOfKind.counter.includes(name) && name !== 'count') {
       throw new UsageError('ERR_OPTION_INVALID', `--${name} is for --counter; leave it out`)
     }
   }
@@ -95,7 +90,7 @@ function notFor(name: string, what: string): UsageError {
 
 type Printer = (open: OpenStore, values: Values, wanted: Wanted, signal: AbortSignal) => Promise<void>
 
-/** As many are fetched as are printed, so that none is wasted. */
+/** Fetches exactly the numbers that it prints, so that none is wasted. */
 const printSegment: Printer = async ({ store }, { segment: name = '' }, { count, format, output }, signal) => {
   let numbers: SegmentGenerator | undefined
   let unfetched = count
@@ -104,7 +99,7 @@ const printSegment: Printer = async ({ store }, { segment: name = '' }, { count,
   const make = async (array: Ids) => {
     if (left === 0) {
       numbers?.close()
-      // One segment for each generator, because the size and the time of the next are not the command's.
+      // A generator chooses the size and the time of its second segment itself. So each one fetches a single segment.
       left = Math.min(unfetched, maxStep)
       unfetched -= left
       numbers = await createSegmentGenerator({ store, name, step: left, maxStep, prefetchAt: 1, signal })
@@ -119,7 +114,7 @@ const printSegment: Printer = async ({ store }, { segment: name = '' }, { count,
   }
 }
 
-/** What was counted is printed, also where a signal ends the command meanwhile: else it would be missing. */
+/** Prints the numbers already counted even if a signal ends the command, so that none is lost. */
 const printCounts: Printer = async ({ store }, values, { count, output }, signal) => {
   const { counter: name = '', pattern, reset, 'time-zone': timeZone } = values
   // The library checks whether the text of the flags is what the types say.

@@ -1,18 +1,18 @@
-import { stateFormat } from '../../engine/state-errors.js'
-import type { Page, StateFile } from '../../host/format.js'
-import { type Account, lastSlotOf, type Memory } from '../../host/list.js'
-import type { Ids, State } from '../../host/read.js'
-import type { User } from '../../host/users.js'
-import { fieldsText } from '../../layout/index.js'
-import { type Paint, printable, table } from '../paint.js'
-import { ago, nodeRows, timeRows } from '../rows.js'
+import { stateFormat } from '../engine/state-errors.js'
+import type { Claim } from '../host/claims.js'
+import type { Page, StateFile } from '../host/format.js'
+import { type Account, lastSlotOf, type Memory } from '../host/list.js'
+import type { Ids, State } from '../host/read.js'
+import { type User, userOf } from '../host/users.js'
+import { fieldsText } from '../layout/index.js'
+import { nodeRows, type Paint, printable, table, timeRows, timeText } from './output.js'
 
-/** A page or a state file with all that is known of it, as an object for `--json`. */
+/** Returns a page or a state file as an object for `--json`, with the processes that have it open. */
 export function plainAccount({ state, memory, lastSlot, users }: Account) {
   return { ...plainState(state, lastSlot, memory), openBy: users ?? null }
 }
 
-/** What a page or a state file says, as an object for `--json`. */
+/** Returns a page or a state file as an object for `--json`. */
 export function plainState(state: State, lastSlot = lastSlotOf(state), memory?: Memory) {
   const { path, stored, ids } = state
   const moment = (slot: bigint | undefined) => plainMoment(slot === undefined ? undefined : ids.timeMs(slot))
@@ -38,8 +38,8 @@ export function plainState(state: State, lastSlot = lastSlotOf(state), memory?: 
   }
 }
 
-/** The ids of a state, as properties for `--json`. */
-export function plainIds({ layout, layoutName, node, fields, namespace }: Ids) {
+/** Returns the ids of a state as properties for `--json`. */
+function plainIds({ layout, layoutName, node, fields, namespace }: Ids) {
   const { tickMs, epochMs, unsigned } = layout
   return {
     layout: {
@@ -56,13 +56,13 @@ export function plainIds({ layout, layoutName, node, fields, namespace }: Ids) {
   }
 }
 
-/** A time as properties for `--json`. */
-export function plainMoment(timeMs: number | undefined) {
+/** Returns a time as properties for `--json`. */
+function plainMoment(timeMs: number | undefined) {
   if (timeMs === undefined) return { timestamp: null, timestampMs: null }
   return { timestamp: new Date(timeMs), timestampMs: timeMs }
 }
 
-/** As lines for people. Names of layouts, namespaces and commands may have control characters. */
+/** Returns a page or a state file as lines. Names of layouts, namespaces and commands may have control characters. */
 export function accountLines(account: Account, paint: Paint): string[] {
   const { state, memory, users } = account
   const { path, stored, ids } = state
@@ -76,8 +76,8 @@ export function accountLines(account: Account, paint: Paint): string[] {
   ])
 }
 
-/** The ids of a state. */
-export function idsRows(ids: Ids, paint: Paint): string[][] {
+/** Returns rows for the ids of a state. */
+function idsRows(ids: Ids, paint: Paint): string[][] {
   const { layout, layoutName, node, fields, namespace } = ids
   const tick = layout.tickMs === 1 ? '' : `, tick ${layout.tickMs} ms`
   return [
@@ -99,13 +99,13 @@ function lastIdRows({ state, memory, lastSlot }: Account): string[][] {
   return [['last id', isKnown ? 'none yet' : 'not known']]
 }
 
-/** The last id, and when it was made. */
-export function idRows(ids: Ids, lastSlot: bigint): string[][] {
+/** Returns rows for the last id and its time. */
+function idRows(ids: Ids, lastSlot: bigint): string[][] {
   return [['last id', String(ids.at(lastSlot))], ...timeRows(ids.timeMs(lastSlot))]
 }
 
-/** By which clock the ids are made. */
-export function clockText({ clock }: Ids): string {
+/** Returns the kind of the clock by which the ids are made. */
+function clockText({ clock }: Ids): string {
   return clock === 'real' ? 'real' : 'injected, by a test or a simulation'
 }
 
@@ -113,13 +113,13 @@ function pageRows({ isSealed, hasHistory }: Page, { ids }: State): string[][] {
   return [
     ['clock', clockText(ids)],
     ['history', hasHistory ? "yes, for onRollback 'reuse'" : 'no'],
-    ...(isSealed ? [['sealed', 'yes: its ids are counted in another page, or in the page that is made next']] : []),
+    ...(isSealed ? [['sealed', 'yes: its ids are counted in another page, or in the next one']] : []),
   ]
 }
 
 function fileRows(file: StateFile, state: State, memory: Memory): string[][] {
   const { intended, durable, isClean } = file
-  const before = (slot: bigint) => (slot === 0n ? 'none yet' : `ids before ${ago(state.ids.timeMs(slot))}`)
+  const before = (slot: bigint) => (slot === 0n ? 'none yet' : `ids before ${timeText(state.ids.timeMs(slot))}`)
   return [
     ...(isClean
       ? []
@@ -127,29 +127,77 @@ function fileRows(file: StateFile, state: State, memory: Memory): string[][] {
           ['intended', before(intended)],
           ['durable', before(durable)],
         ]),
-    ['closed', isClean ? 'cleanly, with the exact last id' : 'no: in use, or ended without'],
+    ['closed', isClean ? 'cleanly, with the exact last id' : 'no: in use, or its process ended without closing it'],
     ['memory', file.bootId === '' ? 'none yet' : memoryText(memory)],
     ['next start', nextStart(file, state, memory)],
   ]
 }
 
 function memoryText({ isLive, isSameBoot, page, folder }: Memory): string {
-  if (page !== undefined) return `there, and has the last id: ${printable(page.path)}`
+  if (page !== undefined) return `there, with the last id: ${printable(page.path)}`
   if (isLive === undefined)
     return `not known: ${isSameBoot ? `${folder} cannot be read` : 'only the native engine can tell here'}`
   return isSameBoot
-    ? `not in ${folder}: deleted, or another container's`
-    : 'gone: the system was restarted since, or it is another one'
+    ? `not in ${folder}: deleted, or in another container`
+    : 'gone: this system has restarted since, or it is another system'
 }
 
 function nextStart({ intended, isClean }: StateFile, { ids }: State, { isLive }: Memory): string {
   if (isLive || isClean) return 'after the last id'
-  const ceiling = `not before ${ago(ids.timeMs(intended))}`
+  const ceiling = `not before ${timeText(ids.timeMs(intended))}`
   return isLive === false ? ceiling : `after the last id; if the memory is gone, ${ceiling}`
 }
 
 function userRows(users: readonly User[] | undefined): string[][] {
-  if (users === undefined) return [['open by', 'unknown: this system does not tell']]
-  if (users.length === 0) return [['open by', 'nobody']]
+  if (users === undefined) return [['open by', 'not known on this system']]
+  if (users.length === 0) return [['open by', 'no process']]
   return users.map(({ pid, command }, i) => [i === 0 ? 'open by' : '', `${pid} ${printable(command)}`])
+}
+
+/** Returns the cell of a list for the time of the last id and the process that holds the claim. */
+export function claimTime({ latest, timeMs, holder }: Claim): string {
+  if (latest.says.use === 'page') return 'in its page'
+  if (holder === undefined) return timeMs === undefined ? 'none' : timeText(timeMs)
+  const process = { running: `process ${holder.pid}`, gone: 'gone', unknown: 'another container' }[holder.fate]
+  return `${timeMs === undefined ? 'none' : `before ${timeText(timeMs)}`}, ${process}`
+}
+
+/** Returns a claim as an object for `--json`. */
+export function plainClaim({ path, latest, ids, lastSlot, timeMs, holder }: Claim) {
+  return {
+    path,
+    kind: 'claim',
+    format: latest.says.format,
+    ...plainIds(ids),
+    lastId: lastSlot === undefined ? null : String(ids.at(lastSlot)),
+    ...plainMoment(lastSlot === undefined ? undefined : timeMs),
+    clock: ids.clock,
+    ceiling: latest.says.use === 'released' || timeMs === undefined ? null : plainMoment(timeMs),
+    use: latest.says.use,
+    step: latest.number,
+    heldBy: holder ?? null,
+  }
+}
+
+/** Returns a claim as lines. */
+export function claimLines({ path, latest, ids, lastSlot, timeMs, holder }: Claim, paint: Paint): string[] {
+  const { use } = latest.says
+  const isKnown = use === 'released' || timeMs === undefined
+  return table([
+    ['claim', printable(path)],
+    ['format', String(latest.says.format)],
+    ...idsRows(ids, paint),
+    ...(lastSlot === undefined ? [['last id', isKnown ? 'none yet' : 'not known']] : idRows(ids, lastSlot)),
+    ...(isKnown ? [] : [['ceiling', `ids before ${timeText(timeMs)}`]]),
+    ['clock', clockText(ids)],
+    ['held by', use === 'page' ? 'no process: the page beside it counts the ids' : heldBy(holder)],
+  ])
+}
+
+function heldBy(holder: Claim['holder']): string {
+  if (holder === undefined) return 'no process: it was released'
+  const { pid, fate } = holder
+  if (fate === 'gone') return `no process: ${pid} is gone`
+  if (fate === 'unknown') return `${pid}, in another container, so it is not known whether it runs`
+  return `${pid} ${printable(userOf(pid).command)}`
 }

@@ -1,31 +1,27 @@
-import { howLongAgo } from '../../inspect/time.js'
-import { shorten } from '../arguments.js'
-import { type Paint, printable, table } from '../paint.js'
-import { jsonLine } from '../state/list.js'
-import type { Forgotten } from './forget.js'
-import { type FoundGroup, type FoundNode, isUnreadable, type Unreadable } from './records.js'
+import { shorten } from './arguments.js'
+import {
+  type Forgotten,
+  type FoundGroup,
+  type FoundNode,
+  isUnreadable,
+  stateOf,
+  type Unreadable,
+} from './lease-records.js'
+import { jsonLine, type Paint, printable, table, timeText } from './output.js'
 
-/** A group with its nodes, at a time of the store's. */
+/** A group with its nodes, at a time of the store. */
 export interface ListedGroup {
   readonly found: FoundGroup
   readonly nodes: readonly (FoundNode | Unreadable)[]
   readonly nowMs: number
 }
 
-/** `held` until the ceiling; then `expired`, unless the holder has given the node back. */
-type NodeState = 'held' | 'expired' | 'released'
-
-export function stateOf({ record, untilMs }: FoundNode, nowMs: number): NodeState {
-  if (record.isReleased) return 'released'
-  return untilMs > nowMs ? 'held' : 'expired'
-}
-
-/** What is wrong with a record, in a word. */
+/** Returns the fault of a record in a word. */
 function faultOf({ error }: Unreadable): 'damaged' | 'foreign' {
   return error.code === 'ERR_STATE_CORRUPT' ? 'damaged' : 'foreign'
 }
 
-/** What the group is for, a row for each node, and a sum; or lines for `--json`, the group and then each of its nodes. */
+/** Returns the ids of the group, a row for each node, and a sum; or, for `--json`, a line for the group and for each node. */
 export function groupText(listed: ListedGroup, isJson: boolean, paint: Paint): string {
   const { found, nodes, nowMs } = listed
   if (isJson) return [plainGroup(listed), ...nodes.map((node) => plainNode(found, node, nowMs))].map(jsonLine).join('')
@@ -41,7 +37,7 @@ export function groupText(listed: ListedGroup, isJson: boolean, paint: Paint): s
   ].join('\n')
 }
 
-/** A group whose record cannot be read, so that its nodes are not known. */
+/** Returns the text for a group whose record cannot be read, so that its nodes are not known. */
 export function unreadableText({ name, error }: Unreadable, isJson: boolean, paint: Paint): string {
   if (isJson) return jsonLine({ kind: 'group', group: name, error })
   return `${paint('bold', printable(name))}\n${printable(error.message)} (${error.code})\n`
@@ -50,7 +46,7 @@ export function unreadableText({ name, error }: Unreadable, isJson: boolean, pai
 function nodeCells(node: FoundNode | Unreadable, nowMs: number): string[] {
   if (isUnreadable(node)) return [printable(shorten(node.name)), faultOf(node), node.error.code, '', '']
   const { record, untilMs } = node
-  const until = `${new Date(untilMs).toISOString()}, ${howLongAgo(untilMs, nowMs)}`
+  const until = `${timeText(untilMs, nowMs)}`
   return [node.name, stateOf(node, nowMs), until, `${record.windowMs / 1000} s`, printable(shorten(record.owner))]
 }
 
@@ -60,7 +56,7 @@ interface Sum {
   readonly released: number
   readonly damaged: number
   readonly foreign: number
-  /** When the first of the held nodes is free, unless it is renewed; milliseconds since 1970. */
+  /** The time at which the first held node is free, unless it is renewed; milliseconds since 1970. */
   readonly nextFreeMs: number | undefined
 }
 
@@ -82,7 +78,7 @@ function sumText(listed: ListedGroup): string {
   const rest = counts.map(([name, number]) => `, ${count(number)} ${name}`).join('')
   const text = `${count(held)} of ${count(listed.found.nodes)} nodes held${rest}`
   if (nextFreeMs === undefined) return text
-  const time = `${new Date(nextFreeMs).toISOString()}, ${howLongAgo(nextFreeMs, listed.nowMs)}`
+  const time = `${timeText(nextFreeMs, listed.nowMs)}`
   return `${text}; the first that is held ends at ${time}, unless it is renewed`
 }
 
@@ -104,7 +100,7 @@ function plainGroup(listed: ListedGroup) {
   }
 }
 
-/** A node as an object for `--json`. */
+/** Returns a node as an object for `--json`. */
 function plainNode(found: FoundGroup, node: FoundNode | Unreadable, nowMs: number) {
   if (isUnreadable(node)) {
     const name = /^[0-9]+$/.test(node.name) ? Number(node.name) : node.name
@@ -126,12 +122,12 @@ function plainNode(found: FoundGroup, node: FoundNode | Unreadable, nowMs: numbe
   }
 }
 
-/** What is said of a node that was to be forgotten. */
+/** Returns the text for a node that the user wanted to forget. */
 export function forgottenText(group: FoundGroup, { node, how, nowMs }: Forgotten, isJson: boolean): string {
   if (isJson) return jsonLine({ how, ...plainNode(group, node, nowMs) })
   const { record, untilMs } = node
   const name = `node ${node.node} of ${printable(group.name)}`
-  const until = `${new Date(untilMs).toISOString()}, ${howLongAgo(untilMs, nowMs)}`
+  const until = `${timeText(untilMs, nowMs)}`
   const begins = `Its next holder makes ids from ${until}.\n`
   if (how === 'was released') return `Nothing to forget: ${name} was released already. ${begins}`
   if (how === 'replaced') return `Replaced the damaged record of ${name}. ${begins}`

@@ -3,27 +3,27 @@ import { type ErrorCode, encodings, parseId, type TextEncoding } from '../index.
 import type { Mask, MaskBits } from '../mask/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
 
-/** Flags of a command that reads ids which a mask may have hidden. */
+/** The flags of a command that reads ids hidden by a mask. */
 export const maskFlags = {
-  'mask-key-file': { value: 'FILE', help: 'reveal ids that a mask has hidden; FILE has its keys, one a line' },
-  'mask-bits': { value: 'BITS', choices: ['64', '63', '53'], help: 'the width of that mask (64)' },
+  'mask-key-file': { value: 'FILE', help: 'reveal ids that a mask has hidden; FILE has the keys, one a line' },
+  'mask-bits': { value: 'BITS', choices: ['64', '63', '53'], help: 'the width of the mask (64)' },
 } as const satisfies Record<string, Flag>
 
 type Values = { readonly [K in keyof typeof maskFlags | 'format']?: string }
 
-/** An id that was given, and how it was hidden. */
+/** An id of the command line or the input. */
 export interface GivenId {
   readonly id: bigint
-  /** As it was given, and the name of the key that revealed it. */
+  /** The text that was given, and the name of the key that revealed it; absent if the id was not hidden. */
   readonly masked?: { readonly text: string; readonly key: string }
 }
 
-/** How an id is read, revealed where the flags say so. @throws UsageError */
+/** Returns the function that reads an id, and reveals it if the flags name keys. @throws UsageError */
 export async function idReader(values: Values): Promise<(text: string) => GivenId> {
   const { 'mask-key-file': file, 'mask-bits': bits } = values
   if (file === undefined) {
     if (bits !== undefined) {
-      throw new UsageError('ERR_OPTION_INVALID', '--mask-bits says nothing without --mask-key-file; give both')
+      throw new UsageError('ERR_OPTION_INVALID', '--mask-bits is for --mask-key-file; give both, or leave it out')
     }
     const encoding = values.format as TextEncoding | undefined
     return (text) => ({ id: encoding === undefined ? decimalId(text) : parseId(text, encoding) })
@@ -39,7 +39,7 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
   }
 }
 
-/** @throws UsageError with the formats that the text could be of, where it is no decimal id */
+/** @throws UsageError that names the formats in which the text is an id, if it is none in decimal */
 function decimalId(text: string): bigint {
   try {
     return parseId(text, 'decimal')
@@ -66,7 +66,7 @@ function revealer(mask: Mask): (text: string) => GivenId {
   const [first = ''] = mask.keyNames
   const digits = mask.hideString(0n).length - first.length
   return (text) => {
-    // What hide() returns, which bears no name of a key.
+    // A number from hide(), which bears no name of a key.
     if (mask.encoding === 'decimal' && /^\d+$/.test(text)) {
       return { id: mask.reveal(text.replace(/^0+(?=.)/, '')), masked: { text, key: first } }
     }
@@ -74,16 +74,16 @@ function revealer(mask: Mask): (text: string) => GivenId {
   }
 }
 
-/** Keys by their names, in the order of the lines. No message shows a line, because it may have a key. */
+/** Reads keys by their names, in the order of the lines. No message shows a line, because it may have a key. */
 function keysIn(file: string): Record<string, Uint8Array> {
   const keys = new Map<string, Uint8Array>()
   for (const [i, whole] of textOf(file).split('\n').entries()) {
-    // Before the search, which would take the square of the time for a line of many spaces.
+    // Trimmed before the search, which takes quadratic time on a line of many spaces.
     const line = whole.trim()
     if (line === '' || line.startsWith('#')) continue
     const [, name = '', hex] = /^(?:([^=\s]+)\s*=\s*)?((?:[0-9a-fA-F]{2})+)$/.exec(line) ?? []
-    const refuse = (what: string) =>
-      new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}: line ${i + 1} ${what}`)
+    const refuse = (fault: string) =>
+      new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}: line ${i + 1} ${fault}`)
     if (hex === undefined) throw refuse('is no key; write 32, 48 or 64 digits of hex, or NAME = and the digits')
     if (keys.has(name)) throw refuse('has the name of a key above it; give each key a name of its own')
     keys.set(name, Uint8Array.from(Buffer.from(hex, 'hex')))
@@ -92,7 +92,7 @@ function keysIn(file: string): Record<string, Uint8Array> {
   throw new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}, which has no key; write one a line`)
 }
 
-/** The most that is read: some thousand keys. A device may have no end. */
+/** The most bytes that are read: some thousand keys. A device may have no end. */
 const maxBytes = 2 ** 18
 
 function textOf(file: string): string {
@@ -108,7 +108,7 @@ function textOf(file: string): string {
       closeSync(descriptor)
     }
   } catch (error) {
-    // Without the path that Node's message has: a key in its place must not come to a log.
+    // Node's message has the path. A key that was given instead of a path must not get into a log.
     const { code } = error as NodeJS.ErrnoException
     throw new UsageError(
       'ERR_OPTION_INVALID',
@@ -122,7 +122,7 @@ function textOf(file: string): string {
   )
 }
 
-/** Loaded here, and not with the other commands: what it needs may not be installed. */
+/** Loads the mask only if it is needed, because its package may not be installed. */
 async function loadMask() {
   try {
     return await import('../mask/index.js')
@@ -130,10 +130,10 @@ async function loadMask() {
     const { message } = error as Error
     const [line] = message.split('\n')
     const isAbsent = message.startsWith("Cannot find package '@noble/ciphers'")
-    const what = isAbsent ? 'is not installed beside graupel' : `cannot be loaded: ${line}`
+    const fault = isAbsent ? 'is not installed beside graupel' : `cannot be loaded: ${line}`
     throw new UsageError(
       'ERR_OPTION_INVALID',
-      `--mask-key-file needs the package @noble/ciphers, which ${what}; run: npm install @noble/ciphers`,
+      `--mask-key-file needs the package @noble/ciphers, which ${fault}; run: npm install @noble/ciphers`,
     )
   }
 }
