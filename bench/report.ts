@@ -46,6 +46,13 @@ export function rowsOf(report: Report, workloads: readonly Workload[], subjects:
   )
 }
 
+/** Returns a row for each result that has a bar; the first row is the head. */
+export function barRows(report: Report, workloads: readonly Workload[], subjects: readonly Subject[]): string[][] {
+  const shown = ['workload', 'subject', 'median', 'ratio', 'bar', 'holds'].map((name) => columns.indexOf(name))
+  const rows = rowsOf(report, workloads, subjects).filter((row) => row[columns.indexOf('bar')] !== '')
+  return [columns, ...rows].map((row) => shown.map((at) => row[at] ?? ''))
+}
+
 /** The versions of Node beside each other; the first row is the head. No rows for one version. */
 export function nodeRows(
   { results }: Report,
@@ -76,7 +83,7 @@ export function stepRows(steps: Steps): string[][] {
   return [['step', 'threads', 'ns', 'quartiles'], ...rows]
 }
 
-function range({ low, high }: Spread) {
+export function range({ low, high }: Spread) {
   return `${digits(low)} – ${digits(high)}`
 }
 

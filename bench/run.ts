@@ -31,12 +31,12 @@ const help = `npm run bench -- [options]
   --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
-  --publish          with --filter lease, segment, service, next-string-, import or first-id: keep these results in the place of the
+  --publish          with --filter lease, segment, service, next-kept, next-string-, import or first-id: keep these results in the place of the
                      former ones of their section
 
 A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in
-bench/results/latest.json, and docs/benchmarks.md is generated from it; --from bench/results/latest.json does the latter
-alone.`
+bench/results/latest.json. bench/results/README.md and the table of docs/benchmarks.md are generated from it;
+--from bench/results/latest.json generates them again.`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const latest = fileURLToPath(new URL('results/latest.json', import.meta.url))

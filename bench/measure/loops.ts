@@ -36,6 +36,16 @@ export const keepNext: Keep = (source, size, { isAsync, toId = BigInt }) => {
   return { run, ids: () => idsOf(kept, toId) }
 }
 
+/** Keeps each id as a bigint, which V8 then has to allocate. An element of a BigUint64Array needs no bigint. */
+export const keepBigints: Keep = (source, size) => {
+  const generator = source as Required<Source>
+  const kept = new Array<bigint>(size).fill(generator.next())
+  const run = () => {
+    for (let i = 0; i < kept.length; i++) kept[i] = generator.next()
+  }
+  return { run, ids: () => BigUint64Array.from(kept) }
+}
+
 export const keepStrings: Keep = (source, size, subject) => {
   if (source.nextString === undefined) return undefined
   const generator = source as Required<Source>

@@ -52,7 +52,15 @@ async function otherLoops(): Promise<Loops> {
 interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'>, Pick<Compared, 'pauseMs'> {
   wanted: Wanted
   size?: number
-  keep?: 'keepNext' | 'keepStrings' | 'keepWritten' | 'keepAsKeys' | 'keepInJson' | 'keepNumbers' | 'keepFilled'
+  keep?:
+    | 'keepNext'
+    | 'keepBigints'
+    | 'keepStrings'
+    | 'keepWritten'
+    | 'keepAsKeys'
+    | 'keepInJson'
+    | 'keepNumbers'
+    | 'keepFilled'
   /** The same calls of this one take the place of the usual yardstick. */
   engine?: Subject
   /** The same strings, made by `String(next())`, take its place. */
@@ -69,7 +77,9 @@ function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...r
     ...rest,
     yardstick: isOfNext ? 'String(next())' : (engine?.title ?? (isFill ? 'BigUint64Array#fill' : 'Date.now()')),
     makeYardstick: (subject) =>
-      isOfNext ? stringsOfNext(subject) : (engine ?? (isFill ? arrayFill(size) : clockReadings(size))),
+      isOfNext
+        ? stringsOfNext(subject)
+        : (engine ?? (isFill ? arrayFill(size) : clockReadings(Math.min(size, 65_536)))),
     async prepare(subject, loops) {
       // On a node that the native engine has, the js engine leaves the work to that.
       const namespace = loops === ownLoops ? '' : 'yardstick'
@@ -182,6 +192,17 @@ export const compared = {
     made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
     made({ ...fill(64), ...wanted('roomy', 1) }),
   ],
+  kept: [
+    // As many as the strings, so that few survive a collection, as in a request or a batch of rows.
+    ofBigints({ name: 'next-kept', title: 'next(), kept as bigint', ...wanted('wide', 18), size }),
+    // The collector has to copy and mark what stays alive.
+    ofBigints({
+      name: 'next-kept-million',
+      title: 'next(), a million kept at once',
+      ...wanted('wide', 19),
+      size: 2 ** 20,
+    }),
+  ],
   strings: [
     used({ name: 'written', title: 'written to a buffer', node: 3, keep: 'keepWritten' }),
     used({ name: 'key', title: "as a Map's key", node: 16, keep: 'keepAsKeys' }),
@@ -247,6 +268,11 @@ function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'>
     section: 'Decimal strings in use',
     of: 'graupel',
   })
+}
+
+/** Bigints that stay alive, beside the bigints that `next` writes to a BigUint64Array. */
+function ofBigints(kept: Made): Workload {
+  return { ...made({ ...kept, keep: 'keepBigints' }), section: 'Ids that are kept', of: 'graupel' }
 }
 
 /** Numbers of segments, beside ids of the engines. */

@@ -16,6 +16,7 @@ export const workloads: readonly Workload[] = [
   ...together,
   ...compared.codecs,
   ...memory,
+  ...compared.kept,
   ...compared.strings,
   ...startup,
   ...leases,

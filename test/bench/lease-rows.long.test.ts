@@ -8,7 +8,7 @@ import { afterAll, expect, it } from 'vitest'
 import { shortfalls } from '../../bench/bars.ts'
 import type { Report, Result } from '../../bench/contract.ts'
 import { counted, missingFor } from '../../bench/measure/stores.ts'
-import { pagesOf, withSection } from '../../bench/publish.ts'
+import { page, pagesOf, withSection } from '../../bench/publish.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
 
@@ -33,9 +33,9 @@ it('a run of one section takes the place of its former results, and of no others
   const all = reportOf('old', [result('next', 'graupel-js', 60, 1.2), result('lease-next', 'graupel-js', 61, 1.01)])
   const merged = withSection(all, 'Leases', reportOf('new', [result('lease-next', 'graupel-js', 77, 1.02)]), leases)
   expect(merged.results.map(({ outcome }) => outcome?.figure.median)).toEqual([60, 77])
-  const before = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8')
-  const page = [...pagesOf(merged, workloads, subjects, before).values()].at(-1) as string
-  const [first, section = ''] = page.split('### Leases')
+  const pages = [...pagesOf(merged, workloads, subjects, readFileSync(page, 'utf8'))]
+  const results = pages.find(([href]) => href.endsWith('README.md'))?.[1] as string
+  const [first, section = ''] = results.split('## Leases')
   expect(first).toContain('- commit: `old`')
   expect(first).toContain('| graupel js | 60.0 ns/id |')
   expect(section).toContain('- commit: `new`')

@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest'
 import { shortfalls } from '../../bench/bars.ts'
 import type { Report, Result } from '../../bench/contract.ts'
 import { missingForLoad } from '../../bench/measure/load.ts'
-import { pagesOf } from '../../bench/publish.ts'
+import { page, pagesOf } from '../../bench/publish.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
 import { describeWith } from '../support/needs.ts'
@@ -60,10 +60,9 @@ it('the bars of the service are those of the design', () => {
 })
 
 it('the page has the lines of the service in one table', () => {
-  const before = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8')
-  const pages = pagesOf(reportOf(0), workloads, subjects, before)
-  const page = [...pages].find(([href]) => href.endsWith('.md'))?.[1] ?? ''
-  const [, text = ''] = page.match(/\n### The id service\n(.*?)\n<!-- End/s) ?? []
+  const pages = pagesOf(reportOf(0), workloads, subjects, readFileSync(page, 'utf8'))
+  const results = [...pages].find(([href]) => href.endsWith('README.md'))?.[1] ?? ''
+  const [, text = ''] = results.split('\n## The id service\n')
   expect(text.match(/^\| --- /gm)).toHaveLength(1)
   expect(text).toContain('| graupel-server | 30 000 requests/s |')
   expect(text).toContain('| graupel/client | 10.0 M ids/s |')

@@ -22,9 +22,11 @@ type Find = (workload: string, subject: string) => Result | undefined
 /** What is made, by whom, and where the bench has it. */
 const costs = [
   ['a bigint', 'graupel, native', 'next', 'graupel-native'],
+  ['a bigint', 'graupel, native, kept as a bigint', 'next-kept', 'graupel-native'],
   ['a bigint', 'graupel, js', 'next', 'graupel-js'],
   ['UUID v4', '`@napi-rs/uuid`', 'next', '@napi-rs/uuid v4'],
-  ['UUID v4', '`crypto.randomUUID()`', 'next', 'random-uuid'],
+  ['UUID v4', '`crypto.randomUUID()`, in bursts of 1 000', 'burst', 'random-uuid'],
+  ['UUID v4', '`crypto.randomUUID()`, kept', 'next', 'random-uuid'],
   ['nanoid', '`nanoid`', 'next', 'nanoid 21 characters'],
   ['ULID', '`ulid`, `monotonicFactory()`', 'next', 'ulid monotonic'],
   ['UUID v7', '`uuidv7`', 'next', 'uuidv7 v7'],
