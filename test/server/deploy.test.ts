@@ -7,6 +7,7 @@ import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-as
 import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { blocksOf } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { deploy, read, root, unit } from './support/deployed.ts'
 import { makeService, optionsOf } from './support/in-process.ts'
@@ -35,6 +36,16 @@ test('the linter finds no fault in the Dockerfile, and finds those that are put 
     expect(dockerfile).toContain(right)
     expect(validate(dockerfile.replace(right, wrong)), wrong).not.toEqual([])
   }
+})
+
+test('the linter finds no fault in the Dockerfile for npm users, and its words are options of the service', () => {
+  const [shown] = blocksOf('docs/service-deployment.md').filter(({ language }) => language === 'dockerfile')
+  expect(validate(shown?.code ?? '')).toEqual([])
+  const found = DockerfileParser.parse(shown?.code ?? '').getInstructions()
+  const [flags] = found.filter((one) => one.getKeyword() === 'CMD') as JSONInstruction[]
+  const words = flags?.getJSONStrings().map((word) => JSON.parse(word.getValue())) ?? []
+  expect(optionsOf(words)).toMatchObject({ host: '0.0.0.0', data: '/data' })
+  expect(wordsOf('CMD')).toEqual(words)
 })
 
 test('the Dockerfile names exact versions of one Node, and runs the service as a user without rights', () => {
