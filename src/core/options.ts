@@ -9,14 +9,23 @@ import { didYouMean } from './suggestion.js'
  * inherits. Read options of the copy alone: it has no prototype.
  *
  * @param example - How options look, for the message: `{ store }`.
+ * @param elsewhere - Names that other packages have for options, and the option to pass instead, for the message.
  * @throws TypeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`
  */
-export function readOptions<T>(options: T, names: readonly string[], example: string): T & object {
+export function readOptions<T>(
+  options: T,
+  names: readonly string[],
+  example: string,
+  elsewhere: Readonly<Record<string, string>> = {},
+): T & object {
   if (typeof options !== 'object' || options === null) {
     throw typeError('ERR_OPTION_INVALID', `the options are ${show(options)}; pass an object such as ${example}`)
   }
   for (const key of Object.keys(options)) {
     if (!names.includes(key)) {
+      if (Object.hasOwn(elsewhere, key)) {
+        throw typeError('ERR_OPTION_UNKNOWN', `there is no option ${show(key)}; pass ${elsewhere[key]}`, key)
+      }
       throw typeError(
         'ERR_OPTION_UNKNOWN',
         `there is no option ${show(key)}${didYouMean(key, names)}; the options are ${names.join(', ')}`,
@@ -37,11 +46,50 @@ export function checkSignal(signal: unknown): asserts signal is AbortSignal | un
 }
 
 /**
- * Milliseconds within bounds, or the default where none are given.
+ * Returns one of some texts, or the default if none is given.
+ *
+ * @throws TypeError `ERR_OPTION_INVALID`
+ */
+export function oneOf<T extends string>(name: string, value: unknown, allowed: readonly T[], byDefault: T): T {
+  if (value === undefined) return byDefault
+  if (allowed.includes(value as T)) return value as T
+  throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass one of ${allowed.map(show).join(', ')}`, name)
+}
+
+const maxTextLength = 255
+
+/**
+ * Returns a text of 1 to 255 characters, or the default if none is given.
  *
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`
  */
-export function millisecondsFrom(name: string, value: unknown, byDefault: number, least: number, most: number): number {
+export function textFrom(name: string, value: unknown, byDefault: string): string {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)} (${typeof value}); pass a string`, name)
+  }
+  if (value.length < 1 || value.length > maxTextLength || !value.isWellFormed()) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `${name} is ${show(value)}; pass 1 to ${maxTextLength} characters of well-formed text`,
+      name,
+    )
+  }
+  return value
+}
+
+/**
+ * Returns milliseconds within bounds, or the default if none are given.
+ *
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function millisecondsFrom(
+  name: string,
+  value: unknown,
+  byDefault: number,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): number {
   if (value === undefined) return byDefault
   if (typeof value !== 'number') {
     throw typeError(
@@ -51,7 +99,8 @@ export function millisecondsFrom(name: string, value: unknown, byDefault: number
     )
   }
   if (!(value >= least && value <= most)) {
-    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${least} to ${most}`, name)
+    const range = most === Number.MAX_SAFE_INTEGER ? `${least} up` : `${least} to ${most}`
+    throw rangeError('ERR_OPTION_INVALID', `${name} is ${value}; pass milliseconds from ${range}`, name)
   }
   return value
 }

@@ -16,11 +16,11 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * this user on this host, so their ids are distinct. On the js engine a second process is refused. The option `state` says
  * which threads and processes share a state.
  *
- * The first generator of a node decides which engine counts the node for the life of the process: a generator with the other
+ * The first generator of a node decides which engine makes the ids of the node for the life of the process. A generator with the other
  * engine is refused.
  *
- * It may block: until the next tick, if the state begins with that tick; and until a state file is unlocked; each for `maxWaitMs`,
- * or 1000 ms if that is not given.
+ * The call may block until the next tick, if the state begins with that tick, and until a state file is unlocked; each for at most
+ * `maxWaitMs`, or 1000 ms by default.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,

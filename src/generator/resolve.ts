@@ -1,18 +1,18 @@
 import { platform } from '#platform'
-import { GraupelError, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
+import { GraupelError, rangeError, show, typeError } from '../core/errors.js'
+import { millisecondsFrom, oneOf, readOptions, textFrom } from '../core/options.js'
 import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import { type Place, type SequenceStartMode, startModes } from '../engine/engine.js'
-import { namespaceOf, type StateOptions } from '../engine/source/core-spec.js'
+import type { StateOptions } from '../engine/source/core-spec.js'
 import { nodeFromVariable, nodeVariable } from '../engine/source/environment.js'
 import { type ResolvedLease, readLeaseOption } from '../engine/source/handle.js'
-import { combineNode, type Field, type Layout, layoutOf } from '../layout/index.js'
+import { combineNode, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
 import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
-import { clockOf, milliseconds, oneOf, stateOf, windowOf } from './check.js'
 import { type GeneratorOptions, optionNames } from './options.js'
 
 /** The native engine counts milliseconds in 31 bits. */
 const maxLockMs = 2 ** 31 - 1
+const maxWindowMs = 86_400_000
 
 /** The options of a generator, checked, with their defaults. @internal */
 export interface ResolvedOptions<F extends readonly Field[] = readonly Field[]> extends Policy, StateOptions {
@@ -33,13 +33,13 @@ export function resolveOptions<F extends readonly Field[]>(
   given: GeneratorOptions<F>,
   seed?: number,
 ): ResolvedOptions<F> {
-  const options = readOptions(given, optionNames, '{ node: 7 }')
+  const options = readOptions(given, optionNames, '{ node: 7 }', optionsElsewhere)
   const { clock: givenClock, state, engine: wanted, maxWaitMs, onRollback } = options
   const lease = options.lease === undefined ? undefined : readLeaseOption<F>(options.lease)
   if (lease !== undefined) checkBesideLease(options)
   const layout = lease?.layout ?? layoutOf(options)
   const origin = lease ?? nodeOf(layout, options.node)
-  const namespace = lease?.handle.namespace ?? namespaceOf(options.namespace)
+  const namespace = lease?.handle.namespace ?? textFrom('namespace', options.namespace, 'default')
   const modes = Object.keys(startModes) as SequenceStartMode[]
   const sequenceStart = oneOf('sequenceStart', options.sequenceStart, modes, 'zero')
   const clock = clockOf(givenClock)
@@ -60,18 +60,18 @@ export function resolveOptions<F extends readonly Field[]>(
     ...place,
     ...(lease !== undefined && { bound: 'external' }),
     ...(lease === undefined && state === undefined && { place: defaultPlace(engine, clock) }),
-    windowMs: windowOf(options.windowMs),
+    windowMs: millisecondsFrom('windowMs', options.windowMs, 900, 1, maxWindowMs),
     onRollback:
       typeof onRollback === 'function' ? onRollback : oneOf('onRollback', onRollback, rollbackActions, 'advance'),
     onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
     history: onRollback === 'reuse' || typeof onRollback === 'function',
-    maxAheadMs: milliseconds('maxAheadMs', options.maxAheadMs, Math.max(1000, 2 * layout.tickMs)),
-    maxWaitMs: milliseconds('maxWaitMs', maxWaitMs, 50),
-    lockMs: Math.min(milliseconds('maxWaitMs', maxWaitMs, 1000), maxLockMs),
+    maxAheadMs: millisecondsFrom('maxAheadMs', options.maxAheadMs, Math.max(1000, 2 * layout.tickMs), 0),
+    maxWaitMs: millisecondsFrom('maxWaitMs', maxWaitMs, 50, 0),
+    lockMs: Math.min(millisecondsFrom('maxWaitMs', maxWaitMs, 1000, 0), maxLockMs),
   }
 }
 
-/** The options that a lease decides. */
+/** Options that a lease decides. */
 const decidedByLease = ['node', 'layout', 'epoch', 'namespace', 'state', 'windowMs'] as const
 
 function checkBesideLease(options: GeneratorOptions<readonly Field[]>): void {
@@ -121,4 +121,77 @@ function defaultPlace(engine: EngineKind, clock: StateOptions['clock']): Place {
   // A simulation must not find ids on the host that an earlier simulation has made.
   if (typeof clock === 'function') return 'process'
   return engine === 'native' || platform.claims !== undefined ? 'host' : 'process'
+}
+
+/** Checks the option `clock`. Wraps a function to check what it returns: `ERR_CLOCK_INVALID`. */
+function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
+  if (clock === 'wall' || clock === 'steady') return clock
+  if (typeof clock !== 'function') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`,
+      'clock',
+    )
+  }
+  return () => {
+    const ms: unknown = clock()
+    if (typeof ms !== 'number') {
+      throw typeError(
+        'ERR_CLOCK_INVALID',
+        `the clock returned ${show(ms)} (${typeof ms}); return milliseconds since 1970 as a number`,
+      )
+    }
+    // The range of a Date (ECMAScript 21.4.1.1). The comparison is false for NaN, too.
+    if (!(Math.abs(ms) <= 8.64e15)) {
+      throw rangeError(
+        'ERR_CLOCK_INVALID',
+        `the clock returned ${ms}; return milliseconds since 1970 that a Date can hold`,
+      )
+    }
+    return Math.floor(ms)
+  }
+}
+
+type ResolvedState = Pick<StateOptions, 'place' | 'bound' | 'path' | 'isThread'>
+
+const inMemory = { bound: 'none', path: '', isThread: false } as const
+const inProcess: ResolvedState = { ...inMemory, place: 'process' }
+const inThread: ResolvedState = { ...inProcess, isThread: true }
+const onHost: ResolvedState = { ...inMemory, place: 'host' }
+
+/** Checks the option `state`. The default depends on the engine, so the caller chooses it. */
+function stateOf(state: unknown): ResolvedState {
+  if (state === undefined || state === 'process') return inProcess
+  if (state === 'thread') return inThread
+  if (state === 'host') return onHost
+  if (Object.prototype.toString.call(state) === '[object URL]') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      'state is a URL; pass the path, which fileURLToPath() of node:url gives',
+      'state',
+    )
+  }
+  if (typeof state !== 'string') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}; pass 'host', 'process', 'thread', or the path of a file`,
+      'state',
+    )
+  }
+  // A word such as 'hosts' is a mistake, and not the name of a file in the current folder.
+  if (!/[./\\]/.test(state) || state.includes('\0')) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}; pass 'host', 'process', 'thread', or a path with a slash or a dot, such as './ids.state'`,
+      'state',
+    )
+  }
+  if (/^file:/i.test(state)) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `state is ${show(state)}, a URL; pass the path, which fileURLToPath() of node:url gives`,
+      'state',
+    )
+  }
+  return { place: 'host', bound: 'file', path: state, isThread: false }
 }

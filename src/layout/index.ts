@@ -3,6 +3,6 @@ export { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './defi
 export { isId, loadId, toId } from './id.js'
 export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
-export { checkLifetime, expiredError, layoutOf } from './option.js'
+export { checkLifetime, expiredError, layoutOf, optionsElsewhere } from './option.js'
 export { layouts } from './presets.js'
 export type { Field, IsNarrow, NodeFieldOf } from './types.js'

@@ -6,6 +6,22 @@ import type { Field } from './types.js'
 
 // The options `layout` and `epoch`, for functions that make ids.
 
+const nodeInstead = 'node: 7, or node: { datacenter: 1, worker: 7 }'
+const layoutInstead = 'layout: defineLayout({ ...layouts.twitter, epochMs }), or epoch'
+
+/** The names of other packages for node and epoch, and the option of this package. @internal */
+export const optionsElsewhere: Readonly<Record<string, string>> = {
+  worker: nodeInstead,
+  workerId: nodeInstead,
+  machine: nodeInstead,
+  machineId: nodeInstead,
+  datacenter: nodeInstead,
+  datacenterId: nodeInstead,
+  epochMs: layoutInstead,
+  customEpoch: layoutInstead,
+  twepoch: layoutInstead,
+}
+
 /**
  * Returns the layout of options, with their epoch.
  *

@@ -1,54 +1,60 @@
 import { platform } from '#platform'
-import { rangeError, show, typeError } from '../core/errors.js'
-import { checkSignal, millisecondsFrom, readOptions } from '../core/options.js'
-import { namespaceOf } from '../engine/source/core-spec.js'
-import { checkLifetime, type Field, type Layout, layoutOf, type NodeFieldOf } from '../layout/index.js'
+import { rangeError } from '../core/errors.js'
+import { checkSignal, millisecondsFrom, readOptions, textFrom } from '../core/options.js'
+import {
+  checkLifetime,
+  type Field,
+  type Layout,
+  layoutOf,
+  type NodeFieldOf,
+  optionsElsewhere,
+} from '../layout/index.js'
 import { checkStore } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
 import { chooseNodes, type NodeSet } from './nodes.js'
 import { maxForgottenMs } from './server-life.js'
 
 /**
- * The options of {@link acquireLease}. Every one is checked, and a name that does not exist is refused.
+ * The options of {@link acquireLease}. Every option is checked, and a name that does not exist is refused.
  *
  * @example
  * const lease = await acquireLease({ store: memoryStore(), node: { datacenter: 3 }, windowMs: 3000 })
  * await lease.release()
  */
 export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
-  /** Where nodes are leased: what a function of `graupel/stores/…` returns, or a store of your own. */
+  /** The store that has the leases: the result of a function of `graupel/stores/…`, or a store of your own. */
   store: Store
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
   epoch?: number | Date
-  /** Leases in different namespaces may have the same node, where their ids never meet. 1 to 255 characters. @default 'default' */
+  /** Leases in different namespaces may have the same node, because their ids never meet. 1 to 255 characters. @default 'default' */
   namespace?: string
-  /** Node fields that are fixed, such as `{ datacenter: 3 }`; or one node as a number. @default any node */
+  /** Node fields that are fixed, such as `{ datacenter: 3 }`, or one node as a number. @default any node */
   node?: number | { readonly [K in NodeFieldOf<F>]?: number }
-  /** The first and the last node that may be leased, both included; the others may be given by hand. @default all nodes */
+  /** The first and the last node that may be leased. Other nodes may be given by hand. @default all nodes */
   nodes?: readonly [first: number, last: number]
   /**
-   * How far ahead of the store's clock ids may go until the store has to acknowledge more: milliseconds, 100 to 3 600 000, at least
-   * three ticks of the layout; at most 10 000 on a store that is not durable. The lease is renewed after a third of it. A process
-   * that ends without `release()` keeps its node for a window and `maxClockSkewMs` at most.
+   * The time by which ids may be ahead of the store's clock at its last acknowledgement: milliseconds, 100 to 3 600 000, at least three
+   * ticks of the layout; at most 10 000 on a store that is not durable. The lease is renewed after a third of the window. A process that
+   * ends without `release()` keeps its node for a window and `maxClockSkewMs` at most.
    *
    * @default 6000
    */
   windowMs?: number
-  /** How long to wait for a free node: milliseconds, from 0 up. @default 30 000 */
+  /** Time limit of the wait for a free node: milliseconds, from 0 up. @default 30 000 */
   acquireTimeoutMs?: number
-  /** How long one call of the store may take: milliseconds, 1 to 600 000. @default 2000 */
+  /** Time limit of one call of the store: milliseconds, 1 to 600 000. @default 2000 */
   callTimeoutMs?: number
-  /** How far the clock of this host may be from the store's: milliseconds, 0 to 3 600 000. @default 1000 */
+  /** The largest difference between the clock of this host and the store's: milliseconds, 0 to 3 600 000. @default 1000 */
   maxClockSkewMs?: number
   /**
-   * Who leases, for people and for choosing: a process finds the node again that this owner has had. 1 to 255 characters.
+   * The name of the holder, for people. A process prefers a node that the same owner has had. 1 to 255 characters.
    *
    * @default host name and process id
    */
   owner?: string
-  /** Cancels the acquisition, which then rejects with the signal's reason. What was acquired is not touched by it. */
+  /** Cancels the acquisition, which then rejects with the signal's reason. It does not end a lease that was acquired. */
   signal?: AbortSignal
 }
 
@@ -95,28 +101,22 @@ export interface LeaseRules extends Pick<ResolvedLeaseOptions, 'windowMs' | 'max
 
 /** Checks options. @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
 export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): ResolvedLeaseOptions<F> {
-  options = readOptions(options, optionNames, '{ store }')
+  options = readOptions(options, optionNames, '{ store }', optionsElsewhere)
   const { store, signal } = options
   checkStore(store)
   const layout = layoutOf(options)
-  checkLifetime(layout as unknown as Layout, platform.wallMs())
+  checkLifetime(layout, platform.wallMs())
   checkSignal(signal)
   return {
     store,
     layout,
-    namespace: namespaceOf(options.namespace),
+    namespace: textFrom('namespace', options.namespace, 'default'),
     nodes: chooseNodes(layout, options.node, options.nodes),
     windowMs: windowOf(options.windowMs, layout, store),
-    acquireTimeoutMs: millisecondsFrom(
-      'acquireTimeoutMs',
-      options.acquireTimeoutMs,
-      30_000,
-      0,
-      Number.MAX_SAFE_INTEGER,
-    ),
+    acquireTimeoutMs: millisecondsFrom('acquireTimeoutMs', options.acquireTimeoutMs, 30_000, 0),
     callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
     maxClockSkewMs: millisecondsFrom('maxClockSkewMs', options.maxClockSkewMs, 1000, 0, maxSkewMs),
-    owner: ownerOf(options.owner),
+    owner: textFrom('owner', options.owner, platform.processName()),
     signal,
   }
 }
@@ -133,23 +133,9 @@ function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): numbe
   if (!store.durable && windowMs > maxForgottenMs) {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged, so that the longest window is ${maxForgottenMs}; pass less, or assumeDurable: true to the store if it never forgets`,
+      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged; pass at most ${maxForgottenMs}, or assumeDurable: true to the store if it never forgets`,
       'windowMs',
     )
   }
   return windowMs
-}
-
-function ownerOf(owner: unknown = platform.processName()): string {
-  if (typeof owner !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `owner is ${show(owner)} (${typeof owner}); pass a string`, 'owner')
-  }
-  if (owner.length < 1 || owner.length > 255 || !owner.isWellFormed()) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `owner is ${show(owner)}; pass 1 to 255 characters of well-formed text`,
-      'owner',
-    )
-  }
-  return owner
 }

@@ -11,22 +11,22 @@ import { Generator } from '../generator/generator.js'
 import type { IdGenerator, NumbersOf } from '../generator/id-generator.js'
 import type { GeneratorOptions } from '../generator/options.js'
 import { type ResolvedOptions, resolveOptions } from '../generator/resolve.js'
-import { checkLifetime, type Field, layoutOf, type layouts, type NodeOf } from '../layout/index.js'
+import { checkLifetime, type Field, layoutOf, type layouts, type NodeOf, optionsElsewhere } from '../layout/index.js'
 
 /**
- * The options of {@link testGenerator}. They mean what they mean to `createGenerator`.
+ * The options of {@link testGenerator}, with the meaning that they have for `createGenerator`.
  *
  * @example
  * testGenerator({ node: 7, clock: () => Date.UTC(2030, 0, 1) })
  */
 export interface TestGeneratorOptions<F extends readonly Field[] = readonly Field[]>
   extends Pick<GeneratorOptions<F>, 'layout' | 'epoch'> {
-  /** One number over all node fields of the layout, or one for each. @default 0 */
+  /** One number over all node fields of the layout, or a number for each field. @default 0 */
   node?: NodeOf<F>
   /**
    * Returns milliseconds since 1970. `() => Date.now()` follows the fake timers of a test runner.
    *
-   * @default stands at 2026-01-01T00:00:00.000Z, or at the epoch of the layout where that is later
+   * @default stands at 2026-01-01T00:00:00.000Z, or at the epoch of the layout if that is later
    */
   clock?: () => number
 }
@@ -39,15 +39,15 @@ export interface TestGeneratorOptions<F extends readonly Field[] = readonly Fiel
  * ids.reset()
  */
 export type TestGenerator<F extends readonly Field[] = readonly Field[]> = IdGenerator<F> & {
-  /** Begins again: the next id is the one that a new generator would make. Needs no `this`: `beforeEach(ids.reset)`. */
+  /** Begins again: the next id is the first id of a new generator. Needs no `this`: `beforeEach(ids.reset)`. */
   reset(this: void): void
 }
 
 const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] satisfies (keyof TestGeneratorOptions)[]
 
 /**
- * Makes a generator for tests: its ids are the same in each run. Each one counts by itself, from the first id of the moment that
- * `clock` shows. When the ids of a tick are used up, or the clock goes back, it counts on ahead of the clock, and waits for nothing.
+ * Makes a generator for tests: its ids are the same in each run. Each generator counts by itself, from the first id of the time that
+ * `clock` shows. If the ids of a tick are used up, or the clock goes back, it counts on ahead of the clock, and never waits.
  *
  * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary, whatever `GRAUPEL_ENGINE` and
  * `GRAUPEL_NODE` say.
@@ -64,7 +64,7 @@ const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] sati
 export function testGenerator<const F extends readonly Field[] = layouts.Twitter>(
   options: TestGeneratorOptions<F> = {},
 ): TestGenerator<F> {
-  options = readOptions(options, optionNames, '{ node: 7 }')
+  options = readOptions(options, optionNames, '{ node: 7 }', optionsElsewhere)
   const layout = layoutOf(options)
   const startMs = Math.max(Date.UTC(2026, 0, 1), layout.epochMs)
   const { node = 0, clock = () => startMs } = options

@@ -139,6 +139,20 @@ describe('options', () => {
     expect(make({ node: 1, state }).message).toContain(`state is ${name};`)
   })
 
+  it.each([
+    ['workerId', /^there is no option 'workerId'; pass node: 7, or node: \{ datacenter: 1, worker: 7 \}$/],
+    ['machineId', /pass node: 7/],
+    ['datacenterId', /pass node: 7/],
+    ['worker', /pass node: 7/],
+    [
+      'epochMs',
+      /^there is no option 'epochMs'; pass layout: defineLayout\(\{ ...layouts.twitter, epochMs \}\), or epoch$/,
+    ],
+  ])('name the option that does what %s does in other packages', (name, message) => {
+    expect(make({ [name]: 7 })).toMatchObject({ code: 'ERR_OPTION_UNKNOWN', option: name })
+    expect(make({ [name]: 7 }).message).toMatch(message)
+  })
+
   it('say of an epoch what they take, and defineLayout what it takes', () => {
     expect(make({ node: 1, epoch: '2020-01-01' }).message).toMatch(/that a Date can hold, or a valid Date$/)
     const { message } = caught(() => defineLayout({ ...layouts.twitter, epochMs: new Date(0) as never }))

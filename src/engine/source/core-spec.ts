@@ -1,10 +1,7 @@
 import { platform } from '#platform'
-import { rangeError, show, typeError } from '../../core/errors.js'
 import { type Layout, placeNode } from '../../layout/index.js'
 import type { Bound, CoreSpec, Place, SequenceStartMode } from '../engine.js'
 import { describeLayout, fileKeyOf, makeKey } from '../key.js'
-
-const maxNamespace = 255
 
 /** The options of a generator that say which state it counts in, and how. A lease that moves to another node keeps them. */
 export interface StateOptions {
@@ -58,23 +55,4 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number): Co
     nowMs,
     clock,
   }
-}
-
-/** Checks the option `namespace`. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
-export function namespaceOf(namespace: unknown = 'default'): string {
-  if (typeof namespace !== 'string') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `namespace is ${show(namespace)} (${typeof namespace}); pass a string`,
-      'namespace',
-    )
-  }
-  if (namespace.length < 1 || namespace.length > maxNamespace || !namespace.isWellFormed()) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `namespace is ${show(namespace)}; pass 1 to ${maxNamespace} characters of well-formed text`,
-      'namespace',
-    )
-  }
-  return namespace
 }
