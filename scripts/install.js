@@ -1,6 +1,6 @@
-// What npm runs when the package is installed: makes sure that the native engine is there, or says why the TypeScript
-// engine will run instead. The exit code is 0 for both, because a missing compiler must not break an installation. It is
-// JavaScript and imports nothing but Node, because it runs without the devDependencies.
+// npm runs this script when it installs the package. It makes sure that the native engine is there, or says why the TypeScript
+// engine will run instead. The exit code is 0 in both cases, because a missing compiler must not break an installation. The
+// script is JavaScript and imports only Node, because it runs without the devDependencies.
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -8,13 +8,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { headersOfThisNode } from './node-headers.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-// The last one only in a clone: the package has those headers in native/.
+// Only a clone has the last one: the package has those headers in native/.
 const sources = ['binding.gyp', 'native', 'node_modules/node-addon-api'].filter((name) =>
   fs.existsSync(join(root, name)),
 )
 const binary = join(root, 'build/Release/graupel.node')
 const logFile = join(root, 'build/install.log')
-// The package looks for the binary elsewhere, so that one that is not complete is never loaded.
+// The package looks for the binary in another folder, so an incomplete binary is never loaded.
 const staging = join(root, 'build/staging')
 const advice = 'For the native engine, install a C++20 compiler, make and Python, and run: npm rebuild graupel'
 const { env } = process
@@ -31,10 +31,10 @@ try {
   console.log(`graupel: ${outcome}: ${message}`)
 }
 
-/** @returns {string} what was done */
+/** @returns {string} the outcome, for the user */
 function install() {
   if (fs.existsSync(binary) && isYoung() && loads(binary)) return `the native engine is up to date (${shown(binary)})`
-  // It comes before every other binary, although it is damaged or older than its sources.
+  // Node loads it before every other binary, even if it is damaged or older than its sources.
   fs.rmSync(binary, { force: true })
   const prebuilt = isBuildForced() ? undefined : whatLoads()
   if (prebuilt !== undefined) return `the native engine is prebuilt (${prebuilt})`
@@ -44,20 +44,20 @@ function install() {
   return `the native engine was built from source (${shown(binary)})`
 }
 
-/** Whether the binary is younger than its sources. */
+/** Tells whether the binary is younger than its sources. */
 function isYoung() {
   const native = fs.readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
   const files = ['binding.gyp', ...native.map((name) => join('native', name))]
   return files.every((name) => fs.statSync(join(root, name)).mtimeMs <= fs.statSync(binary).mtimeMs)
 }
 
-/** Whether a binary that is shipped does not count. Many packages know `--build-from-source`. */
+/** Tells whether the user wants to build, although a binary is shipped. Many packages know `--build-from-source`. */
 function isBuildForced() {
   const fromNpm = env['npm_config_build_from_source']
   return Boolean(env['GRAUPEL_BUILD_FROM_SOURCE']) || fromNpm === 'true' || fromNpm === 'graupel'
 }
 
-/** The binary that the package loads, found by its own loader. A clone has none before its first build. */
+/** Asks the package's own loader for the binary that it loads. A clone has none before its first build. */
 function whatLoads() {
   const loader = join(root, 'dist/platform/node.js')
   if (!fs.existsSync(loader)) return undefined
@@ -65,7 +65,7 @@ function whatLoads() {
     const { ok, file } = platform.loadNative()
     if (ok) console.log('\\n' + file)
   })`
-  // Modules that NODE_OPTIONS loads may print, too.
+  // The modules in NODE_OPTIONS may print lines of their own before.
   const file = output(program, pathToFileURL(loader).href)?.trimEnd().split('\n').at(-1)
   return file ? shown(file) : undefined
 }
@@ -75,7 +75,7 @@ function loads(file) {
   return output('require(process.argv[1])', file) !== undefined
 }
 
-/** What a program prints that ends well. It is another process, which a damaged binary may end. @param {string[]} args */
+/** Runs Node and returns what it prints. It is another process, because a damaged binary may end it. @param {string[]} args */
 function output(...args) {
   const { status, stdout } = spawnSync(process.execPath, ['-e', ...args], { encoding: 'utf8' })
   return status === 0 ? stdout : undefined
@@ -90,7 +90,7 @@ function build() {
     for (const name of sources) fs.cpSync(join(root, name), join(staging, name), { recursive: true })
     const headers = headersOfThisNode()
     const args = ['rebuild', '--jobs=max', ...(headers === undefined ? [] : [`--nodedir=${headers}`])]
-    // npm says where its own node-gyp is; other package managers have one on PATH, on Windows as a .cmd.
+    // npm names its own node-gyp; other package managers have it on PATH, on Windows as a .cmd.
     const own = env['npm_config_node_gyp']
     const [command, first] = own ? [process.execPath, [own]] : ['node-gyp', []]
     const shell = !own && process.platform === 'win32'

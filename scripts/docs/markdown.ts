@@ -2,7 +2,7 @@ import { type Comment, type CommentDisplayPart, Reflection, ReflectionKind } fro
 
 const lineWidth = 140
 
-/** A docstring: its text and default, the parameters, what is returned and thrown, the example. */
+/** Writes a docstring: its text and default, the parameters, the result, the errors and the example. */
 export function commentText(comment: Comment | undefined, parameters: readonly Reflection[] = []): string {
   if (comment === undefined) return ''
   const tags = (name: `@${string}`, write: (text: string) => string) =>
@@ -20,13 +20,13 @@ export function commentText(comment: Comment | undefined, parameters: readonly R
     .join('\n\n')
 }
 
-/** What is one word is a value; typedoc takes every default of one line for code. */
+/** Writes a default as code if it is one word. typedoc takes every default of one line for code. */
 function defaultText(text: string): string {
   const plain = text.replace(/^```ts\n(.*)\n```$/s, '$1')
   return `**Default:** ${/^([^\s`]+|[\d ]+)$/.test(plain) ? `\`${plain}\`` : plain}`
 }
 
-/** Names of exports and codes of errors become links, which pageOf() defines below the page; names of documents do, too. */
+/** Makes links of the names of exports and documents and of error codes; pageOf() defines them below the page. */
 function markdown(parts: readonly CommentDisplayPart[] = []): string {
   return parts
     .map((part) => {
@@ -39,17 +39,17 @@ function markdown(parts: readonly CommentDisplayPart[] = []): string {
     .trim()
 }
 
-/** The name of an export; that of a member with the name of what it is a member of. */
+/** Returns the name of an export; the name of a member follows the name of its type. */
 export function nameOf({ name, parent }: Reflection): string {
   return parent?.kindOf([ReflectionKind.Module, ReflectionKind.Project]) === false ? `${parent.name}.${name}` : name
 }
 
-/** An item of a list. */
+/** Writes an item of a list. */
 export function item(text: string): string {
   return `- ${text.replace(/\n(?=.)/g, '\n  ')}`
 }
 
-/** Breaks lines anew: docstrings are narrower, and what became a link is wider. Code and headings stay as they are. */
+/** Breaks the lines of text anew, because docstrings are narrower and links are wider. Code and headings stay as they are. */
 export function wrapped(text: string): string {
   const parts = text.split(/^(```[\s\S]*?^```|#.*)$/m)
   const refilled = (all: string, margin: string, mark: string) => refill(all, margin, margin + ' '.repeat(mark.length))
@@ -61,12 +61,12 @@ export function wrapped(text: string): string {
 function refill(paragraph: string, first: string, below: string): string {
   const lines: string[] = []
   let line = first
-  // Not at a space within code.
+  // Spaces within code do not break a line.
   for (const word of paragraph
     .trim()
     .replace(/\s+/g, ' ')
     .split(/ (?=(?:[^`]*`[^`]*`)*[^`]*$)/)) {
-    // A line that began with a sign would be an item or a heading.
+    // A line that begins with such a sign would be an item or a heading.
     const isSign = /^([-+*#>]|\d+[.)])$/.test(word)
     if (line.length + word.length >= lineWidth && !isSign && line.trim() !== '') {
       lines.push(line)

@@ -15,7 +15,7 @@ Every export of every entry: what it does, its parameters with units, ranges and
 Examples leave imports out: a name comes from the entry under which it stands here. [errors.md](errors.md) says what to do about an error. This page is
 made of the docstrings by \`npm run docs\`.`
 
-/** What most readers look for. The rest of an entry follows in the order of the sources: functions, values, classes, types. */
+/** The exports that most readers look for. The other exports of an entry follow: functions, values, classes, types. */
 const first = [
   'createGenerator',
   'decode',
@@ -31,14 +31,14 @@ const first = [
 ]
 
 interface Sources {
-  /** The name by which each entry is imported, by its source. */
+  /** The names by which entries are imported, by their sources. */
   readonly entries: ReadonlyMap<string, string>
-  /** How exports and their members are declared. */
+  /** The declarations of exports and their members. */
   readonly texts: ReadonlyMap<Reflection, readonly string[]>
   readonly fault: (message: string) => void
 }
 
-/** docs/api.md: a list of contents, then each entry with what it exports. */
+/** Writes docs/api.md: a list of contents, then the exports of each entry. */
 export function pageOf({ children: modules = [] }: ProjectReflection, { entries, texts, fault }: Sources): string {
   const contents: string[] = []
   const sections: string[] = []
@@ -48,7 +48,7 @@ export function pageOf({ children: modules = [] }: ProjectReflection, { entries,
 
   for (const [source, entry] of entries) {
     const children = modules.find((one) => one.sources?.[0]?.fileName.endsWith(source))?.children ?? []
-    // A namespace has the types of a value of the same name, whose docstring mentions them.
+    // A namespace with the name of a value has its types. The docstring of the value mentions them.
     const all = children.filter(({ kind }) => kind !== ReflectionKind.Namespace)
     if (all.length === 0) fault(`${entry} has no exports`)
     const sorted = all.toSorted((one, other) => rankOf(one) - rankOf(other))
@@ -95,7 +95,7 @@ export function pageOf({ children: modules = [] }: ProjectReflection, { entries,
     return docs
   }
 
-  /** A member as it is declared, in one line. */
+  /** Returns the declaration of a member, in one line. */
   function textOf(one: DeclarationReflection): string {
     const text = one.parent?.kindOf(ReflectionKind.TypeLiteral) ? `${one.name}: ${one.type}` : texts.get(one)?.[0]
     const plain = (text ?? one.name).replace(/\s+/g, ' ')
@@ -103,7 +103,7 @@ export function pageOf({ children: modules = [] }: ProjectReflection, { entries,
   }
 }
 
-/** Of what is exported, also where another entry exports it first. */
+/** Returns the reflection of an export, even if another entry exports it first. */
 function targetOf(one: DeclarationReflection): Reflection {
   return one instanceof ReferenceReflection ? one.getTargetReflectionDeep() : one
 }
@@ -116,7 +116,7 @@ function rankOf(one: DeclarationReflection): number {
   return rank + (first.includes(name) ? first.indexOf(name) / first.length - 1 : 0)
 }
 
-/** The names of an entry for the list of contents: what programs call, and types. */
+/** Returns the names of an entry for the list of contents: functions and values, and types. */
 function listsOf(all: readonly DeclarationReflection[]): string[] {
   const isType = (one: DeclarationReflection) => !kinds.includes(targetOf(one).kind)
   return [all.filter((one) => !isType(one)), all.filter(isType)]
@@ -128,7 +128,7 @@ function isMethod({ kind }: Reflection): boolean {
   return kind === ReflectionKind.Method
 }
 
-/** Members that are neither another export's nor the language's. */
+/** Returns the members that belong neither to another export nor to the language. */
 function ownMembers(one: DeclarationReflection): DeclarationReflection[] {
   if (one.kind === ReflectionKind.Variable) {
     const type = one.type instanceof ReferenceType ? one.type.typeArguments?.[0] : undefined
@@ -140,7 +140,7 @@ function ownMembers(one: DeclarationReflection): DeclarationReflection[] {
   )
 }
 
-/** The exports that a type extends. */
+/** Returns the exports that a type extends. */
 function basesOf({ extendedTypes = [] }: DeclarationReflection): string {
   const names = extendedTypes
     .filter((type) => type instanceof ReferenceType && type.reflection !== undefined)
@@ -148,7 +148,7 @@ function basesOf({ extendedTypes = [] }: DeclarationReflection): string {
   return names.length === 0 ? '' : `It has all of ${names.join(' and ')}, and:`
 }
 
-/** The anchors that GitHub gives to headings: the same heading again gets a number. */
+/** Makes the anchors of headings as GitHub does: a heading that occurs again gets a number. */
 function anchors(): (heading: string) => string {
   const seen = new Map<string, number>()
   return (heading) => {

@@ -1,5 +1,5 @@
-// Writes docs/api.md of the docstrings of all that the package exports (`npm run docs`). With --check it compares the file with what it would
-// write, and fails where they differ (part of `npm run check`).
+// Writes docs/api.md from the docstrings of all exports of the package (`npm run docs`). With --check it writes nothing, and fails
+// if the file is not up to date (part of `npm run check`).
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Application, Converter, type Reflection } from 'typedoc'
 import { declarationTexts } from './declarations.ts'
@@ -7,7 +7,7 @@ import { pageOf } from './page.ts'
 
 const file = 'docs/api.md'
 
-/** The name by which each entry is imported, by its source. */
+/** The names by which entries are imported, by their sources. */
 const entries = new Map<string, string>()
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 for (const [path, { import: esm }] of Object.entries<{ import?: { default: string } }>(exports)) {
@@ -15,12 +15,12 @@ for (const [path, { import: esm }] of Object.entries<{ import?: { default: strin
     entries.set(esm.default.replace(/^\.\/dist\/(.*)js$/, 'src/$1ts'), path.replace('.', 'graupel'))
 }
 
-/** Types that the page does not have: the docstrings of those that are made of them say in words what they are. */
+/** Types that the page leaves out, because docstrings of other types describe them in words. */
 const unnamed = [
   // Lists of values, and sums of widths.
   ...['engineOptions', 'overflowActions', 'radixes', 'resets', 'rollbackActions', 'startModes'],
   ...['AtMost53', 'NumbersOf', 'Sum'],
-  // What is used of the clients of other packages.
+  // The calls that are used of clients of other packages.
   ...['Answer', 'CallbackPool', 'GlideClient', 'IoredisClient'],
   ...['NodeRedisClient', 'PgClient', 'PostgresJsClient', 'PromisePool'],
 ]
@@ -32,11 +32,11 @@ const app = await Application.bootstrap({
   sort: ['source-order'],
   excludeInternal: true,
   excludeExternals: true,
-  // Links to sources, which the page has none of, would need a remote.
+  // Links to sources need a git remote, and the page has no such links.
   disableGit: true,
   sourceLinkTemplate: '{path}',
   intentionallyNotExported: unnamed,
-  // tsc has found what is wrong with the types.
+  // tsc has checked the types.
   skipErrorChecking: true,
 })
 const texts = new Map<Reflection, string[]>()
