@@ -1,6 +1,14 @@
-import { endpointsOf } from '../core/endpoints.js'
-import { rangeError, show, showNoText, typeError } from '../core/errors.js'
-import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../core/options.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import {
+  callTimeoutFrom,
+  checkSignal,
+  endpointsFrom,
+  fetchFrom,
+  millisecondsFrom,
+  prefetchAtFrom,
+  readOptions,
+  wholeFrom,
+} from '../core/options.js'
 import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
 import { checkName } from '../numbers/name.js'
 import type { Answer } from './answer.js'
@@ -115,7 +123,7 @@ const maxMaxCount = 1_048_576
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): Choice {
   options = readOptions(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
-  const { token, segment, signal, prefetchAt = 0.5, fetch = (url, init) => globalThis.fetch(url, init) } = options
+  const { token, segment, signal, prefetchAt, fetch } = options
   checkSignal(signal)
   if (token !== undefined && typeof token !== 'function') checkToken(token)
   if (segment !== undefined) checkName(segment, 'segment')
@@ -128,15 +136,6 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   if (segment !== undefined && options.layout !== undefined) {
     throw typeError('ERR_OPTION_INVALID', 'layout and segment are both given; numbers of a segment have no layout')
   }
-  if (typeof prefetchAt !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `prefetchAt is ${show(prefetchAt)} (${typeof prefetchAt}); pass a number`)
-  }
-  if (!(prefetchAt >= 0 && prefetchAt <= 1)) {
-    throw rangeError('ERR_OPTION_INVALID', `prefetchAt is ${prefetchAt}; pass a part of a batch, from 0 to 1`)
-  }
-  if (typeof fetch !== 'function') {
-    throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
-  }
   const maxCount = wholeFrom('maxCount', options.maxCount, 65_536, 1, maxMaxCount)
   const layout = segment === undefined ? genuineLayout(options.layout ?? layouts.twitter) : undefined
   if (layout !== undefined) checkMakesIds(layout)
@@ -147,13 +146,13 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
     segment,
     count: wholeFrom('count', options.count, Math.min(1000, maxCount), 1, maxCount),
     maxCount,
-    prefetchAt,
+    prefetchAt: prefetchAtFrom(prefetchAt, 0.5),
     batchMs: millisecondsFrom('batchMs', options.batchMs, 1000, 1, 86_400_000),
     maxAgeMs: millisecondsFrom('maxAgeMs', options.maxAgeMs, segment === undefined ? 300_000 : Infinity, 1, Infinity),
-    callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
+    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs),
     retries: wholeFrom('retries', options.retries, 4, 0, 100),
     maxWaitMs: millisecondsFrom('maxWaitMs', options.maxWaitMs, 10_000, 1, 86_400_000),
-    fetch: fetch as ClientFetch,
+    fetch: fetchFrom(fetch) as ClientFetch,
     signal,
   }
 }
@@ -182,7 +181,7 @@ function urlsOf({ url, urls }: CommonOptions): string[] {
     throw typeError('ERR_OPTION_INVALID', 'url is one text, and urls an array of them')
   }
   const rule = 'pass the scheme, the host, the port and a path, and who asks as token'
-  const all = endpointsOf(url === undefined ? 'urls' : 'url', url ?? urls, rule)
+  const all = endpointsFrom(url === undefined ? 'urls' : 'url', url ?? urls, rule)
   const twice = all.find((one, i) => all.indexOf(one) !== i)
   if (twice !== undefined) {
     throw rangeError('ERR_OPTION_INVALID', `urls has ${show(twice)} twice; pass each server once`)

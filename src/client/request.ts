@@ -1,5 +1,4 @@
-import { reasonOf } from '../core/endpoints.js'
-import { errorCodes, GraupelError } from '../core/errors.js'
+import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Clock, endWithin } from '../core/timing.js'
 import { type Answer, type Asked, invalid, readIds } from './answer.js'
 import { Batch } from './batch.js'
@@ -51,7 +50,7 @@ export class Requests {
           })
         } catch (error) {
           if (isOwn(error)) throw error
-          const { reason } = reasonOf(error)
+          const reason = reasonOf(error)
           const shown = token === undefined ? reason : reason.replaceAll(token, '***')
           throw fail(`cannot be reached: ${shown}`, error)
         }
@@ -113,15 +112,16 @@ async function tokenOf(token: Choice['token']): Promise<string | undefined> {
   try {
     given = await token()
   } catch (error) {
-    const { reason } = reasonOf(error)
-    throw new GraupelError('ERR_SERVICE_UNAVAILABLE', `the function token has failed: ${reason}`, { cause: error })
+    throw new GraupelError('ERR_SERVICE_UNAVAILABLE', `the function token has failed: ${reasonOf(error)}`, {
+      cause: error,
+    })
   }
   checkToken(given)
   return given
 }
 
-/** An error that says itself what to do. */
+/** Whether the client itself made an error, which then says what to do: a RangeError or TypeError is about the token. */
 function isOwn(error: unknown): boolean {
   if (error instanceof GraupelError || error instanceof CountRefused) return true
-  return error instanceof Error && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
+  return error instanceof Error && 'code' in error && error.code === 'ERR_OPTION_INVALID'
 }

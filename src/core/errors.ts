@@ -163,6 +163,28 @@ export function showNoText(value: unknown): string {
   return typeof value === 'string' ? 'a text' : show(value)
 }
 
+/** A time as a message shows it. @param ms - Milliseconds since 1970. */
+export function showTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/**
+ * The reason of a failure, as a part of a sentence. Anything may be thrown, and reading it may throw. Node's `fetch` only says
+ * 'fetch failed', and has the reason in its cause; for a name with several addresses the cause has an error for each.
+ */
+export function reasonOf(error: unknown): string {
+  try {
+    const of = Object(error)
+    const { message } = of
+    if (message === 'fetch failed' && of.cause) return reasonOf(of.cause)
+    if (typeof message === 'string' && message !== '') return message.trim().replace(/\s+/g, ' ').replace(/\.+$/, '')
+    if (of.errors?.length > 0) return [...new Set(of.errors.map(reasonOf))].join(', ')
+    return typeof of.code === 'string' ? of.code : show(error)
+  } catch {
+    return 'an error that cannot be read'
+  }
+}
+
 /** Makes the error for a call of an object that was closed. @param object - Names the object: `the counter 'invoices'`. */
 export function closedError(object: string): GraupelError {
   return new GraupelError('ERR_CLOSED', `${object} was closed; create another one`)

@@ -1,5 +1,5 @@
-import { rangeError, show, typeError } from '../core/errors.js'
-import { checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../core/options.js'
+import { rangeError } from '../core/errors.js'
+import { callTimeoutFrom, checkSignal, oneOf, readOptions, wholeFrom } from '../core/options.js'
 import { checkName, keyOf } from '../numbers/name.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkStore } from '../stores/calls.js'
@@ -69,7 +69,7 @@ export function checkCounterOptions(options: CounterOptions): CounterChoice {
   checkStore(store)
   checkName(name)
   checkSignal(signal)
-  const reset = resetOf(options.reset)
+  const reset: Reset = oneOf('reset', options.reset, resets, 'never')
   const offsetMinutes = offsetOf(options.timeZone ?? 'UTC')
   const text = new CounterText(pattern, reset, offsetMinutes)
   const start = wholeFrom('start', options.start, 1, 0, Number.MAX_SAFE_INTEGER)
@@ -83,19 +83,7 @@ export function checkCounterOptions(options: CounterOptions): CounterChoice {
     store,
     rules: { name, key: keyOf(name), reset, offsetMinutes, start },
     text,
-    callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
+    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs),
     signal,
   }
 }
-
-function resetOf(reset: unknown): Reset {
-  if (reset === undefined) return 'never'
-  if (typeof reset !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `reset is ${show(reset)} (${typeof reset}); pass one of ${told}`, 'reset')
-  }
-  if (!resets.includes(reset as Reset))
-    throw rangeError('ERR_OPTION_INVALID', `reset is ${show(reset)}; pass one of ${told}`, 'reset')
-  return reset as Reset
-}
-
-const told = resets.map(show).join(', ')

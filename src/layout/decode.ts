@@ -1,6 +1,6 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { halves, high, low, two32 } from '../core/halves.js'
-import { ownProperties } from '../core/own-properties.js'
+import { ownProperties } from '../core/options.js'
 import { genuineLayout } from './define.js'
 import { loadId } from './id.js'
 import type { Layout, Placement } from './layout.js'

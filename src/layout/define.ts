@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { ownProperties } from '../core/own-properties.js'
+import { ownProperties } from '../core/options.js'
 import { isLayout, Layout, type LayoutSpec } from './layout.js'
 import type { Field } from './types.js'
 

@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { ownProperties } from '../core/own-properties.js'
+import { ownProperties } from '../core/options.js'
 import { combineNode, type Layout } from '../layout/index.js'
 
 /** The nodes of a group that a process may have. */

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { rangeError } from '../core/errors.js'
-import { checkSignal, millisecondsFrom, readOptions, textFrom } from '../core/options.js'
+import { callTimeoutFrom, checkSignal, millisecondsFrom, readOptions, textFrom } from '../core/options.js'
 import {
   checkLifetime,
   type Field,
@@ -114,7 +114,7 @@ export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOp
     nodes: chooseNodes(layout, options.node, options.nodes),
     windowMs: windowOf(options.windowMs, layout, store),
     acquireTimeoutMs: millisecondsFrom('acquireTimeoutMs', options.acquireTimeoutMs, 30_000, 0),
-    callTimeoutMs: millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000),
+    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs),
     maxClockSkewMs: millisecondsFrom('maxClockSkewMs', options.maxClockSkewMs, 1000, 0, maxSkewMs),
     owner: textFrom('owner', options.owner, platform.processName()),
     signal,

@@ -1,4 +1,5 @@
-import { rangeError, show, typeError } from '../core/errors.js'
+import { rangeError, show } from '../core/errors.js'
+import { textFrom } from '../core/options.js'
 
 const maxNameLength = 128
 /** A key of a store has at most 255 characters, and some of them stand before the name. */
@@ -14,18 +15,11 @@ const numbersFolder = 'numbers/'
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`
  */
 export function checkName(name: unknown, option = 'name'): asserts name is string {
-  if (typeof name !== 'string') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `${option} is ${show(name)} (${typeof name}); pass a string such as 'orders'`,
-      option,
-    )
-  }
-  const isFine = name.length > 0 && name.length <= maxNameLength && name.isWellFormed()
-  if (!isFine || encodeURIComponent(name).length > maxEncodedLength) {
+  const text = textFrom(option, name, undefined, maxNameLength)
+  if (encodeURIComponent(text).length > maxEncodedLength) {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `${option} is ${show(name)}; pass 1 to ${maxNameLength} characters of well-formed text, which have at most ${maxEncodedLength} when they are percent-encoded`,
+      `${option} is ${show(text)}; pass a text with at most ${maxEncodedLength} characters when it is percent-encoded`,
       option,
     )
   }

@@ -1,3 +1,4 @@
+import { reasonOf } from '../core/errors.js'
 import type { Binding } from '../engine/native/core.js'
 import type { NativeLoad } from './platform.js'
 
@@ -132,11 +133,6 @@ function permissionFor({ code, message }: Error & { code?: string }): string | u
   }
   const [, flag] = message.match(/run again with the (--allow-\w+) flag/) ?? []
   return flag === undefined ? undefined : `start Deno with ${flag}`
-}
-
-/** The message of a loader, without the dot at its end, as a part of a sentence. */
-function reasonOf({ message }: Error): string {
-  return message.replace(/\.+$/, '')
 }
 
 /**

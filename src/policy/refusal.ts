@@ -1,4 +1,4 @@
-import { closedError, type ErrorDetails, GraupelError } from '../core/errors.js'
+import { closedError, type ErrorDetails, GraupelError, showTime } from '../core/errors.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
 import { expiredError } from '../layout/index.js'
 import type { Situation } from './judge.js'
@@ -32,7 +32,7 @@ export class Refusals {
     if (seen.status === Status.beforeEpoch) {
       throw new GraupelError(
         'ERR_CLOCK_BEFORE_EPOCH',
-        `the clock shows ${timeText(seen.nowMs)}, before the epoch of layout '${layout.name}', ${timeText(layout.epochMs)}; set the clock, or choose an earlier epoch`,
+        `the clock shows ${showTime(seen.nowMs)}, before the epoch of layout '${layout.name}', ${showTime(layout.epochMs)}; set the clock, or choose an earlier epoch`,
       )
     }
     if (seen.status === Status.expired) throw expiredError(layout, seen.nowMs)
@@ -64,13 +64,13 @@ export class Refusals {
     if (kind === 'rollback') {
       return new GraupelError(
         'ERR_CLOCK_ROLLBACK',
-        `the clock stepped back by ${rollbackMs} ms to ${timeText(nowMs)}, and node ${node} has issued ids up to ${aheadMs} ms later; ${rule}: try again in ${retryAfterMs} ms${this.#wayOut(aheadMs)}`,
+        `the clock stepped back by ${rollbackMs} ms to ${showTime(nowMs)}, and node ${node} has issued ids up to ${aheadMs} ms later; ${rule}: try again in ${retryAfterMs} ms${this.#wayOut(aheadMs)}`,
         { ...details, rollbackMs },
       )
     }
     return new GraupelError(
       'ERR_SEQUENCE_OVERFLOW',
-      `node ${node} has issued all ${2 ** layout.sequence.bits} ids of every tick up to ${aheadMs} ms from ${timeText(nowMs)}; ${rule}: try again in ${retryAfterMs} ms, or choose a layout with a wider sequence`,
+      `node ${node} has issued all ${2 ** layout.sequence.bits} ids of every tick up to ${aheadMs} ms from ${showTime(nowMs)}; ${rule}: try again in ${retryAfterMs} ms, or choose a layout with a wider sequence`,
       details,
     )
   }
@@ -81,10 +81,6 @@ export class Refusals {
     if (aheadMs < implausibleMs || memory === undefined) return ''
     const { path } = this.#subject
     const forgotten = path === '' ? '' : `, which has to be followed by deleting ${path}`
-    return `. A clock that was wrong has made ids of ${timeText(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with 'npx graupel state --clean ${memory}'${forgotten}; else use another node`
+    return `. A clock that was wrong has made ids of ${showTime(this.#core.observe().nowMs + aheadMs)}, which ${memory} remembers: if none of them was kept, stop the processes that use this node, and forget them with 'npx graupel state --clean ${memory}'${forgotten}; else use another node`
   }
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,5 +1,13 @@
-import { rangeError, show, typeError } from '../core/errors.js'
-import { bigintFrom, checkSignal, millisecondsFrom, readOptions, wholeFrom } from '../core/options.js'
+import { show, typeError } from '../core/errors.js'
+import {
+  bigintFrom,
+  callTimeoutFrom,
+  checkSignal,
+  millisecondsFrom,
+  prefetchAtFrom,
+  readOptions,
+  wholeFrom,
+} from '../core/options.js'
 import { checkName } from '../numbers/name.js'
 import { checkStore } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
@@ -114,7 +122,7 @@ export function checkSegmentOptions(options: SegmentOptions): SegmentChoice {
   checkName(name)
   checkSignal(signal)
   if (isLeafAlloc(store)) refuseForLeaf(options)
-  const callTimeoutMs = millisecondsFrom('callTimeoutMs', options.callTimeoutMs, 2000, 1, 600_000)
+  const callTimeoutMs = callTimeoutFrom(options.callTimeoutMs)
   const steps = stepsOf(options, callTimeoutMs)
   return {
     store,
@@ -165,13 +173,6 @@ function rangeOf({ start, max, stride, offset }: SegmentOptions): Range {
 function stepsOf(options: SegmentOptions, callTimeoutMs: number): Steps {
   const most = Number.MAX_SAFE_INTEGER
   const first = wholeFrom('step', options.step, usualStep, 1, most)
-  const { prefetchAt = 0.8 } = options
-  if (typeof prefetchAt !== 'number') {
-    throw typeError('ERR_OPTION_INVALID', `prefetchAt is ${show(prefetchAt)} (${typeof prefetchAt}); pass a number`)
-  }
-  if (!(prefetchAt >= 0 && prefetchAt <= 1)) {
-    throw rangeError('ERR_OPTION_INVALID', `prefetchAt is ${prefetchAt}; pass a part of a segment, from 0 to 1`)
-  }
   const isOfTable = isLeafAlloc(options.store) && options.step === undefined
   const least = wholeFrom('minStep', options.minStep, first, 1, isOfTable ? most : first)
   return {
@@ -179,7 +180,7 @@ function stepsOf(options: SegmentOptions, callTimeoutMs: number): Steps {
     least: isOfTable && options.minStep === undefined ? undefined : least,
     most: wholeFrom('maxStep', options.maxStep, Math.max(usualMaxStep, least, first), isOfTable ? least : first, most),
     batchMs: millisecondsFrom('batchMs', options.batchMs, 900_000, 1, 86_400_000),
-    prefetchAt,
+    prefetchAt: prefetchAtFrom(options.prefetchAt, 0.8),
     leadMs: leadCalls * callTimeoutMs,
   }
 }

@@ -1,4 +1,4 @@
-import { errorCodes, GraupelError, show, showNoText, typeError } from '../core/errors.js'
+import { errorCodes, GraupelError, reasonOf, show, showNoText, typeError } from '../core/errors.js'
 import { type Clock, endWithin, sleep } from '../core/timing.js'
 import type { Store, StoreEntry } from './store.js'
 
@@ -190,16 +190,6 @@ function isOwn(error: unknown): boolean {
     return error instanceof RangeError && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
   } catch {
     return false
-  }
-}
-
-/** The message of an error, which may be anything and may throw when it is read. */
-function reasonOf(error: unknown): string {
-  try {
-    const message: unknown = (error as Error | undefined)?.message
-    return typeof message === 'string' ? message : show(error)
-  } catch {
-    return 'with an error that cannot be read'
   }
 }
 

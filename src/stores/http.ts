@@ -1,5 +1,5 @@
-import { endpointsOf, reasonOf } from '../core/endpoints.js'
-import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
+import { GraupelError, reasonOf, show, typeError } from '../core/errors.js'
+import { endpointsFrom, fetchFrom } from '../core/options.js'
 
 /** What stores use of `fetch`: Node's and a browser's, undici's, or a function of your own that calls one of them. */
 export type Fetch = (
@@ -63,17 +63,10 @@ export class HttpService {
   #current = 0
 
   /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
-  constructor(name: string, { url, fetch = (at, init) => globalThis.fetch(at, init) }: HttpOptions) {
-    if (typeof fetch !== 'function') {
-      throw typeError('ERR_OPTION_INVALID', `fetch is ${showNoText(fetch)}; pass a function such as the global fetch`)
-    }
+  constructor(name: string, { url, fetch }: HttpOptions) {
+    this.#fetch = fetchFrom(fetch)
     this.#name = name
-    this.#urls = endpointsOf(
-      'url',
-      url,
-      'pass the scheme, the host, the port and a path, and everything else as options',
-    )
-    this.#fetch = fetch
+    this.#urls = endpointsFrom('url', url, 'pass the scheme, the host, the port and a path, and all else as options')
   }
 
   /**
@@ -124,16 +117,22 @@ export class HttpService {
     } catch (error) {
       // From a fetch of ours, which says itself what to do.
       if (error instanceof GraupelError) return { failure: error, wasSent: false }
-      const { code, reason } = reasonOf(error)
+      const code = codeOf(error)
       if (ofTls.test(code)) {
         const message = `${who} cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own; write http:// if it has no TLS`
         const failure = new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
         return { failure, wasSent: !ofCertificate.test(code) }
       }
-      const failure = new Error(`${who} cannot be reached: ${hidden(reason, secret)}`, { cause: error })
+      const failure = new Error(`${who} cannot be reached: ${hidden(reasonOf(error), secret)}`, { cause: error })
       return { failure, wasSent: !notSent.test(code) }
     }
   }
+}
+
+/** The code of an error of `fetch`, which may be in its cause. */
+function codeOf(error: unknown): string {
+  const { cause = error } = Object(error)
+  return String(Object(cause).code ?? '')
 }
 
 /** What an answer has where it should have JSON. @throws GraupelError `ERR_STORE_UNAVAILABLE` */

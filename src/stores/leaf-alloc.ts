@@ -1,5 +1,5 @@
-import { GraupelError, rangeError, show, typeError } from '../core/errors.js'
-import { readOptions, wholeFrom } from '../core/options.js'
+import { GraupelError, rangeError, show } from '../core/errors.js'
+import { readOptions, textFrom, wholeFrom } from '../core/options.js'
 import { untilAborted } from '../core/timing.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
@@ -154,23 +154,11 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
   return {
     name: 'leaf_alloc',
     async takeSegment(tag, count, signal) {
-      checkTag(tag)
+      textFrom('biz_tag', tag, undefined, maxTagLength)
       wholeFrom('count', count, 1, 1, Number.MAX_SAFE_INTEGER)
       // Clients do not end a call when the signal is aborted.
       return untilAborted(take(tag, count, signal), signal)
     },
-  }
-}
-
-function checkTag(tag: unknown): void {
-  if (typeof tag !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `biz_tag is ${show(tag)} (${typeof tag}); pass a string such as 'orders'`)
-  }
-  if (tag === '' || tag.length > maxTagLength || !tag.isWellFormed()) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `biz_tag is ${show(tag)}; pass 1 to ${maxTagLength} characters of well-formed text`,
-    )
   }
 }
 

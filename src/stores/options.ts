@@ -1,5 +1,5 @@
 import { rangeError, show, showNoText, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
+import { checkString, readOptions } from '../core/options.js'
 
 /**
  * Copies the options of a store. Refuses what is no option of it, and names that cannot be names of a table or keys.
@@ -22,10 +22,8 @@ export function readStoreOptions<T extends object>(
 }
 
 /** Refuses what cannot be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
-export function checkName(option: string, value: unknown): void {
-  if (typeof value !== 'string') {
-    throw typeError('ERR_OPTION_INVALID', `${option} is ${show(value)} (${typeof value}); pass a string`, option)
-  }
+export function checkName(option: string, value: unknown): asserts value is string {
+  checkString(option, value)
   // It becomes a part of SQL and of Lua, where only these need no quotes.
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,47}$/.test(value)) {
     throw rangeError(

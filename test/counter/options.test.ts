@@ -17,7 +17,7 @@ describe('an option of createCounter that is wrong', () => {
     ['a name that is too long', { name: 'x'.repeat(129) }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['a name that is not well-formed', { name: '\ud800' }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['a reset that is no text', { reset: true }, 'TypeError', 'ERR_OPTION_INVALID'],
-    ['an unknown reset', { reset: 'week' }, 'RangeError', 'ERR_OPTION_INVALID'],
+    ['an unknown reset', { reset: 'week' }, 'TypeError', 'ERR_OPTION_INVALID'],
     ['a time zone with summer time', { timeZone: 'Europe/Berlin' }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['a time zone that is no text', { timeZone: 60 }, 'TypeError', 'ERR_OPTION_INVALID'],
     ['a start as text', { start: '1' }, 'TypeError', 'ERR_OPTION_INVALID'],

@@ -145,10 +145,10 @@ describe('a call', () => {
           throw new Error('evil')
         },
       },
-      'failed: with an error that cannot be read;',
+      'failed: an error that cannot be read;',
     ],
     ['nothing', undefined, 'failed: undefined;'],
-    ['what cannot be looked at', revoked, 'failed: with an error that cannot be read;'],
+    ['what cannot be looked at', revoked, 'failed: an error that cannot be read;'],
     ['a code that throws', evilCode, 'failed: about a code;'],
   ])('ends where the store rejects with %s', async (_name, reason, text) => {
     const calls = callsOf({ read: () => Promise.reject(reason) })

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { errorCodes, GraupelError } from '../../core/errors.js'
+import { errorCodes, GraupelError, showTime } from '../../core/errors.js'
 import type { EngineKind } from '../choose.js'
 import { type Core, type CoreSpec, Status } from '../engine.js'
 import { engineOf, openCore } from '../open.js'
@@ -154,14 +154,14 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
   const { store, windowMs } = handle
   const { renewedMs, dueMs, isRenewing, failure, failureDetail } = view
   const nowMs = platform.wallMs()
-  const end = timeText(layout.epochMs + view.ceiling * layout.tickMs)
+  const end = showTime(layout.epochMs + view.ceiling * layout.tickMs)
   const lateMs = Math.round(nowMs - dueMs)
   switch (failure) {
     case 'none':
       break
     case 'server is young':
       return make(
-        `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${timeText(failureDetail)}; wait`,
+        `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait`,
       )
     case 'nodes are held':
       return make(
@@ -169,13 +169,13 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
       )
     default:
       return make(
-        `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${timeText(renewedMs)} (${failure}); look after the store`,
+        `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${showTime(renewedMs)} (${failure}); look after the store`,
       )
   }
   // The ceiling is a window after the last renewal, except for a tick and a round trip.
   if (nowMs - renewedMs < windowMs / 2) {
     return make(
-      `the lease of node ${node} allows ids up to ${end}, and was renewed at ${timeText(renewedMs)}: the clock of this host or its ids are ahead of the store '${store}'; compare the clocks`,
+      `the lease of node ${node} allows ids up to ${end}, and was renewed at ${showTime(renewedMs)}: the clock of this host or its ids are ahead of the store '${store}'; compare the clocks`,
     )
   }
   if (isRenewing) {
@@ -186,8 +186,4 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
   return make(
     `the lease of node ${node} ended at ${end}, and its renewal is ${lateMs} ms late: the event loop of its thread is blocked, or the process was stopped; let the event loop have turns`,
   )
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { platform } from '#platform'
-import { errorCodes, GraupelError, rangeError, show, typeError } from '../../core/errors.js'
+import { errorCodes, GraupelError, rangeError, reasonOf, show, typeError } from '../../core/errors.js'
 import { checkSignal, readOptions } from '../../core/options.js'
 import { endWithin } from '../../core/timing.js'
 import { groupsFolder } from '../../lease/group.js'
@@ -219,14 +219,6 @@ function namesFor({ named }: StoreKind, scheme: string, options: OpenStoreOption
   }
   const { [named]: name, assumeDurable } = options
   return { ...(name !== undefined && { [named]: name }), ...(assumeDurable !== undefined && { assumeDurable }) }
-}
-
-/** An error of a client in one line: some have no message, but errors of their own. */
-function reasonOf(error: unknown): string {
-  const { message, errors, code } = Object(error) as { message?: string; errors?: unknown[]; code?: unknown }
-  if (message) return message.trim().replace(/\s+/g, ' ')
-  if (errors?.length) return errors.map(reasonOf).join(', ')
-  return String(code ?? error)
 }
 
 function within<T>(ms: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
