@@ -19,23 +19,22 @@ export interface EngineInfo {
 
 /** @internal */
 export const engineOptions = ['auto', 'native', 'js'] as const
-/** The option `engine`: `'auto'` is the native engine where that loads, and else the js engine. */
+/** The option `engine`: `'auto'` is the native engine if it loads, and the js engine otherwise. */
 export type EngineOption = (typeof engineOptions)[number]
 
-/** The variable of the environment that overrides `'auto'`. @internal */
-export const engineVariable = 'GRAUPEL_ENGINE'
-const withoutNative =
-  "leave state out, and the js engine keeps this node for one process of this host, or pass state: 'process' if no other process uses this node"
+/** The variable of the environment that overrides `'auto'`. */
+const engineVariable = 'GRAUPEL_ENGINE'
 
 let automatic: EngineInfo | undefined
 let native: NativeEngine | undefined
 
 /**
- * Tells which engine a generator with the default `engine: 'auto'` uses in this process. The variable `GRAUPEL_ENGINE`
- * decides, where it is set; otherwise it is the native engine if that loads. The first call loads it, and the answer is kept.
+ * Tells which engine a generator with the default `engine: 'auto'` uses in this process: the engine that the variable
+ * `GRAUPEL_ENGINE` names; if it is not set, the native engine if it loads, and the js engine otherwise. The first call decides for
+ * the process.
  *
- * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError `ERR_NATIVE_UNAVAILABLE`
- * where that is `native` and the native engine does not load.
+ * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError `ERR_NATIVE_UNAVAILABLE` if
+ * `GRAUPEL_ENGINE` is `native` and the native engine does not load.
  * @example
  * engineInfo().kind // 'native'
  */
@@ -50,24 +49,24 @@ export function engineInfo(): EngineInfo {
 /**
  * Chooses a generator's engine, and loads it.
  *
- * @param option - The option `engine`, as it was given.
- * @param state - The option `state`, checked; `undefined` where it was not given. `'host'` and a path need the native engine.
- * @throws TypeError `ERR_OPTION_INVALID`; GraupelError `ERR_NATIVE_UNAVAILABLE`; GraupelError `ERR_STATE_UNREACHABLE` where
- * the js engine would keep the node for one process, and others run the same program.
+ * @param option - The option `engine`, unchecked.
+ * @param state - The option `state`, checked; `undefined` if it was not given. `'host'` and a path need the native engine.
+ * @throws TypeError `ERR_OPTION_INVALID`; GraupelError `ERR_NATIVE_UNAVAILABLE`; GraupelError `ERR_STATE_UNREACHABLE` if the js
+ * engine would keep the node for one process, and other processes run the same program.
  * @internal
  */
 export function chooseEngine(option: unknown, state: string | undefined): EngineKind {
   checkEngineOption(option, 'engine')
   if (state !== undefined && state !== 'process' && state !== 'thread') {
-    const asked = `state is ${show(state)}`
     if (option === 'js' || (option === 'auto' && isJsForced())) {
+      const name = option === 'js' ? 'engine' : engineVariable
       throw new GraupelError(
         'ERR_NATIVE_UNAVAILABLE',
-        `${asked}, which only the native engine can do, and ${option === 'js' ? 'engine' : engineVariable} is 'js'; ${withoutNative}`,
+        `state is ${show(state)}, which needs the native engine, and ${name} is 'js'; leave state out, and the js engine keeps this node for one process of this host`,
         { option: 'state' },
       )
     }
-    requireNative(asked, withoutNative)
+    requireNative(`state is ${show(state)}`)
   }
   if (option === 'native') requireNative("engine is 'native'")
   const kind = option === 'auto' ? engineInfo().kind : option
@@ -75,7 +74,7 @@ export function chooseEngine(option: unknown, state: string | undefined): Engine
   if (siblings === undefined) return kind
   throw new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `${siblings}, and processes cannot share a node with the js engine; use the native engine, or give each process a node of its own and pass state: 'process' to say so`,
+    `${siblings}, and processes cannot share a node on the js engine; give each process a node of its own, and pass state: 'process'`,
     { option: 'state' },
   )
 }
@@ -86,20 +85,19 @@ export function isJsForced(): boolean {
 }
 
 /**
- * The native engine, loaded.
+ * Loads the native engine.
  *
- * @param because - What needs it, for the message.
- * @param instead - What can be done without it, for the message.
+ * @param given - The option or variable that needs it, for the message.
  * @throws GraupelError `ERR_NATIVE_UNAVAILABLE` with the reason and the loader's error.
  * @internal
  */
-export function requireNative(because = 'the native engine is needed', instead = "allow engine: 'auto'"): NativeEngine {
+export function requireNative(given = "engine is 'native'"): NativeEngine {
   if (native !== undefined) return native
   const loaded = platform.loadNative()
   if (!loaded.ok) {
     throw new GraupelError(
       'ERR_NATIVE_UNAVAILABLE',
-      `${because}, but the native engine cannot be loaded: ${loaded.reason}; ${remedyText(loaded.remedy)}${instead}`,
+      `${given}, and the native engine cannot be loaded: ${loaded.reason}; ${loaded.remedy ?? 'use the js engine'}`,
       { cause: loaded.cause },
     )
   }
@@ -111,12 +109,12 @@ function chooseAutomatically(): EngineInfo {
   const wanted = platform.environmentVariable(engineVariable) ?? 'auto'
   checkEngineOption(wanted, engineVariable)
   if (wanted === 'js') return { kind: 'js', reason: `${engineVariable} is 'js'` }
-  if (wanted === 'native') requireNative(`${engineVariable} is 'native'`, `unset ${engineVariable}`)
+  if (wanted === 'native') requireNative(`${engineVariable} is 'native'`)
   const loaded = platform.loadNative()
   if (loaded.ok) return { kind: 'native', file: loaded.file }
   if (!loaded.isByDesign) {
     platform.warn(
-      `graupel runs on its TypeScript engine: ${loaded.reason}; ${remedyText(loaded.remedy)}set ${engineVariable}=js to have it without this warning`,
+      `graupel runs on its TypeScript engine: ${loaded.reason}; ${loaded.remedy}, or set GRAUPEL_ENGINE=js to have it without this warning`,
       'GRAUPEL_JS_ENGINE',
     )
   }
@@ -130,8 +128,4 @@ function checkEngineOption(value: unknown, name: string): asserts value is Engin
       `${name} is ${show(value)}; pass one of ${engineOptions.map(show).join(', ')}`,
     )
   }
-}
-
-function remedyText(remedy: string | undefined): string {
-  return remedy === undefined ? '' : `${remedy}, or `
 }

@@ -1,9 +1,8 @@
-/**
- * The contract of both engines. An engine only reserves: it moves the state word and hands out the slots it passed over.
- * The policy (`src/policy`) decides whether the word may run ahead of the clock. It is the same for both.
- */
+// The contract of both engines. An engine only reserves: it moves the state word, and hands out the slots that the word passes.
+// The policy (`src/policy`) decides whether the word may run ahead of the clock; both engines have the same policy. The numbers
+// are the numbers of the C++ headers; `test/engine/numbers.test.ts` compares them.
 
-/** The outcomes of a call. The numbers are the ones of `native/core/generator.h`. */
+/** The outcomes of a call, as in `native/core/generator.h`. */
 export const Status = {
   ok: 0,
   /** The state word is ahead of the clock: ask the policy. */
@@ -20,120 +19,118 @@ export const Status = {
 /** An array that ids can be written to: a `BigUint64Array` or a `BigInt64Array` over an `ArrayBuffer`. */
 export type IdArray = ReturnType<typeof BigUint64Array.of> | ReturnType<typeof BigInt64Array.of>
 
-/** Where the state word stands against a fresh reading of the clock. */
+/** A fresh reading of the clock, and the state word beside it. */
 export interface Observation {
   status: number
   nowMs: number
-  /** -1 before the epoch. */
+  /** The tick of `nowMs`; -1 before the epoch. */
   nowTick: number
-  /** Tick of the first slot that is free. */
+  /** Tick of the first free slot. */
   headTick: number
-  /** Tick of the last slot that was issued; -1 where there is none. */
+  /** Tick of the last slot that was issued; -1 if there is none. */
   lastTick: number
   /** The latest tick that the clock has shown to a reservation. */
   highTick: number
   /** Ids that this generator has made. */
   issued: number
-  /** Tick of the first slot above the ceiling; -1 where there is none. */
+  /** Tick of the first slot above the ceiling; -1 if there is no ceiling. */
   ceilingTick: number
 }
 
-/** The outcomes of waiting for a ceiling. The numbers are the ones of `native/host/durable_ceiling.h`. */
+/** The outcomes of waiting for a ceiling, as in `native/host/durable_ceiling.h`. */
 export const CeilingOutcome = { raised: 0, failed: 1, timeout: 2 } as const
 
+/** The result of waiting for a ceiling. */
 export interface CeilingWaited {
   /** One of {@link CeilingOutcome}. */
   readonly outcome: number
-  /** Which attempt to raise the ceiling the call waited for. */
+  /** Number of the attempt that the call waited for. */
   readonly attempt: number
 }
 
 /** One generator's access to an engine. */
 export interface Core {
-  /** The id of the last call that ended with `ok`. Getters, because the memory behind them is one per thread. */
+  /** The id of the last call that ended with `ok`. A getter, because all generators of a thread share the memory behind it. */
   readonly id: bigint
-  /** The same in two halves of 32 bits. */
+  /** The halves of `id`, 32 bits each. */
   readonly idHigh: number
   readonly idLow: number
 
-  /** Makes one id at the time the clock shows; a status. */
+  /** Makes one id at the time that the clock shows; returns a status. */
   step(): number
-  /** Reads the clock afresh. The result is reused by the next call. */
+  /** Reads the clock afresh. The next call reuses the result. */
   observe(): Observation
-  /** Makes one id no later than `limitTick`, though the clock shows `nowTick`; a status. */
+  /** Makes one id no later than `limitTick`, although the clock shows `nowTick`; returns a status. */
   grant(nowTick: number, limitTick: number): number
-  /** Makes one id from what was left unused in the past tick `nowTick`; a status. */
+  /** Makes one id of an unused slot of the past tick `nowTick`; returns a status. */
   grantUnused(nowTick: number): number
 
-  /** Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows; how many were filled. */
+  /** Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows; returns how many it filled. */
   fill(array: IdArray, from: number, to: number): number
   fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number
 
   /**
-   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. To be called after `observe()`. An external
-   * ceiling is not waited for: the outcome is `timeout` at once.
+   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For an external ceiling the
+   * outcome is `timeout` at once.
    *
-   * @param attempt - 0 at first; what the last call returned, for a caller that goes on waiting.
+   * @param attempt - 0 at first; the attempt that the last call returned, if the caller continues to wait.
    */
   awaitCeiling(attempt: number, blockMs: number): CeilingWaited
   /**
-   * Lets every slot below `slot` be issued, in all threads of the process. Does nothing where the ceiling is as high already,
-   * or the core is closed. Only for cores whose bound is `external`, which issue nothing before the first call.
+   * Allows every slot below `slot`, in all threads of the process. Does nothing if the ceiling is already as high, or if the core
+   * is closed. Only for cores whose bound is `external`, which issue nothing before the first call.
    */
   raiseCeiling(slot: bigint): void
   /**
-   * Lets no slot below `slot` be reserved any more, and counts `highTick` as shown by the clock. Threads still hand out
-   * the runs that they have. Does nothing where the core is closed.
+   * Prevents reservations below `slot` from now on, and counts `highTick` as shown by the clock. Threads still hand out the runs
+   * that they have. Does nothing if the core is closed.
    *
-   * @returns The word as it was before: the first slot that no reservation had taken before the call. Every id of the state
-   * that any thread has made, or can still hand out of the runs it has, lies below it, and those of later calls lie at `slot`
-   * or above. Where the core is closed, `slot`, which says that everything below may have been taken.
-   * @throws GraupelError as {@link failure} says, where the state was lost.
+   * @returns The former word: the first slot that no reservation had taken before the call. Every id that a thread has made, or
+   * can still make of its run, lies below the former word; ids of later reservations lie at `slot` or above. If the core is
+   * closed, `slot`, because every slot below it may have been taken.
+   * @throws GraupelError as {@link failure} says, if the state was lost.
    * @example
-   * // Takes all that is left, so that nothing more is reserved in any thread: how far were slots used?
+   * // Prevents every later reservation, and tells how far slots were used.
    * const end = core.raiseFloor(ceiling, highTick)
    */
   raiseFloor(slot: bigint, highTick: number): bigint
   /**
-   * Goes on with another state; the one it had is left as `close()` leaves it. The same object, so that functions that were
-   * made for it stay good, and `issued` counts on. Does nothing where the core is closed.
+   * Continues with another state, and leaves the former state as `close()` does. The core stays the same object, so functions that
+   * were made for it stay valid, and `issued` continues. Does nothing if the core is closed.
    *
-   * Ids of the new state may be smaller than the last one, unless its floor is raised first. A ceiling that calls raise is the
-   * one of the new state.
+   * Ids of the new state may be smaller than the last id, unless its floor is raised first. An external ceiling belongs to the new
+   * state afterwards.
    *
-   * @param spec - With another key and other node bits; layout, clock, bound and sequence start as before.
-   * @throws what opening a core throws; the core then keeps the state it has.
+   * @param spec - A spec with another key and other node bits, but the same layout, clock, bound and sequence start.
+   * @throws as opening a core does; the core then keeps its state.
    */
   moveTo(spec: CoreSpec): void
   /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
   failure(): Error
-  /**
-   * The path of the page in which the word is, or of the claim that keeps other processes away; undefined where the word is
-   * in memory of the process alone.
-   */
+  /** The path of the page that has the word, or of the claim; `undefined` if the word is in memory of this process alone. */
   statePath(): string | undefined
 
   /** Every call after this one ends with `closed`. */
   close(): void
 }
 
-/** How a new tick's sequence begins. The numbers are the ones of `native/core/sequence_start.h`. */
+/** The modes of a sequence start, as in `native/core/sequence_start.h`. */
 export const startModes = { zero: 0, random: 1, rotate: 2 } as const
 /** The first sequence number of a new tick: 0, a random one, or the next of a rotation. */
 export type SequenceStartMode = keyof typeof startModes
 
-/** Where the state word is. The numbers are the ones of `native/host/home.h`. */
+/** The place of the state word, as in `native/host/home.h`. */
 export const places = { process: 0, host: 1 } as const
 export type Place = keyof typeof places
 
-/** What keeps the state word below a ceiling: nothing, a state file, or the calls of `raiseCeiling`. Numbers as above. */
+/** The bound of the state word: none, a state file, or calls of `raiseCeiling`; as in `native/host/home.h`. */
 export const bounds = { none: 0, file: 1, external: 2 } as const
 export type Bound = keyof typeof bounds
 
 /** What an engine needs to know, worked out by `src/engine/source/core-spec.ts`. */
 export interface CoreSpec {
-  /** Names the state (`src/engine/key.ts`). Equal keys share one word. */
+  /** Names the state (`src/engine/key.ts`). Equal keys have one state. */
   key: string
   /** The key in the state file; empty for other states. */
   fileKey: string
@@ -141,13 +138,13 @@ export interface CoreSpec {
   description: string
   place: Place
   bound: Bound
-  /** No other thread uses the node, so a thread that shares no memory with the others may count. */
+  /** No other thread uses the node, so a thread without shared memory may count. */
   isThread: boolean
   /** The state file; empty for other bounds. */
   path: string
-  /** How far ahead a ceiling is set. */
+  /** How far ahead of the clock a state file reserves. */
   windowTicks: number
-  /** How long opening may wait for the locks of a state file, and for the first tick of a new state, in milliseconds. */
+  /** Milliseconds that opening may wait for the locks of a state file, and for the first tick of a new state. */
   lockMs: number
   /** The parent of the folder of pages; empty for the default. */
   stateFolder: string
@@ -162,9 +159,9 @@ export interface CoreSpec {
   sequenceStart: SequenceStartMode
   /** For `sequenceStart: 'random'`; 32 bits. */
   seed: number
-  /** Whether the marks of past ticks have to be kept. */
+  /** Whether the marks of past ticks are kept, for `onRollback: 'reuse'`. */
   history: boolean
-  /** What the clock shows. */
+  /** The present reading of the clock. */
   nowMs: number
   clock: 'wall' | 'steady' | (() => number)
 }

@@ -1,9 +1,9 @@
 import { show } from '../core/errors.js'
 import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } from '../layout/index.js'
 
-// The key of a state says which ids the state counts, and the description beside it names their layout. Both stand in pages,
-// claims and state files, and a page's name is the hash of its key, so their text is a part of the format: docs/state-format.md
-// describes it, and this module alone writes and reads it.
+// The key of a state tells which ids the state counts, and its description names their layout. Pages, claims and state files have
+// both texts, and a page's name is the hash of its key, so the texts are a part of the format in docs/state-format.md. Only this
+// module writes and reads them.
 
 /** The ids that a state is for; `Identity` of `native/host/header.h`. Claims, pages and state files carry it. */
 export interface Identity {
@@ -13,10 +13,10 @@ export interface Identity {
   readonly description: string
 }
 
-/** Which clock the ids are made by: the system's, or a `clock` function. Each has states of its own. */
+/** The clock of a state: the system's clock, or a `clock` function. Each clock has states of its own. */
 export type KeyClock = 'real' | 'injected'
 
-/** What a key says. */
+/** The parts of a key. */
 export interface Key {
   /** `undefined` in the key of a state file, whose ids are the same by either clock. */
   readonly clock: KeyClock | undefined
@@ -31,17 +31,17 @@ export interface Key {
 const pattern = /^(?:(real|injected) )?(-?\d+(?: \d+){5}) (\d+) (.+)$/s
 
 /**
- * By the bits of the layout and not by its name: what two layouts with equal bits make must not be equal either.
+ * Makes the key of a state. It has the bits of the layout, not its name, because ids of two layouts with equal bits must differ, too.
  *
- * @param clock - Left out in the key of a state file.
+ * @param clock - `undefined` for the key of a state file.
  */
 export function makeKey(layout: Layout, node: number, namespace: string, clock?: KeyClock): string {
-  // Joined and not put together by a template, which would keep its pieces in memory for as long as the key lives.
+  // Joined, because a template would keep its pieces in memory as long as the key.
   const words = [...geometryOf(layout), placeNode(layout, node), namespace]
   return (clock === undefined ? words : [clock, ...words]).join(' ')
 }
 
-/** @returns `undefined` for a text that is no key. */
+/** Reads a key; `undefined` for a text that is no key. */
 export function parseKey(text: string): Key | undefined {
   const match = pattern.exec(text)
   if (match === null) return undefined
@@ -49,7 +49,7 @@ export function parseKey(text: string): Key | undefined {
   return { clock, geometry: geometry as string, nodeBits: BigInt(nodeBits as string), namespace: namespace as string }
 }
 
-/** The key of the state file that stands beside a page of this key. */
+/** The key of the state file that belongs to a page of this key. */
 export function fileKeyOf(pageKey: string): string {
   return pageKey.slice(pageKey.indexOf(' ') + 1)
 }
@@ -63,11 +63,11 @@ function geometryOf({ epochMs, tickMs, timestamp, sequence }: Layout): (number |
   return [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift]
 }
 
-/** Bytes in UTF-8; with the longest key it fits a page (`native/host/header.h`). Longer names are not kept. */
+/** Bytes in UTF-8. Together with the longest key it fits a page (`native/host/header.h`). Longer names are not kept. */
 const maxDescription = 2048
 const descriptions = new WeakMap<Layout, string>()
 
-/** A layout with its names, as JSON; one text for all generators of the layout. */
+/** Describes a layout with its names, as JSON. All generators of the layout share the text. */
 export function describeLayout(layout: Layout): string {
   let description = descriptions.get(layout)
   if (description === undefined) {
@@ -83,7 +83,7 @@ export function describeLayout(layout: Layout): string {
   return description
 }
 
-/** The layout that {@link describeLayout} described; `undefined` for any other text. The name is `''` where it was not kept. */
+/** Reads a text of {@link describeLayout}; `undefined` for any other text. The name is `''` if it was not kept. */
 export function parseDescription(text: string): { readonly name: string; readonly layout: Layout } | undefined {
   try {
     const { name, ...rest } = JSON.parse(text)
@@ -94,12 +94,12 @@ export function parseDescription(text: string): { readonly name: string; readonl
   }
 }
 
-/** The name of the layout in a description of {@link describeLayout}'s. */
+/** Reads the name of the layout in a text of {@link describeLayout}. */
 export function layoutNameIn(description: string): string {
   return (JSON.parse(description) as { name: string }).name
 }
 
-/** The ids of a state, as messages name them. */
+/** Names the ids of a state, for messages. */
 export function idsText(key: string, description: string): string {
   const parsed = parseKey(key)
   const described = parseDescription(description)

@@ -8,7 +8,7 @@ export type NativeLoad =
   | {
       readonly ok: false
       readonly reason: string
-      /** What to do about it; `undefined` where there is nothing. */
+      /** The action that makes it load; `undefined` only if `isByDesign`. */
       readonly remedy?: string
       readonly cause?: unknown
       readonly file?: string

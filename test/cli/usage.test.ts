@@ -59,7 +59,7 @@ describe('what is refused', () => {
     [
       'ERR_NATIVE_UNAVAILABLE',
       ['--state', 'host', '--engine', 'js'],
-      /^graupel: --state is 'host', .* and engine is 'js'; leave state out, .* pass state: 'process' if no other process/,
+      /^graupel: --state is 'host', .* and engine is 'js'; leave state out, and the js engine keeps this node for one process /,
     ],
     ['ERR_OPTION_INVALID', ['--max-ahead-ms', '1s'], /--max-ahead-ms is '1s'/],
     ['ERR_OPTION_INVALID', ['-n', '99999999999999999'], /--count is 99999999999999999; give at most 9007199254740991 /],

@@ -43,7 +43,7 @@ describe('the js engine', () => {
     const process = new Obedient(managed)
     const error = await failure(process.open(plan('js')))
     expect(error.code).toBe('ERR_STATE_UNREACHABLE')
-    expect(error.message).toContain("pass state: 'process' to say so")
+    expect(error.message).toContain("pass state: 'process'")
     await process.open({ ...plan('js'), state: 'process' })
     expect(await process.take(3)).toHaveLength(3)
   })

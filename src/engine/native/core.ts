@@ -14,7 +14,7 @@ import {
 import type { Identity } from '../key.js'
 import type { Fault } from './fault.js'
 
-/** The functions of the addon (`native/binding/addon.cc`, `calls.h`). What is no argument, they read from the mailbox. */
+/** The functions of the addon (`native/binding/addon.cc`, `calls.h`). They read everything but their arguments from the mailbox. */
 export interface Binding {
   readonly mailbox: ArrayBuffer
   next(): void
@@ -22,36 +22,36 @@ export interface Binding {
   grant(): void
   grantUnused(): void
   close(): void
-  /** The attempt that was waited for; the outcome is in the mailbox. */
+  /** Returns the attempt that it waited for; the outcome is in the mailbox. */
   awaitCeiling(attempt: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
-  /** Writes numbers that ascend by a step, of no generator; true where it has. */
+  /** Writes numbers that ascend by a step, without a generator; true if it has. */
   writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
-  /** Keeps the generator alive for as long as the result; its handle is left in the mailbox. Undefined where there is a fault. */
+  /** Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there is a fault. */
   open(options: object): unknown
-  /** Why the last call could not have a state. */
+  /** The fault of the last call that could not use a state. */
   fault(): Fault
-  /** The path of the page in which the generator counts; undefined where it counts in memory of the process. */
+  /** The path of the page in which the generator counts; `undefined` if it counts in memory of the process. */
   page(): string | undefined
   /** Closes every generator of this thread whose state is a file. */
   closeFiles(): void
-  /** The word as it was before; undefined where there is a fault, or the generator is closed. */
+  /** Returns the former word; `undefined` if there is a fault, or if the generator is closed. */
   raiseFloor(slot: bigint, highTick: number): bigint | undefined
-  /** False where the generator is closed, or its ceiling is not an external one. */
+  /** False if the generator is closed, or its ceiling is not external. */
   raiseCeiling(slot: bigint): boolean
-  /** What the system's clock shows; milliseconds since 1970. */
+  /** Reads the system's clock; milliseconds since 1970. */
   wallMs(): number
-  /** Writes the number of an engine for a key that has none in this process; the number that is there afterwards. */
+  /** Writes the number of an engine if the key has none in this process; returns the number that is there afterwards. */
   keepEngine(key: string, engine: number): number
 }
 
-/** A binding and the views of its mailbox; one per thread. */
+/** The native engine of a thread: a binding, and the views of its mailbox. */
 export interface NativeEngine {
   readonly binding: Binding
   /**
    * @param step - The step of the key's claim that leaves the key to the page, if there is a claim.
-   * @param reopen - Opens the core of this engine that takes the place of this one; for `moveTo`.
-   * @throws what `errorOf` makes of a fault.
+   * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
+   * @throws errors that `errorOf` makes of faults.
    */
   open(spec: CoreSpec, step: PageStep | undefined, reopen: (spec: CoreSpec) => Core): Core
 }
@@ -69,13 +69,12 @@ const highTickAt = 8
 const issuedAt = 9
 const ceilingAt = 10
 
-const clockKinds = { wall: 0, steady: 1 } as const
-const injectedClock = 2
+/** The kinds of clocks, as in `native/binding/environment.h`. */
+export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
 
 /**
- * The class is made inside the function so that the views and the functions are constants to V8, which then leaves out every
- * check of them: `next()` takes 25.8 ns instead of 28.0 with the same in fields (Node 20), and each generator is five fields
- * smaller.
+ * Makes the native engine of a thread. The class is inside the function so that V8 takes the views and the functions for constants,
+ * and does not check them: `next()` takes 25.8 ns instead of 28.0 with fields (Node 20), and each generator is five fields smaller.
  */
 export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: Identity) => Error): NativeEngine {
   const { mailbox, next } = binding
@@ -93,7 +92,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     ceilingTick: 0,
   }
 
-  /** The engine in C++. Every call writes into the mailbox, calls a function that takes and returns nothing, and reads. */
+  /** The engine in C++. A call writes into the mailbox, calls a function without arguments and result, and reads the mailbox. */
   class NativeCore implements Core {
     #handle: number
     readonly #clock: (() => number) | undefined
@@ -117,7 +116,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         sequenceStart: startModes[spec.sequenceStart],
         place: places[spec.place],
         bound: bounds[spec.bound],
-        clock: typeof spec.clock === 'function' ? injectedClock : clockKinds[spec.clock],
+        clock: clockKinds[typeof spec.clock === 'function' ? 'injected' : spec.clock],
       })
       if (this.owner === undefined) throw errorOf(binding.fault(), spec)
       this.#handle = words32[handleAt] as number
@@ -136,7 +135,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
 
     step(): number {
-      // The clock first: it is the user's, and may use another generator.
+      // The clock first, because a user's function may use another generator.
       if (this.#clock !== undefined) numbers[nowAt] = this.#clock()
       words32[handleAt] = this.#handle
       next()
@@ -211,8 +210,8 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     moveTo(spec: CoreSpec): void {
       if (this.#isClosed) return
       const next = this.#reopen(spec) as NativeCore
-      // The clock is not asked, because it is the user's, and no call may come between the two states. The mailbox has a
-      // time from opening.
+      // A user's clock is not called, because it could use the generator between the two states. The mailbox has the time of
+      // opening.
       words32[handleAt] = this.#handle
       binding.observe()
       this.#issuedBefore += numbers[issuedAt] as number
@@ -236,7 +235,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       binding.close()
     }
 
-    /** @param want - Slots to reserve without handing one out, where 0 makes one id. */
+    /** @param want - Slots to reserve; 0 makes one id. */
     #permit(nowTick: number, limitTick: number, want = 0): void {
       words32[handleAt] = this.#handle
       numbers[nowAt] = nowTick
