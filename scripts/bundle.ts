@@ -1,105 +1,120 @@
-// Run after tsc: makes what an import or a require() of the package loads, and the command line, in place. The modules that tsc
-// made stay beside them, for tests.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { build } from 'esbuild'
+// Makes the JavaScript of `dist` from `src`, after tsc has written the declarations there: each module once as an ES module and once as
+// CommonJS. A module that several entries need is in `dist/core.js`, so all entries share one copy of it.
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, posix, resolve } from 'node:path'
+import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, exports, bin, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-// What the package's `exports` and `imports` name.
-const entries = [
-  'index',
-  'client/index',
-  'lease/index',
-  'mask/index',
-  'segments/index',
-  'stores/consul',
-  'stores/etcd',
-  'stores/index',
-  'stores/kubernetes',
-  'stores/memory',
-  'stores/mysql',
-  'stores/postgres',
-  'stores/redis',
-  'stores/sqlite',
-  'stores/testing',
-  'stores/url/index',
-  'stores/zookeeper',
-  'testing/index',
-  'platform/node',
-  'platform/browser',
-]
-
-// First: it takes the modules that tsc made, which entries are about to replace.
-await build({
-  entryPoints: ['dist/cli/main.js'],
-  outfile: 'dist/cli/main.js',
-  allowOverwrite: true,
-  bundle: true,
-  format: 'esm',
-  target: 'es2022',
-  platform: 'node',
-  define: { packageVersion: JSON.stringify(version) },
-  // The mask imports a package that may not be installed: it is loaded when it is needed.
-  external: ['#platform', './dist/mask/index.js'],
-  logLevel: 'warning',
+/** Modules that programs import, by their paths in `src` and in `dist`. */
+const entries = Object.values<{ import?: { default: string } }>(exports).flatMap(({ import: esm }) => {
+  return esm === undefined ? [] : [nameOf(esm.default)]
 })
+/** Modules that `#platform` of package.json leads to. */
+const platforms = ['platform/node', 'platform/browser']
+const command = nameOf(bin.graupel)
 
-const formats = ['cjs', 'esm'] as const
-type Format = (typeof formats)[number]
+for (const file of filesIn('dist')) if (/\.c?js(\.map)?$/.test(file)) rmSync(file)
+// The command line is built with the ES modules, to share their core.
+await bundle('esm', [...entries, ...platforms, command])
+await bundle('cjs', [...entries, ...platforms])
 
-/** What both forms have in common. */
-function optionsOf(format: Format) {
-  return {
-    outExtension: { '.js': format === 'cjs' ? '.cjs' : '.js' },
-    allowOverwrite: true,
-    bundle: true,
-    format,
-    target: 'es2022',
-    platform: 'neutral',
-    define: {
-      packageVersion: JSON.stringify(version),
-      // CommonJS has `__filename` instead, and src/platform/binary.ts asks for either.
-      ...(format === 'cjs' && { 'import.meta.url': 'undefined' }),
+// The service suggests names as the library does, but the library does not export that.
+await write({ input: 'src/core/suggestion.ts' }, { file: 'server/dist/suggestion.js' })
+copyFileSync('dist/core/suggestion.d.ts', 'server/dist/suggestion.d.ts')
+
+writeDeclarations()
+
+async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<void> {
+  const fileNames = `[name].${format === 'cjs' ? 'cjs' : 'js'}`
+  await write(
+    {
+      input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
+      external: ['#platform', /^@noble\/ciphers\//, /^node:/],
+      plugins: [entriesOfTheCommand()],
+      // An entry with a facade is two files.
+      preserveEntrySignatures: 'allow-extension',
+      transform: {
+        target: 'es2022',
+        define: {
+          packageVersion: JSON.stringify(version),
+          // CommonJS has `__filename` instead, and the modules ask for either.
+          ...(format === 'cjs' && { 'import.meta.url': 'undefined' }),
+        },
+      },
     },
-    logLevel: 'warning',
-  } as const
+    {
+      dir: 'dist',
+      format,
+      exports: 'named',
+      entryFileNames: fileNames,
+      chunkFileNames: fileNames,
+      codeSplitting: { groups: [{ name: 'core', minShareCount: 2 }] },
+      sourcemap: true,
+      // With the sources in them, the maps would be half of the package.
+      sourcemapExcludeSources: true,
+      sourcemapPathTransform: (source, map) => placeOfSource(source, map),
+    },
+  )
 }
 
-// What Node takes for `graupel`: the main entry with the code for Node in it. To look `#platform` up and load one more module takes
-// Node 3 ms, a fifth of the time to the first id. Also before the entries are replaced.
-for (const format of formats) {
-  await build({
-    ...optionsOf(format),
-    entryPoints: ['dist/index.js'],
-    outdir: 'dist/node',
-    alias: { '#platform': './dist/platform/node.js' },
+async function write(input: InputOptions, output: OutputOptions): Promise<void> {
+  const build = await rolldown({ platform: 'neutral', resolve: { extensionAlias: { '.js': ['.ts'] } }, ...input })
+  await build.write({
+    minifyInternalExports: false,
+    // Node loads a file faster without docstrings, which the declarations have. Bundlers need the marks of pure calls.
+    comments: { annotation: true, jsdoc: false, legal: false },
+    ...output,
   })
+  await build.close()
 }
 
-// One file for each entry and form: loading some thirty small modules takes Node three times as long as running them. What two
-// entries have in common is in both of them.
-for (const format of formats) {
-  await build({
-    ...optionsOf(format),
-    entryPoints: entries.map((entry) => `dist/${entry}.js`),
-    outdir: 'dist',
-    outbase: 'dist',
-    // Its conditions in package.json choose between Node and browsers. The package is the user's. Only stores by their URLs import
-    // modules of Node, which check-imports.ts sees to.
-    external: ['#platform', '@noble/ciphers', 'node:*'],
-  })
+/** Keeps the entries that the command line imports out of its file: it loads the files that programs load. */
+function entriesOfTheCommand(): Plugin {
+  const root = resolve('src')
+  return {
+    name: 'entries-of-the-command',
+    resolveId(source, importer = '') {
+      if (!source.startsWith('.') || !importer.startsWith(join(root, 'cli'))) return null
+      const folder = posix.dirname(importer.slice(root.length + 1).replaceAll('\\', '/'))
+      const name = nameOf(posix.join(folder, source))
+      return entries.includes(name)
+        ? { id: posix.relative(posix.dirname(command), `${name}.js`), external: true }
+        : null
+    },
+  }
 }
 
-// The service tells by the same rule what was meant. It is no part of the library that it could import.
-mkdirSync('server/dist', { recursive: true })
-for (const file of ['suggestion.js', 'suggestion.d.ts']) copyFileSync(`dist/core/${file}`, `server/dist/${file}`)
+/** Where a debugger finds a source: at the tag of the version, if package.json names the repository, and else in the clone. */
+function placeOfSource(source: string, map: string): string {
+  if (repository === undefined) return source
+  const path = posix.relative(process.cwd(), resolve(map, '..', source)).replaceAll('\\', '/')
+  return `${repository.url.replace(/^git\+|\.git$/g, '')}/raw/v${version}/${path}`
+}
 
-// The declarations are CommonJS's, because ES modules can take theirs from CommonJS, and not the other way round. There is
-// one set of them, so that a layout of one form has the type that the other form asks for.
-for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
-  if (!file.endsWith('.d.ts') || /^(cli|host|inspect|platform)\b/.test(file)) continue
-  const text = readFileSync(join('dist', file), 'utf8')
-  writeFileSync(join('dist', file.replace(/ts$/, 'cts')), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
-  writeFileSync(join('dist', file), `export * from './${basename(file, '.d.ts')}.cjs'\n`)
+/**
+ * Makes the declarations those of CommonJS, because ES modules can take theirs from CommonJS, and not the other way round. So there is one
+ * set, and a layout of one form has the type that the other form asks for.
+ */
+function writeDeclarations(): void {
+  for (const file of filesIn('dist')) {
+    if (!file.endsWith('.d.ts') || /^dist\/(cli|host|inspect|platform)\b/.test(file)) continue
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file.replace(/ts$/, 'cts'), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
+    writeFileSync(file, `export * from './${basename(file, '.d.ts')}.cjs'\n`)
+  }
+}
+
+/** Shortens `./dist/cli/main.js` to `cli/main`. */
+function nameOf(file: string): string {
+  return posix
+    .normalize(file)
+    .replace(/^dist\//, '')
+    .replace(/\.js$/, '')
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) =>
+    posix.join(folder, file.replaceAll('\\', '/')),
+  )
 }

@@ -1,8 +1,15 @@
 import { platform } from '#platform'
 import { StoreCalls } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
-import { kinds, located, openStore, schemes } from '../stores/url/open.js'
+import { openStore } from '../stores/url/index.js'
+import { located } from '../stores/url/kind.js'
 import type { Flag } from './arguments.js'
+
+/** The schemes of `openStore`. A manual does not load the stores to name them. */
+export const schemes: readonly string[] = [
+  ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'etcd:', 'etcds:', 'zookeeper:', 'zk:'],
+  ...['consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 'sqlite:'],
+]
 
 /** The flags that name a store. */
 export const storeFlags = {
@@ -30,9 +37,11 @@ export interface OpenStore {
 /** Lines of manuals that name the packages of clients. */
 export const clientNotes = [
   'A client of the store has to be installed where the command runs:',
-  ...kinds
-    .filter(({ clients }) => clients[0].name !== undefined)
-    .map(({ schemes, clients }) => `  ${schemes[0]} ${clients.map(({ name }) => name).join(', ')}`),
+  '  redis: ioredis, redis, @valkey/valkey-glide',
+  '  postgres: pg, postgres',
+  '  mysql: mysql2, mariadb',
+  '  zookeeper: node-zookeeper-client',
+  '  sqlite: libsql, better-sqlite3, node:sqlite',
 ]
 
 interface How {

@@ -1,5 +1,4 @@
 import { maxTimerMs } from '../core/timing.js'
-import { makeStateMemory } from '../engine/js/state-table.js'
 import type { Platform } from './platform.js'
 
 // Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen. Every copy of the
@@ -12,6 +11,14 @@ const { now: wallMs } = Date
 
 const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
 
+/** Makes memory for the states: shared if the page is isolated from other sites, and else private. */
+function makeMemory(): SharedArrayBuffer | ArrayBuffer {
+  const size = { maxByteLength: 256 * 1024 * 1024 }
+  return typeof SharedArrayBuffer === 'function'
+    ? new SharedArrayBuffer(64 * 1024, size)
+    : new ArrayBuffer(64 * 1024, size)
+}
+
 function later(callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, Math.min(ms, maxTimerMs))
   return () => clearTimeout(timer)
@@ -21,7 +28,7 @@ export const platform: Platform = {
   environmentVariable: () => undefined,
 
   stateMemory() {
-    shared[memoryKey] ??= makeStateMemory()
+    shared[memoryKey] ??= makeMemory()
     return shared[memoryKey]
   },
 

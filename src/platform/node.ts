@@ -1,5 +1,4 @@
 import { maxTimerMs } from '../core/timing.js'
-import { makeStateMemory } from '../engine/js/state-table.js'
 import { claims } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
 import { sleep } from '../host/system.js'
@@ -22,7 +21,7 @@ const threadMemoryKey = 'graupel.thread-state'
 
 // Environment data is copied to a worker when that is started, so it has to be there before the user starts one: that
 // is why it happens on import, and not when the first generator needs it.
-if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeStateMemory())
+if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeMemory())
 
 let native: NativeLoad | undefined
 
@@ -39,7 +38,7 @@ export const platform: Platform = {
   threadMemory() {
     const memory = getEnvironmentData(threadMemoryKey)
     if (isSharedMemory(memory)) return memory
-    const fresh = makeStateMemory()
+    const fresh = makeMemory()
     setEnvironmentData(threadMemoryKey, fresh as never)
     return fresh
   },
@@ -104,6 +103,11 @@ export const platform: Platform = {
 
   random: Math.random,
   processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
+}
+
+/** Makes memory for the states. Address space that is not used costs no memory. */
+function makeMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(64 * 1024, { maxByteLength: 256 * 1024 * 1024 })
 }
 
 /** A module's own copies of the language, such as those that Jest makes, each have a class of that name. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -126,12 +126,10 @@ describe('openStore', () => {
   test('says what to install where no client is', async () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
-    // In a copy of the entry that no client is near to.
-    const copy = join(empty, 'index.cjs')
+    // In a copy of the package that no client is near to.
+    for (const name of ['package.json', 'dist']) cpSync(join(repository, name), join(empty, name), { recursive: true })
+    const copy = join(empty, 'dist/stores/url/index.cjs')
     const program = `
-      const { readFileSync, writeFileSync } = require('node:fs')
-      const text = readFileSync(${JSON.stringify(join(repository, 'dist/stores/url/index.cjs'))}, 'utf8')
-      writeFileSync(${JSON.stringify(copy)}, text.replaceAll('"#platform"', ${JSON.stringify(JSON.stringify(join(repository, 'dist/platform/node.cjs')))}))
       require(${JSON.stringify(copy)}).openStore('mysql://127.0.0.1/x').catch((error) => console.log(error.code, error.message))`
     const said = execFileSync(process.execPath, ['-e', program], { cwd: empty, encoding: 'utf8' })
     expect(said).toMatch(

@@ -40,17 +40,8 @@ export const fields64 = {
   externalCeiling: 7,
 } as const
 
-/** The size up to which the table may grow. Unused, it takes address space but no memory. */
+/** The size up to which the table may grow: the size of the memory that a platform makes. */
 const maxBytes = 256 * 1024 * 1024
-const firstBytes = 64 * 1024
-
-/** Makes memory for a {@link StateTable}. It is shared, or private in a browser's page that is not isolated. */
-export function makeStateMemory(): SharedArrayBuffer | ArrayBuffer {
-  const options = { maxByteLength: maxBytes }
-  return typeof SharedArrayBuffer === 'function'
-    ? new SharedArrayBuffer(firstBytes, options)
-    : new ArrayBuffer(firstBytes, options)
-}
 
 /** Finds states by key, and makes missing states. All threads may use it at once. */
 export class StateTable {

@@ -1,6 +1,4 @@
 import { rangeError } from '../../core/errors.js'
-import { consulStore } from '../consul.js'
-import { etcdStore } from '../etcd.js'
 import type { Store } from '../store.js'
 import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
@@ -18,6 +16,7 @@ const etcd: Client = {
         'store',
       )
     }
+    const { etcdStore } = await import('../etcd.js')
     return opened(etcdStore({ url: endpoints, ...(user !== '' && { user, password }), ...names }))
   },
 }
@@ -28,6 +27,7 @@ const consul: Client = {
     const { url: endpoints, user, password, query } = partsOf(url, 8500, ['datacenter', 'namespace'])
     // There is no user beside it: consul://TOKEN@host is meant as consul://:TOKEN@host.
     const token = password || user
+    const { consulStore } = await import('../consul.js')
     return opened(consulStore({ url: endpoints, ...(token !== '' && { token }), ...query, ...names }))
   },
 }

@@ -1,6 +1,6 @@
 import { rangeError } from '../../core/errors.js'
 import { fetchTrusting, readText } from '../kubernetes/pod.js'
-import { type KubernetesStoreOptions, kubernetesStore } from '../kubernetes.js'
+import type { KubernetesStoreOptions } from '../kubernetes.js'
 import { opened } from './fetched.js'
 import type { Client, StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
@@ -10,6 +10,7 @@ const form = 'kubernetes://HOST:PORT/NAMESPACE?token-file=FILE&ca-file=FILE'
 const api: Client = {
   name: undefined,
   async open(_, url, { names }) {
+    const { kubernetesStore } = await import('../kubernetes.js')
     return opened(kubernetesStore({ ...names, ...placeOf(url) }))
   },
 }

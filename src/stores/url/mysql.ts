@@ -1,6 +1,6 @@
 import { rangeError } from '../../core/errors.js'
 import { leafAllocStore } from '../leaf-alloc.js'
-import { type MysqlPool, mysqlStore } from '../mysql.js'
+import type { MysqlPool } from '../mysql.js'
 import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -34,6 +34,7 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
     // mariadb has the reason beneath.
     throw (error as Error).cause ?? error
   }
+  const { mysqlStore } = await import('../mysql.js')
   return {
     store: mysqlStore(pool, names),
     leafAlloc: (table) => leafAllocStore(pool, table === undefined ? {} : { table }),

@@ -8,7 +8,7 @@ import { StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import type { Store } from '../store.js'
 import { consulKind, etcdKind } from './fetched.js'
-import type { Names, Opened, OpenOptions, StoreKind } from './kind.js'
+import { located, type Names, type Opened, type OpenOptions, type StoreKind } from './kind.js'
 import { kubernetesKind } from './kubernetes.js'
 import { loadClient } from './load.js'
 import { mysqlKind } from './mysql.js'
@@ -195,13 +195,6 @@ async function prepare(
     // Another process may have made it at the same moment.
     if (!(await isThere())) throw new GraupelError('ERR_STORE_UNAVAILABLE', `${shown}: ${reasonOf(error)}`)
   }
-}
-
-/** Calls of a store that fail do not say where it is. @internal */
-export function located(error: unknown, { shown }: { readonly shown: string }): unknown {
-  const { code, message } = Object(error)
-  if (code === 'ERR_STORE_UNAVAILABLE' && !message.includes(shown)) (error as Error).message = `${shown}: ${message}`
-  return error
 }
 
 /** @throws RangeError */

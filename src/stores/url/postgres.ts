@@ -1,9 +1,9 @@
-import { postgresStore } from '../postgres.js'
 import { type Client, connectMs, ignore, type StoreKind } from './kind.js'
 
 const pg: Client = {
   name: 'pg',
   async open({ Pool }, url, { names }) {
+    const { postgresStore } = await import('../postgres.js')
     const pool = new Pool({ connectionString: url.text, connectionTimeoutMillis: connectMs, max: 2 })
     // A connection that breaks while it is idle.
     pool.on('error', ignore)
@@ -21,6 +21,7 @@ const pg: Client = {
 const postgresJs: Client = {
   name: 'postgres',
   async open(loaded, url, { names }) {
+    const { postgresStore } = await import('../postgres.js')
     const sql = (loaded.default ?? loaded)(url.text, { connect_timeout: connectMs / 1000, max: 2, onnotice: ignore })
     const close = () => sql.end({ timeout: 1 })
     try {

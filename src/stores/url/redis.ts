@@ -1,5 +1,5 @@
 import { rangeError } from '../../core/errors.js'
-import { type RedisClient, redisStore } from '../redis.js'
+import type { RedisClient } from '../redis.js'
 import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -98,7 +98,8 @@ const glide: Client = {
   },
 }
 
-function opened(client: RedisClient, names: Names, close: () => void): Opened {
+async function opened(client: RedisClient, names: Names, close: () => void): Promise<Opened> {
+  const { redisStore } = await import('../redis.js')
   return { store: redisStore(client, names), close }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rangeError } from '../../core/errors.js'
-import { type SqliteDatabase, sqliteStore } from '../sqlite.js'
+import type { SqliteDatabase } from '../sqlite.js'
 import { type Client, connectMs, type Opened, type OpenOptions, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -22,7 +22,8 @@ const nodeSqlite: Client = {
   open: async ({ DatabaseSync }, url, options) => open(DatabaseSync, url, options),
 }
 
-function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions): Opened {
+async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions): Promise<Opened> {
+  const { sqliteStore } = await import('../sqlite.js')
   const path = pathOf(url)
   if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
   const database = new Database(path)

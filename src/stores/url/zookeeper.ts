@@ -1,5 +1,4 @@
 import { rangeError } from '../../core/errors.js'
-import { zookeeperStore } from '../zookeeper.js'
 import type { Client, StoreKind } from './kind.js'
 import { decoded, type StoreUrl } from './url.js'
 
@@ -7,6 +6,7 @@ const nodeZooKeeperClient: Client = {
   name: 'node-zookeeper-client',
   async open({ createClient, ACL }, url, { names }) {
     const { connection, user } = partsOf(url)
+    const { zookeeperStore } = await import('../zookeeper.js')
     const make = () => {
       const client = createClient(connection)
       if (user !== undefined) client.addAuthInfo('digest', Buffer.from(user))

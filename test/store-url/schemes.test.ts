@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { clientNotes, schemes } from '../../src/cli/store.js'
+import { kinds, schemes as opened } from '../../src/stores/url/open.js'
+
+test('manuals of the command name every scheme and every client of openStore', () => {
+  expect(schemes).toEqual(opened)
+  const clients = kinds.flatMap(({ schemes, clients }) => {
+    const names = clients.flatMap(({ name }) => name ?? [])
+    return names.length === 0 ? [] : [`  ${schemes[0]} ${names.join(', ')}`]
+  })
+  expect(clientNotes.slice(1)).toEqual(clients)
+})
