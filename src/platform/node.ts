@@ -5,6 +5,9 @@ import { sleep } from '../host/system.js'
 import { loadBinding } from './binary.js'
 import type { NativeLoad, Platform } from './platform.js'
 
+// In `dist`, core.js imports this module and this module imports core.js. So nothing of other modules is used while this module loads,
+// only in functions that run later.
+
 // Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
 // time that importing this package takes altogether, and node:cluster alone more than all of it.
 const { getEnvironmentData, isMainThread, setEnvironmentData } = process.getBuiltinModule('node:worker_threads')
@@ -43,7 +46,9 @@ export const platform: Platform = {
     return fresh
   },
 
-  claims,
+  get claims() {
+    return claims
+  },
 
   siblingProcesses() {
     // A worker has a channel to its primary, and to load node:cluster takes 2 ms.
