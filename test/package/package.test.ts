@@ -1,6 +1,5 @@
-import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
