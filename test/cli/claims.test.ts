@@ -18,7 +18,7 @@ import { graupel, holder, lines } from '../support/cli.js'
 import { sleeper } from '../support/sleeper.js'
 import { bytesOf, slotAt, sonyflake, sonyflakeKey } from '../support/state-bytes.js'
 
-// The claims of the js engine on the command line: docs/state-proof.md, section "Claims".
+// Claims of the js engine on the command line; docs/state-proof.md, section "Claims", describes them.
 
 const isLinux = process.platform === 'linux'
 const dayMs = 24 * 3_600_000
@@ -29,7 +29,7 @@ const other = sleeper()
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'graupel-claims-'))
-  // The processes that the tests start have it from here.
+  // Processes that the tests start inherit it.
   vi.stubEnv('GRAUPEL_STATE_FOLDER', root)
   folder = pagesFolder()
   mkdirSync(folder, { mode: 0o700 })
@@ -41,9 +41,9 @@ beforeEach(() => {
 
 const ownNamespace = isLinux ? Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]) : 0
 const running = () => ({ pid: other.pid })
-/** More than a pid can be. */
+/** A process that cannot exist, because its pid is above the highest pid. */
 const gone = { pid: 2 ** 22 + 1 }
-/** In another container. */
+/** A process of another container. */
 const unknown = { pid: 12, pidNamespace: ownNamespace + 1 }
 const released = { use: 'released' }
 
@@ -81,7 +81,7 @@ function refused(path: string, code: string, message: RegExp): void {
 }
 
 describe('graupel state', () => {
-  it('lists claims among the pages, with what their steps say of time and holder', () => {
+  it('lists claims among the pages, with the time and the holder of their latest steps', () => {
     add('a.claim', running(), ceilingAt(in2040))
     add('b.claim', gone, ceilingAt(in2040 - dayMs))
     writeFileSync(join(folder, 'c.page'), bytesOf({ kind: 'page', word: slotAt(in2040 - 2 * dayMs) + 1n }))
@@ -111,7 +111,7 @@ describe('graupel state', () => {
     ])
   })
 
-  it('lists the same as objects', () => {
+  it('lists claims as JSON objects', () => {
     const a = add('a.claim', running(), ceilingAt(in2040))
     const b = add('b.claim', gone, released, ceilingAt(in2040 - dayMs))
     const c = addDamaged('c.claim')
@@ -127,7 +127,7 @@ describe('graupel state', () => {
     expect(objects(b)).toEqual([listed[1]])
   })
 
-  it('shows the claim of a process that counts, and its exact last id when that has ended', async () => {
+  it('shows the claim of a running process, and its exact last id after the process has ended', async () => {
     const one = await holder({ node: 5, namespace: 'shown', engine: 'js' })
     const [name = '', ...others] = readdirSync(folder)
     expect(others).toEqual([])
@@ -175,7 +175,7 @@ describe('graupel state', () => {
     })
   })
 
-  it('refuses what is no claim, or has no step', () => {
+  it('refuses a folder that is no claim, or has no step', () => {
     const empty = join(folder, 'a.claim')
     mkdirSync(empty)
     expect(graupel(['state', empty]).stderr).toMatch(/a\.claim has no step, .* \(ERR_STATE_UNAVAILABLE\)\n$/)
@@ -186,7 +186,7 @@ describe('graupel state', () => {
 })
 
 describe('graupel state --clean', () => {
-  it('removes claims that lie a day back and that no process holds, and says why it keeps the others', () => {
+  it('removes claims that are a day old and have no holder, and says why it keeps the others', () => {
     const old = ago(dayMs + 60_000)
     add('old-gone.claim', gone, old)
     add('old-page.claim', running(), old, { use: 'page' })
@@ -233,7 +233,7 @@ describe('graupel state --clean', () => {
     expect(readdirSync(join(folder, 'recent-gone.claim')).sort()).toEqual(['.4.fresh.new', '2.a1', '3.a2'])
   })
 
-  it('says so in lines for people', () => {
+  it('lists what it removed and kept as a table', () => {
     add('a.claim', gone, ago(3 * dayMs))
     add('b.claim', running(), ago(3 * dayMs))
     const [head, ...rows] = lines(['state', '--clean'])
@@ -248,7 +248,7 @@ describe('graupel state --clean', () => {
 })
 
 describe('graupel state --clean PATH', () => {
-  it('removes a claim that says 2040, and says what is forgotten', () => {
+  it('removes a claim with a time in 2040, and says which ids are forgotten', () => {
     const remove = (...says: object[]) => {
       const path = add('a.claim', ...says)
       const said = lines(['state', '--clean', path])
@@ -269,7 +269,7 @@ describe('graupel state --clean PATH', () => {
     expect(objects('--clean', path)).toMatchObject([{ path, isRemoved: true, reason: 'asked for', kind: 'claim' }])
   })
 
-  it('names the page beside it that remembers ids, too', () => {
+  it('names the page beside the claim, which still remembers ids', () => {
     const path = add('a.claim', gone, ceilingAt(in2040))
     const page = join(folder, 'a.page')
     writeFileSync(page, bytesOf({ kind: 'page', word: slotAt(in2040) + 1n }))
@@ -279,7 +279,7 @@ describe('graupel state --clean PATH', () => {
     expect(existsSync(page)).toBe(true)
   })
 
-  it('lets the js engine count the node again, which named this command', async () => {
+  it('lets the js engine use the node again, as the error of the engine says', async () => {
     const options = { node: 5, namespace: 'spoilt', engine: 'js' }
     const one = await holder(options)
     const [name = ''] = readdirSync(folder)
@@ -296,7 +296,7 @@ describe('graupel state --clean PATH', () => {
     expect(lines(words)).toHaveLength(1)
   })
 
-  it('refuses one of another container, and one that is damaged', () => {
+  it('refuses a claim of another container, and a damaged claim', () => {
     refused(add('a.claim', unknown, ago(0)), 'ERR_STATE_UNSAFE', /process 12 of another container, .*; stop all/)
     refused(
       addDamaged('b.claim'),
@@ -306,7 +306,7 @@ describe('graupel state --clean PATH', () => {
   })
 })
 
-it('graupel next is refused a node that the js engine of another process counts, as its help says', async () => {
+it('graupel next refuses a node that the js engine of another process uses, as its help says', async () => {
   const one = await holder({ node: 5, engine: 'js' })
   const { status, stderr } = graupel(['next', '--engine', 'js', '--node', '5'])
   expect(status).toBe(2)

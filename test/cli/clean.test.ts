@@ -35,7 +35,7 @@ afterAll(() => {
   namespaces.forEach(removePages)
 })
 
-/** A folder of pages below a GRAUPEL_STATE_FOLDER of its own; `parent` is where that is. */
+/** Makes a folder of pages below a GRAUPEL_STATE_FOLDER of its own, which is in `parent`. */
 function freshFolder(parent = tmpdir()) {
   const chosen = mkdtempSync(join(parent, 'graupel-clean-'))
   made.push(chosen)
@@ -58,7 +58,7 @@ const hexName = (digit: string) => `${digit.repeat(32)}.page`
 const is2040 = slotAt(Date.UTC(2040, 0, 1)) + 1n
 
 describe('graupel state --clean', () => {
-  it('removes what lies more than a day back, has no id, or was left over, and says why it keeps the rest', () => {
+  it('removes pages that are more than a day old, empty or left over, and says why it keeps the rest', () => {
     const { folder, variables, add } = freshFolder()
     add('old.page', { word: wordBefore(2 * dayMs) })
     add('empty.page', { word: 0n })
@@ -98,7 +98,7 @@ describe('graupel state --clean', () => {
     expect(old.aheadMs).toBeLessThanOrEqual(-2 * dayMs)
   })
 
-  it('says so in lines for people', () => {
+  it('lists what it removed and kept as a table', () => {
     const { folder, variables, add } = freshFolder()
     add('a.page', { word: wordBefore(3 * dayMs) })
     add('b.page', { word: wordBefore(0) })
@@ -136,7 +136,7 @@ describe('graupel state --clean', () => {
 })
 
 describe('graupel state PATH --clean', () => {
-  it.runIf(isLinux)('removes a page whose last id lies in 2040, and says what is forgotten', () => {
+  it.runIf(isLinux)('removes a page whose last id is from 2040, and says which ids are forgotten', () => {
     const { variables, add } = freshFolder()
     const page = add(hexName('a'), { word: is2040 })
     const [removed, forgotten, ...rest] = lines(['state', page, '--clean'], variables)
@@ -151,7 +151,7 @@ describe('graupel state PATH --clean', () => {
   })
 
   it.runIf(isLinux)(
-    'says how far behind the clock the last id was, that there was none, or that it is not known',
+    'says how far behind the clock the last id was, or that there was no id, or that it is not known',
     () => {
       const { variables, add } = freshFolder()
       const forgottenBy = (bytes: Bytes, truncated?: number) => {
@@ -171,7 +171,7 @@ describe('graupel state PATH --clean', () => {
     },
   )
 
-  it.runIf(seesUsers)('refuses while a process has the page open, which it names', async () => {
+  it.runIf(seesUsers)('refuses while a process has the page open, and names the process', async () => {
     const one = await pageHolder()
     const { status, stdout, stderr } = graupel(['state', one.page, '--clean'])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -183,7 +183,7 @@ describe('graupel state PATH --clean', () => {
     expect(existsSync(one.page)).toBe(false)
   })
 
-  it('refuses what is no page, and leaves it alone', () => {
+  it('refuses a path that is no page, and changes nothing', () => {
     const { folder, variables, add } = freshFolder()
     const refused = (path: string, code: string, message: RegExp) => {
       const { status, stdout, stderr } = graupel(['state', path, '--clean'], variables)
@@ -209,8 +209,8 @@ describe('graupel state PATH --clean', () => {
   })
 })
 
-describe('where it cannot be seen who has a page open', () => {
-  /** As on macOS and Windows, for what is read of the platform meanwhile. */
+describe('if the system does not tell which processes have a page open', () => {
+  /** Calls a function as on a system that does not list open files. */
   async function unseen<T>(call: () => Promise<T>): Promise<T> {
     const { platform } = process
     Object.defineProperty(process, 'platform', { value: 'freebsd' })
@@ -221,7 +221,7 @@ describe('where it cannot be seen who has a page open', () => {
     }
   }
 
-  it('only pages that lie a day back are removed', async () => {
+  it('removes only pages that are a day old', async () => {
     const { folder, add } = freshFolder()
     const [old, empty] = [add('a.page', { word: wordBefore(2 * dayMs) }), add('b.page', { word: 0n })]
     const text = await unseen(() => cleanedFolder(folder, true, plain))
@@ -232,7 +232,7 @@ describe('where it cannot be seen who has a page open', () => {
     ])
   })
 
-  it('one that was named is removed if it lies a day back, and refused if not', async () => {
+  it('removes a page that was named if it is a day old, and refuses otherwise', async () => {
     const { add } = freshFolder()
     const old = add(hexName('a'), { word: wordBefore(2 * dayMs) })
     expect(await unseen(() => cleanedPage(old, false))).toContain('Removed ')
@@ -249,7 +249,7 @@ describe('where it cannot be seen who has a page open', () => {
   })
 })
 
-/** A process that has a page open. */
+/** Starts a process that has a page open. */
 async function pageHolder() {
   const namespace = freshNamespace()
   namespaces.push(namespace)

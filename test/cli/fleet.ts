@@ -13,7 +13,7 @@ import type { Store } from '../../src/stores/store.js'
 import { installOnce } from '../package/consumer.ts'
 import { program, type Run } from '../support/cli.js'
 
-// Stores for the command line, and folders that have clients for them, as projects of users do.
+// Stores for the command line, and folders with clients of these stores, as in projects of users.
 
 const clients = installOnce('test/stores/clients', ['--ignore-scripts'])
 const root = mkdtempSync(join(tmpdir(), 'graupel-fleet-'))
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** A folder in which these clients are installed, and no others. */
+/** Makes a folder in which only these clients are installed. */
 export function projectWith(...names: string[]): string {
   const folder = join(root, `project ${count++}`)
   mkdirSync(folder)
@@ -40,7 +40,7 @@ export function projectWith(...names: string[]): string {
   return folder
 }
 
-/** Starts `graupel` in a folder; `ended` has what it printed. */
+/** Starts `graupel` in a folder; `ended` resolves to its output. */
 export function launch(folder: string, words: readonly string[], variables: Record<string, string> = {}) {
   const { GRAUPEL_NODE, GRAUPEL_ENGINE, NODE_APP_INSTANCE, ...rest } = process.env
   const child = spawn(process.execPath, [program, ...words], {
@@ -60,13 +60,13 @@ export function launch(folder: string, words: readonly string[], variables: Reco
   return { child, ended }
 }
 
-/** Runs `graupel` to its end, while this process goes on. */
+/** Runs `graupel` to its end without blocking this process. */
 export async function graupelIn(folder: string, words: readonly string[]): Promise<Run> {
   const { status, stdout, stderr } = await launch(folder, words).ended
   return { status, stdout, stderr }
 }
 
-/** A SQLite database with the table of a store. */
+/** Makes a SQLite database with the table of a store. */
 export async function sqliteFleet() {
   const file = join(root, `fleet ${count++}.db`)
   const Database = createRequire(join(clients, '..', 'package.json'))('libsql')
@@ -78,7 +78,7 @@ export async function sqliteFleet() {
   return { database, store, file, words: ['--store', `sqlite:${file}`], folder: projectWith('libsql') }
 }
 
-/** A group with a record, whose nodes are written by hand. */
+/** Makes a group whose nodes the test writes itself. */
 export async function groupIn(store: Store, layout: Layout, namespace: string) {
   const { nodes, epochMs, tickMs } = layout
   const all = { count: nodes, at: (index: number) => index, has: () => true }
@@ -92,9 +92,9 @@ export async function groupIn(store: Store, layout: Layout, namespace: string) {
   return {
     group,
     name: group.key.slice('groups/'.length),
-    /** Writes what is no record. */
+    /** Writes a text that is no record. */
     put,
-    /** Writes a record whose ceiling is some milliseconds from now; what it has. */
+    /** Writes a record whose ceiling is some milliseconds from now, and returns it. */
     async lease(node: number, inMs: number, changes: Partial<LeaseRecord> = {}): Promise<LeaseRecord> {
       const ceiling = group.tickAt(Date.now() + inMs)
       const held = { owner: `host/${node}`, token: `token ${node}`, attempt: `attempt ${node}`, isReleased: false }

@@ -34,7 +34,7 @@ it('names the folder of another user by that id', () => {
 })
 
 it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] : ['C:\\pages'])])(
-  'refuses %s as GRAUPEL_STATE_FOLDER, which leads each process elsewhere',
+  'refuses %s as GRAUPEL_STATE_FOLDER, because each process would find another folder',
   (GRAUPEL_STATE_FOLDER) => {
     const { status, stdout, stderr } = graupel(['state'], { GRAUPEL_STATE_FOLDER })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -45,7 +45,7 @@ it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] 
 )
 
 describeWith(['linux', 'mounts'], 'on Linux', () => {
-  it('looks for pages in /dev/shm, and in /tmp where there is no such folder', () => {
+  it('looks for pages in /dev/shm, and in /tmp if there is no /dev/shm', () => {
     const repository = fileURLToPath(new URL('../..', import.meta.url))
     const within = (script: string, place = repository) => {
       const [command = '', ...words] = withMounts(script, [process.execPath, join(place, 'dist/cli/main.js'), 'state'])
@@ -60,7 +60,7 @@ describeWith(['linux', 'mounts'], 'on Linux', () => {
     const bound = ['null', 'zero', 'random', 'urandom'].map(
       (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
     )
-    // The repository may lie in /tmp itself.
+    // The repository may be in /tmp itself.
     const repositoryToo = `mkdir repository; mount --bind '${repository}' repository`
     const without = `mount -t tmpfs none ${devices}; cd ${devices}; ${bound.join('; ')}; ${repositoryToo}; mount --rbind ${devices} /dev; cd /; mount -t tmpfs none /tmp`
     expect(within(without, '/dev/repository')).toContain(`There is no page and no claim in /tmp/${own}:`)

@@ -34,25 +34,28 @@ const discordId = '175928847299117063'
 const dayMs = 24 * 3_600_000
 
 describe('graupel inspect', () => {
-  it.each(vectors)('finds in $id what $layout put there', ({ layout, epochMs, id, timestampMs, fields, sequence }) => {
-    const words = ['inspect', id, '--layout', layout, ...(epochMs === undefined ? [] : ['--epoch', String(epochMs)])]
-    const [line, ...rest] = lines([...words, '--json'])
-    expect(rest).toEqual([])
-    expect(JSON.parse(line as string)).toMatchObject({
-      id,
-      layout,
-      epochMs: epochMs ?? layouts[layout].epochMs,
-      timestamp: new Date(timestampMs).toISOString(),
-      timestampMs,
-      fields,
-      sequence,
-    })
-    expect(JSON.parse(line as string)).not.toHaveProperty('readings')
-    const text = lines(words).join('\n')
-    expect(text).toContain(new Date(timestampMs).toISOString())
-    for (const [name, value] of Object.entries(fields)) expect(text).toMatch(new RegExp(`  ${name} +${value} \\(`))
-    expect(text).toMatch(new RegExp(`  sequence +${sequence} \\(`))
-  })
+  it.each(vectors)(
+    'finds in $id the parts that $layout put there',
+    ({ layout, epochMs, id, timestampMs, fields, sequence }) => {
+      const words = ['inspect', id, '--layout', layout, ...(epochMs === undefined ? [] : ['--epoch', String(epochMs)])]
+      const [line, ...rest] = lines([...words, '--json'])
+      expect(rest).toEqual([])
+      expect(JSON.parse(line as string)).toMatchObject({
+        id,
+        layout,
+        epochMs: epochMs ?? layouts[layout].epochMs,
+        timestamp: new Date(timestampMs).toISOString(),
+        timestampMs,
+        fields,
+        sequence,
+      })
+      expect(JSON.parse(line as string)).not.toHaveProperty('readings')
+      const text = lines(words).join('\n')
+      expect(text).toContain(new Date(timestampMs).toISOString())
+      for (const [name, value] of Object.entries(fields)) expect(text).toMatch(new RegExp(`  ${name} +${value} \\(`))
+      expect(text).toMatch(new RegExp(`  sequence +${sequence} \\(`))
+    },
+  )
 
   it('prints every part of an id', () => {
     const words = ['inspect', discordId, '--layout', 'discord']
@@ -92,7 +95,7 @@ describe('graupel inspect', () => {
     expect(written[encoding]).toBe(id)
   })
 
-  it('lists all readings that make sense of an id, and shows none of them in full where several are likely', () => {
+  it('lists all readings that make sense of an id, and shows none in full if several are likely', () => {
     const text = lines(['inspect', discordId]).join('\n')
     expect(text).toMatchInlineSnapshot(`
       "  decimal  175928847299117063
@@ -131,7 +134,7 @@ describe('graupel inspect', () => {
     })
   })
 
-  it('does so as docs/layouts.md shows it, which has every plausibility', () => {
+  it('prints the example in docs/layouts.md, which has every plausibility', () => {
     const document = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8')
     const [, command = '', told = ''] = /```text\n\$ graupel (inspect .*)\n {2}…\n([\s\S]*?)\n```/.exec(document) ?? []
     expect(lines(command.split(' ')).join('\n').endsWith(`\n\n${told}`)).toBe(true)
@@ -142,7 +145,7 @@ describe('graupel inspect', () => {
   })
 
   it.each(['twitter', 'discord', 'mastodon'] as const)(
-    'shows a %s id that has just been made in full, and calls it a guess',
+    'shows a new %s id in full, and calls the reading a guess',
     (name) => {
       const id = String(composeId({ timestampMs: Date.now(), node: 0, sequence: 3 }, layouts[name] as Layout))
       const text = lines(['inspect', id]).join('\n')
@@ -155,7 +158,7 @@ describe('graupel inspect', () => {
     },
   )
 
-  it('says so where one preset alone makes sense of an id', () => {
+  it('says so if an id makes sense in one preset only', () => {
     const words = ['inspect', String(2n ** 63n), '--epoch', '1985-01-01']
     const text = lines(words).join('\n')
     expect(text).toContain('An id does not say which layout made it. Only one preset makes sense: instagram.')
@@ -163,14 +166,14 @@ describe('graupel inspect', () => {
     expect(JSON.parse(lines([...words, '--json'])[0] as string).readings).toMatchObject([{ layout: 'instagram' }])
   })
 
-  it('takes many ids, and from its input one a line', () => {
+  it('takes many ids, or reads them from its input, one a line', () => {
     const ids = vectors.slice(0, 2).map(({ id }) => id)
     const onCommandLine = lines(['inspect', ...ids, '--json'])
     expect(onCommandLine.map((line) => JSON.parse(line).id)).toEqual(ids)
     expect(lines(['inspect', '-', '--json'], {}, ids.join('\r\n'))).toEqual(onCommandLine)
   })
 
-  it('uses no colour where the output is no terminal', () => {
+  it('uses no colour if the output is no terminal', () => {
     expect(lines(['inspect', discordId]).join('')).not.toContain('\x1b')
   })
 
@@ -215,9 +218,9 @@ describe('readings', () => {
   const nowMs = Date.UTC(2026, 5, 1)
   const names = (id: bigint) => plausibleReadings(id, all, nowMs).map(({ layout }) => layout.name)
 
-  // leaf has the times of twitter, and wide those of tsid: nothing can tell them apart.
+  // leaf and twitter have the same times, and so do wide and tsid: nothing can tell them apart.
   it.each(all.filter(({ name }) => name !== 'leaf' && name !== 'wide'))(
-    'of an id that $name has just made begin with $name',
+    'of a new id of $name begin with $name',
     (layout) => {
       const timestampMs = Math.min(nowMs, layout.expiresAt.getTime() - 1)
       const id = composeId({ timestampMs, node: Math.min(5, layout.nodes - 1), sequence: 3 }, layout)
@@ -225,7 +228,7 @@ describe('readings', () => {
     },
   )
 
-  it('leave out a time after tomorrow, and nothing before', () => {
+  it('leave out times after tomorrow, and no earlier times', () => {
     const at = (ms: number) => names(composeId({ timestampMs: nowMs + ms, node: 5 }, layouts.tsid))
     expect(at(dayMs)).toContain('tsid')
     expect(at(dayMs + 1)).not.toContain('tsid')
@@ -269,13 +272,13 @@ describe('readings', () => {
     expect(plausibilityOf(read(id, layout), nowMs)).toBe(plausibility)
   })
 
-  it('put the first days of an epoch last, where few ids are from', () => {
+  it('put the first days of an epoch last, because few ids are from these days', () => {
     const id = composeId({ timestampMs: Date.UTC(2020, 0, 20), node: 5 }, layouts.tsid)
     expect(names(id)[0]).toBe('sonyflake')
     expect(names(id)).toContain('tsid')
   })
 
-  it('have one that is likely where it is recent, or nothing else is past', () => {
+  it('have one likely reading if it is recent, or no other reading is past', () => {
     const likely = (...found: [keyof typeof layouts, Plausibility][]) =>
       onlyLikely(found.map(([name, plausibility]) => ({ layout: layouts[name] as Layout, plausibility })))?.layout.name
     expect(likely(['discord', 'recent'], ['twitter', 'past'])).toBe('discord')
@@ -310,7 +313,7 @@ describe('the picture of the bits', () => {
   it.each(Object.values(layouts) as Layout[])('of layout $name has 64 bits in 78 columns', (layout) => {
     const widest = 2n ** BigInt(layout.bits) - 1n
     const drawn = picture(widest, read(widest, layout), plain)
-    // Two more are the margin.
+    // The margin has two more columns.
     expect(Math.max(...drawn.map((line) => line.length))).toBeLessThanOrEqual(78)
     expect(drawn[2]?.replaceAll('│', '')).toBe(widest.toString(2).padStart(64, '0'))
   })

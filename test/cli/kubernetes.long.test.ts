@@ -10,7 +10,7 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
 
-// The command line with an API server of Kubernetes that has TLS. Nothing has to be installed, and a group waits for nothing.
+// The command line with an API server of Kubernetes over TLS. No client has to be installed, and no group has to wait.
 
 describeWith(['openssl'], 'a cluster', () => {
   const files = mkdtempSync(join(tmpdir(), 'graupel-cluster-'))
@@ -66,7 +66,7 @@ describeWith(['openssl'], 'a cluster', () => {
     })
   })
 
-  it('has nothing in it by another prefix', async () => {
+  it('finds no lease by another prefix', async () => {
     const { status, stdout } = await graupelIn(folder, ['lease', 'list', '--prefix', 'other', ...words])
     expect({ status, stdout }).toEqual({
       status: 0,

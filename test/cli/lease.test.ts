@@ -13,14 +13,14 @@ import { graupelIn, groupIn, sqliteFleet } from './fleet.ts'
 
 const hourMs = 3_600_000
 
-/** What `graupel lease` prints where it succeeds. */
+/** Runs `graupel lease`, which has to succeed, and returns its lines. */
 async function leaseOf({ folder, words }: Awaited<ReturnType<typeof sqliteFleet>>, ...more: string[]) {
   const { status, stdout, stderr } = await graupelIn(folder, ['lease', ...more, ...words])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   return stdout.split('\n').slice(0, -1)
 }
 
-/** The line that it prints where it fails. */
+/** Runs `graupel lease`, which has to fail, and returns its message. */
 async function failureOf({ folder, words }: Awaited<ReturnType<typeof sqliteFleet>>, ...more: string[]) {
   const { status, stdout, stderr } = await graupelIn(folder, ['lease', ...more, ...words])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -29,7 +29,7 @@ async function failureOf({ folder, words }: Awaited<ReturnType<typeof sqliteFlee
 }
 
 describe('graupel lease list', () => {
-  it('shows who has which node, until when, and the records that cannot be read', async () => {
+  it('shows the holder of each node, its time, and the records that cannot be read', async () => {
     const fleet = await sqliteFleet()
     const { name, lease, put } = await groupIn(fleet.store, layouts.twitter, 'orders')
     await lease(3, 600_500, { owner: 'web-1/12\x1b[31m' })
@@ -59,7 +59,7 @@ describe('graupel lease list', () => {
     expect(sum).toMatch(new RegExp(`^${counts}; ${first}$`))
   })
 
-  it('has one JSON object a line, of the group and of each node', async () => {
+  it('prints a JSON object a line, for the group and for each node', async () => {
     const fleet = await sqliteFleet()
     const { name, group, lease, put } = await groupIn(fleet.store, layouts.twitter, 'orders')
     const { floor, ceiling } = await lease(3, hourMs)
@@ -119,7 +119,7 @@ describe('graupel lease list', () => {
     expect(await failureOf(fleet, 'forget', 'aaa', '1', '--yes', '--damaged')).toMatch(/nodes is 'many'.*CORRUPT/)
   })
 
-  it('says that a store has nothing, and makes nothing there', async () => {
+  it('says that a store has no leases, and creates nothing in it', async () => {
     const fleet = await sqliteFleet()
     expect(await leaseOf(fleet, 'list')).toEqual([
       `There is no lease in sqlite:${fleet.file}: no process has had a node by it.`,
@@ -140,7 +140,7 @@ describe('graupel lease list', () => {
 })
 
 describe('graupel lease forget', () => {
-  it('takes a node from its holder by another token, and touches nothing else', async () => {
+  it('takes a node from its holder by another token, and changes nothing else', async () => {
     const fleet = await sqliteFleet()
     const { name, group, lease, record } = await groupIn(fleet.store, layouts.twitter, 'orders')
     const before = await lease(7, hourMs)
@@ -166,7 +166,7 @@ describe('graupel lease forget', () => {
     expect(await record(7)).toEqual(after)
   })
 
-  it('needs no word for a node that is expired', async () => {
+  it('needs no flag for an expired node', async () => {
     const fleet = await sqliteFleet()
     const { name, lease, record } = await groupIn(fleet.store, layouts.twitter, 'orders')
     const { ceiling } = await lease(7, -1000)
@@ -181,7 +181,7 @@ describe('graupel lease forget', () => {
     expect(await record(7)).toMatchObject({ isReleased: true, ceiling })
   })
 
-  it('replaces a damaged record where it is told to, an hour ahead, and never one of others', async () => {
+  it('replaces a damaged record only if --damaged is given, an hour ahead, and never a foreign record', async () => {
     const fleet = await sqliteFleet()
     const { group, put, record } = await groupIn(fleet.store, layouts.twitter, 'orders')
     await put(7, '{"format":1')
@@ -203,7 +203,7 @@ describe('graupel lease forget', () => {
     expect((await fleet.store.read(group.keyOf(8)))?.value).toBe('{"format":2}')
   })
 
-  it('takes the node from a holder that lives, which goes on above what it had', async () => {
+  it('takes the node from a running holder, which goes on with larger ids', async () => {
     const fleet = await sqliteFleet()
     const layout = defineLayout({
       ...layouts.twitter,
@@ -226,11 +226,11 @@ describe('graupel lease forget', () => {
     await lease.release()
   })
 
-  it('tries again where the holder renews meanwhile, and stops where another has the node', async () => {
+  it('tries again if the holder renews meanwhile, and stops if another process has taken the node', async () => {
     const inner = memoryStore()
     const { lease, record, put, group } = await groupIn(inner, layouts.twitter, 'orders')
     let changes: object[] = []
-    /** Another process writes in the moment before each write. */
+    /** Another process writes immediately before each write. */
     const store: Store = {
       ...inner,
       async write(key, value, expected, signal) {

@@ -16,7 +16,7 @@ const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'))
 const keys = { b: bytes(newHex), a: bytes(oldHex) }
 
 let count = 0
-/** The flag with a file of these lines. */
+/** Writes these lines to a file, and returns the flag that names it. */
 function keyFile(...content: string[]): string[] {
   const file = join(folder, `keys-${count++}`)
   writeFileSync(file, content.join('\n'))
@@ -24,7 +24,7 @@ function keyFile(...content: string[]): string[] {
 }
 const named = keyFile('# the current one first', `b = ${newHex}`, '', `  a=${oldHex.toUpperCase()}\r`, '')
 
-/** What is said of ids that a mask has hidden. */
+/** Returns the parts that `graupel inspect` prints for hidden ids. */
 function revealed(texts: string[], ...flags: string[]) {
   return lines(['inspect', ...texts, '--layout', 'discord', '--json', ...flags]).map((line) => {
     const { id, masked, fields } = JSON.parse(line)
@@ -38,12 +38,12 @@ const shown = (text: string, key: string) => ({
 })
 
 describe('graupel inspect --mask-key-file', () => {
-  it('reveals texts of every key, and says by which', () => {
+  it('reveals texts of every key, and names the key', () => {
     const texts = [createMask({ keys }).hideString(id), createMask({ keys: { a: keys.a } }).hideString(id)]
     expect(revealed(texts, ...named)).toEqual([shown(texts[0] as string, 'b'), shown(texts[1] as string, 'a')])
   })
 
-  it('says in its table what was masked', () => {
+  it('shows the hidden text in its table', () => {
     const text = createMask({ keys }).hideString(id)
     const [first, second] = lines(['inspect', text, '--layout', 'discord', ...named])
     expect(first).toBe(`  masked   ${text} by the key 'b'`)
@@ -52,7 +52,7 @@ describe('graupel inspect --mask-key-file', () => {
     expect(lines(['inspect', bare, ...keyFile(newHex)])[0]).toBe(`  masked   ${bare} by the key without a name`)
   })
 
-  it('says nothing of masks where there is none', () => {
+  it('does not mention masks without a mask', () => {
     const [line = ''] = lines(['inspect', String(id), '--json'])
     expect(JSON.parse(line)).not.toHaveProperty('masked')
   })
@@ -120,14 +120,14 @@ describe('graupel inspect --mask-key-file', () => {
     }
   })
 
-  it('says of an id that makes no sense that the mask may not have made it', () => {
+  it('says that the mask may not have hidden an id that makes no sense', () => {
     const text = createMask({ keys, bits: 64 }).hideString(2n ** 64n - 1n)
     expect(graupel(['inspect', text, '--mask-bits', '64', ...named]).stderr).toMatch(
       /makes sense in no preset.* this mask did not hide/,
     )
   })
 
-  it('says what to install where that is not, and all else works', () => {
+  it('names the package that is missing, and works without a mask', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url))
     const bare = join(folder, 'bare')
     mkdirSync(join(bare, 'node_modules'), { recursive: true })

@@ -50,7 +50,7 @@ describe('a moment', () => {
     expect(() => momentOf('--epoch', text)).toThrow(message)
   })
 
-  it('is what --epoch takes', () => {
+  it('can be given by --epoch', () => {
     const words = ['inspect', '3125927076831231', '--layout', 'twitter', '--json', '--epoch']
     const [line] = lines([...words, '2020-08-01T00:00+08:00'])
     expect(JSON.parse(line as string)).toMatchObject({ epochMs: 1596211200000, timestampMs: 1596956479092 })

@@ -7,7 +7,7 @@ const isWindows = process.platform === 'win32'
 
 type Fleet = Awaited<ReturnType<typeof sqliteFleet>>
 
-/** What `graupel next` prints. */
+/** Returns the lines that `graupel next` prints. */
 async function printed({ folder, words }: Fleet, ...more: string[]): Promise<string[]> {
   const { status, stdout, stderr } = await graupelIn(folder, ['next', ...more, ...words])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -15,7 +15,7 @@ async function printed({ folder, words }: Fleet, ...more: string[]): Promise<str
 }
 
 describe('graupel next --segment', () => {
-  it('prints as many numbers as it fetches, so that the next command goes on behind them', async () => {
+  it('fetches exactly the numbers that it prints, so the next command continues without a gap', async () => {
     const fleet = await sqliteFleet()
     expect(await printed(fleet, '--segment', 'orders', '-n', '3')).toEqual(['1', '2', '3'])
     expect(await printed(fleet, '--segment', 'orders')).toEqual(['4'])
@@ -25,7 +25,7 @@ describe('graupel next --segment', () => {
     expect(await printed(fleet, '--segment', 'invoices')).toEqual(['1'])
   })
 
-  it('has numbers of its own beside other commands, and beside a program', async () => {
+  it('has other numbers than commands and programs that run at the same time', async () => {
     const fleet = await sqliteFleet()
     using numbers = await createSegmentGenerator({ store: fleet.store, name: 'orders', step: 10 })
     const runs = await Promise.all(Array.from({ length: 3 }, () => printed(fleet, '--segment', 'orders', '-n', '500')))
@@ -33,7 +33,7 @@ describe('graupel next --segment', () => {
     expect(new Set(all).size).toBe(1510)
   })
 
-  it('writes them as it writes ids', async () => {
+  it('writes numbers in the formats of ids', async () => {
     const fleet = await sqliteFleet()
     await printed(fleet, '--segment', 'orders', '-n', '1000')
     expect(await printed(fleet, '--segment', 'orders', '--format', 'json')).toEqual(['{"number":"1001"}'])
@@ -47,7 +47,7 @@ describe('graupel next --segment', () => {
     expect(stderr).toMatch(/^graupel: [^\n]*'counter'[^\n]*\(ERR_STATE_MISMATCH\)\n$/)
   })
 
-  it.skipIf(isWindows)('ends by a signal, also while its output is not read', async () => {
+  it.skipIf(isWindows)('ends by a signal, even while its output is not read', async () => {
     const fleet = await sqliteFleet()
     const words = ['next', '--segment', 'orders', '-n', '9007199254740991', ...fleet.words]
     const { child, ended } = launch(fleet.folder, words)
@@ -65,7 +65,7 @@ async function counterThenSegment({ folder, words, store }: Fleet) {
 }
 
 describe('graupel next --counter', () => {
-  it('goes on with the count, by its pattern', async () => {
+  it('continues the count, in its pattern', async () => {
     const fleet = await sqliteFleet()
     expect(await printed(fleet, '--counter', 'invoices')).toEqual(['1'])
     const pattern = ['--pattern', 'IN-{count:6}']
@@ -75,14 +75,14 @@ describe('graupel next --counter', () => {
     expect(many.map(Number)).toEqual(Array.from({ length: 10_000 }, (_, i) => 4 + i))
   })
 
-  it('begins anew with each period of its zone', async () => {
+  it('begins again with each period of its time zone', async () => {
     const fleet = await sqliteFleet()
     const flags = ['--pattern', '{yyyy}-{count}', '--reset', 'year', '--time-zone', '+08:00']
     const texts = await printed(fleet, '--counter', 'invoices', '-n', '2', ...flags)
     expect(texts.map((text) => text.slice(4))).toEqual(['-1', '-2'])
   })
 
-  it.skipIf(isWindows)('leaves no gap where a signal ends it and its output is read', async () => {
+  it.skipIf(isWindows)('leaves no gap if a signal ends it while its output is read', async () => {
     const fleet = await sqliteFleet()
     const words = ['next', '--counter', 'invoices', '-n', '9007199254740991', ...fleet.words]
     const { child, ended } = launch(fleet.folder, words)

@@ -16,14 +16,14 @@ const hourMs = 3_600_000
 
 type Fleet = Awaited<ReturnType<typeof sqliteFleet>>
 
-/** The ids that `graupel next` prints. */
+/** Returns the ids that `graupel next` prints. */
 async function idsOf({ folder, words }: Fleet, ...more: string[]): Promise<bigint[]> {
   const { status, stdout, stderr } = await graupelIn(folder, ['next', ...more, ...words])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   return stdout.split('\n').slice(0, -1).map(BigInt)
 }
 
-/** The records of all nodes of the first shard. */
+/** Reads the records of all nodes of the first shard. */
 async function recordsOf({ store }: Fleet) {
   const [group] = await store.list('groups/')
   if (group === undefined) return []
@@ -31,7 +31,7 @@ async function recordsOf({ store }: Fleet) {
 }
 
 describe.each(engines)('graupel next --store on the %s engine', (engine) => {
-  it('leases a node for the ids, and gives it back above them', async () => {
+  it('leases a node for the ids, and releases it above them', async () => {
     const fleet = await sqliteFleet()
     const ids = await idsOf(fleet, '-n', '5000', '--engine', engine)
     expect(ids).toHaveLength(5000)
@@ -41,13 +41,13 @@ describe.each(engines)('graupel next --store on the %s engine', (engine) => {
     const { node, timestamp } = decode(ids.at(-1) as bigint, layouts.twitter)
     expect(new Set(ids.map((id) => decode(id, layouts.twitter).node))).toEqual(new Set([node]))
     expect(Date.parse(record.until)).toBe(timestamp.getTime() + 1)
-    // The next one takes it at once, and goes on above.
+    // The next command takes the node at once, and continues above.
     const more = await idsOf(fleet, '-n', '10', '--engine', engine)
     expect(isAscending([...ids, ...more])).toBe(true)
     expect(await recordsOf(fleet)).toHaveLength(1)
   })
 
-  it('has nodes of their own for commands that run at once', async () => {
+  it('gives commands that run at the same time different nodes', async () => {
     const fleet = await sqliteFleet()
     const words = ['-n', '20000', '--layout', 'js53', '--engine', engine]
     const runs = await Promise.all(Array.from({ length: 4 }, () => idsOf(fleet, ...words)))
@@ -56,7 +56,7 @@ describe.each(engines)('graupel next --store on the %s engine', (engine) => {
 })
 
 describe('graupel next --store', () => {
-  it('makes the table of a new database, and uses the one that is named', async () => {
+  it('creates the table in a new database, and uses the table that is named', async () => {
     const fleet = await sqliteFleet()
     const made = { ...fleet, words: ['--store', 'sqlite:made.db', '--table', 'nodes'] }
     const [first] = await idsOf(made)
@@ -66,7 +66,7 @@ describe('graupel next --store', () => {
     expect(stdout).toMatch(/\n0 of 1,024 nodes held, 1 released\n$/)
   })
 
-  it('takes namespace, layout, epoch, window and the node, or a part of it', async () => {
+  it('takes namespace, layout, epoch, window and the node, or some fields of the node', async () => {
     const fleet = await sqliteFleet()
     const words = ['--namespace', 'orders', '--epoch', '1600000000000', '--window-ms', '500', '--format', 'json']
     const printed = async (...more: string[]) => {
@@ -102,7 +102,7 @@ describe('graupel next --store', () => {
     expect((await recordsOf(fleet)).filter(({ isReleased }) => !isReleased)).toEqual([])
   })
 
-  it('says who has all nodes, when it has waited for as long as it may', async () => {
+  it('names holders if every node is still held after --acquire-timeout-ms', async () => {
     const fleet = await sqliteFleet()
     await fullGroup(fleet)
     const words = ['next', '--layout', 'js53', '--acquire-timeout-ms', '0', ...fleet.words]
@@ -113,7 +113,7 @@ describe('graupel next --store', () => {
     )
   })
 
-  it.skipIf(isWindows)('is ended by Ctrl-C while it waits for a node, and has touched nothing', async () => {
+  it.skipIf(isWindows)('is ended by Ctrl-C while it waits for a node, and has changed nothing', async () => {
     const fleet = await sqliteFleet()
     await fullGroup(fleet)
     const before = await recordsOf(fleet)
@@ -122,7 +122,7 @@ describe('graupel next --store', () => {
     child.stderr.on('data', (dots) => {
       statements += dots.length
     })
-    // It has looked for a node more than once.
+    // The command has looked for a node more than once.
     await until(() => statements >= 12)
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ signal: 'SIGINT', stdout: '' })
@@ -130,7 +130,7 @@ describe('graupel next --store', () => {
   })
 
   it.skipIf(isWindows).each(['SIGINT', 'SIGTERM'] as const)(
-    'gives the node back when %s ends it, also while its output is not read',
+    'releases the node if %s ends it, even while its output is not read',
     async (signal) => {
       const fleet = await sqliteFleet()
       const { child, ended } = launch(fleet.folder, ['next', '-n', '9007199254740991', ...fleet.words])
@@ -146,7 +146,7 @@ describe('graupel next --store', () => {
     },
   )
 
-  it('waits where another process has the database locked when it is opened', async () => {
+  it('waits if another process has locked the database', async () => {
     const fleet = await sqliteFleet()
     fleet.database.exec('BEGIN EXCLUSIVE')
     const made = idsOf(fleet)
@@ -157,7 +157,7 @@ describe('graupel next --store', () => {
     expect(await made).toHaveLength(1)
   })
 
-  it.skipIf(isWindows)('goes on after a store that was away for longer than a window', async () => {
+  it.skipIf(isWindows)('continues after the store was unreachable for longer than a window', async () => {
     const fleet = await sqliteFleet()
     const words = ['-n', '9007199254740991', '--window-ms', '300', ...fleet.words]
     const { child, ended } = launch(fleet.folder, ['next', ...words])
@@ -167,13 +167,13 @@ describe('graupel next --store', () => {
     const lockedMs = Date.now()
     await until(() => Date.now() > lockedMs + 400)
     fleet.database.exec('COMMIT')
-    // It has renewed its lease, or another.
+    // The command has renewed its lease, or acquired another.
     await until(async () => (await latest()) > lockedMs + 1000)
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ signal: 'SIGINT', stderr: '' })
   })
 
-  it('gives the node back when its reader is gone', async () => {
+  it('releases the node when its reader is gone', async () => {
     const fleet = await sqliteFleet()
     const { child, ended } = launch(fleet.folder, ['next', '-n', '9007199254740991', ...fleet.words])
     await once(child.stdout, 'data')
@@ -184,7 +184,7 @@ describe('graupel next --store', () => {
 })
 
 describe('the line of a wait for a node', () => {
-  it('says on a terminal alone, after a second, what is waited for, and leaves nothing of it', async () => {
+  it('says on a terminal, after a second, why the command waits, and is erased at the end', async () => {
     vi.useFakeTimers()
     const shown = (isTTY: boolean, durable: boolean, untilMs?: number) => {
       const written: string[] = []
@@ -213,7 +213,7 @@ describe('the line of a wait for a node', () => {
   })
 })
 
-/** Lets the client in a folder write a dot to stderr for each statement. */
+/** Makes the client in a folder write a dot to stderr for each statement. */
 function talkative(folder: string): string {
   const path = join(folder, 'node_modules/libsql')
   const real = realpathSync(path)
@@ -227,7 +227,7 @@ function talkative(folder: string): string {
   return folder
 }
 
-/** Every node of layout js53 is held. */
+/** Writes records by which every node of layout js53 is held. */
 async function fullGroup({ store }: Fleet) {
   const { lease } = await groupIn(store, layouts.js53, 'default')
   for (let node = 0; node < layouts.js53.nodes; node++) await lease(node, hourMs)

@@ -13,7 +13,7 @@ const isNative = engines.includes('native')
 const textEncodings = encodings.filter((encoding): encoding is TextEncoding => encoding !== 'bytes')
 
 describe.each(engines)('graupel next on the %s engine', (engine) => {
-  // The js engine keeps a node for one process, and the examples of documents, which run at the same time, take node 7 and others.
+  // A namespace of their own, because the js engine keeps a node for one process, and examples of documents use node 7 and others.
   const own = ['--engine', engine, '--namespace', freshNamespace()]
 
   it('prints two million ids in ascending order, so no two are equal', async () => {
@@ -89,26 +89,26 @@ describe('graupel next', () => {
     expect(id).toBe(String((BigInt(timestampMs - 1600000000000) << 22n) | (39n << 12n)))
   })
 
-  it('waits for the next tick where the library alone would refuse, because a tick lasts a second', () => {
+  it('waits for the next tick, even if a tick lasts longer than the default maxWaitMs', () => {
     const epoch = String(Date.now() - 1_000_000)
     const ids = lines(['next', '-n', '8200', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
     expect(new Set(ids).size).toBe(8200)
   })
 
-  it('ends only when its last tick is over where nothing remembers it, so that the next run cannot repeat it', () => {
+  it('ends after its last tick if nothing remembers the tick, so that the next run cannot repeat ids', () => {
     const alone = ['--node', '7', '--state', 'process']
     const words = ['next', ...alone, '--layout', 'baidu', '--epoch', String(Date.now() - 1_000_000)]
     expect(lines(words)).not.toEqual(lines(words))
-    // These are 780 ms ahead of the clock when they have been made.
+    // The last ids are 780 ms ahead of the clock.
     const ahead = ['next', '-n', '20000', ...alone, '--layout', 'sonyflake', '--on-overflow', 'advance']
     expect(new Set([...lines(ahead), ...lines(ahead)]).size).toBe(40_000)
   })
 
-  it.runIf(isNative)('remembers where it is told to, and then ends at once', () => {
+  it.runIf(isNative)('remembers the last id in the state that was given, and ends at once', () => {
     const folder = mkdtempSync(join(tmpdir(), 'graupel-'))
     const namespace = freshNamespace()
     const words = ['next', '-n', '250000', '--node', '7', '--namespace', namespace, '--layout', 'baidu']
-    // Half a minute ahead of the clock each time, for which it would wait if nothing remembered that.
+    // Each run is half a minute ahead of the clock, and would wait that long if nothing remembered it.
     const ahead = ['--epoch', '1600000000000', '--on-overflow', 'advance', '--max-ahead-ms', '600000']
     try {
       const states = ['host', join(folder, 'ids.state')].flatMap((state) => [state, state])
@@ -141,7 +141,7 @@ describe('graupel next', () => {
   })
 
   it('passes the policies on, and names their flags if they refuse', () => {
-    // A tick of 10 ms holds 256 ids, which takes far less to make.
+    // A tick of 10 ms holds 256 ids, which are made in much less time.
     const words = ['next', '--node', '7', '--layout', 'sonyflake', '-n', '20000']
     const refused = (more: string[]) => {
       const { status, stderr } = graupel([...words, ...more])
@@ -172,7 +172,7 @@ describe('graupel next', () => {
     expect(new Set(starts('random')).size).toBeGreaterThan(1)
   })
 
-  it('shows a warning of the library in one line, and the ids all the same', () => {
+  it('prints a warning of the library in one line, and the ids', () => {
     const epoch = String(Date.now() - 2 ** 28 * 1000 + 24 * 3600_000)
     const { status, stdout, stderr } = graupel(['next', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
     expect(status).toBe(0)

@@ -12,7 +12,7 @@ import { environment, program, start } from '../support/cli.js'
 const isWindows = process.platform === 'win32'
 
 describe('streaming', () => {
-  it('makes nothing more while its output is not read, so memory stays flat', async () => {
+  it('makes no more ids while its output is not read, so memory does not grow', async () => {
     const waiting: (() => void)[] = []
     const output = new Output(new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) }))
     const done = next({ values: { count: '50000', node: '7' }, positionals: [] }, output)
@@ -24,7 +24,7 @@ describe('streaming', () => {
     await done
   })
 
-  it('ends at once, quietly and with 0, when its reader is gone', async () => {
+  it('ends at once, silently and with 0, when its reader is gone', async () => {
     const child = start(['next', '-n', '9007199254740991', '--node', '7'])
     let stderr = ''
     child.stderr.on('data', (text) => {
@@ -36,7 +36,7 @@ describe('streaming', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  it.skipIf(isWindows)('is ended by Ctrl-C, also while its output is not read; shells call that 130', async () => {
+  it.skipIf(isWindows)('is ended by Ctrl-C, even while its output is not read; shells show that as 130', async () => {
     const child = start(['next', '-n', '9007199254740991', '--node', '7'])
     await once(child.stdout, 'readable')
     child.kill('SIGINT')
@@ -54,7 +54,7 @@ describe('streaming', () => {
     expect(stderr).toMatch(/^graupel: .*\(ENOSPC\)\n$/)
   })
 
-  it('shows progress on a terminal only, only for many ids, and leaves nothing of it', () => {
+  it('shows progress only on a terminal, only for many ids, and erases it at the end', () => {
     let nowMs = 0
     const shown = (isTTY: boolean, total: number) => {
       const written: string[] = []
@@ -74,7 +74,7 @@ describe('streaming', () => {
     expect(process.listenerCount('SIGINT')).toBe(0)
   })
 
-  it('shows progress of a list of nodes, too', () => {
+  it('shows the progress of a list of nodes', () => {
     let nowMs = 0
     const written: string[] = []
     const terminal = { isTTY: true, write: (text: string) => written.push(text) }
@@ -89,7 +89,7 @@ describe('streaming', () => {
 })
 
 describe.skipIf(isWindows)('a progress line', () => {
-  /** How a process ends that shows one, when it is interrupted. */
+  /** Interrupts a process that shows a progress line, and returns how the process ends. */
   async function interrupted(listener: string) {
     const module = new URL('../../src/cli/progress.ts', import.meta.url).href
     const code = `
@@ -113,13 +113,13 @@ describe.skipIf(isWindows)('a progress line', () => {
     return { status, signal, shown }
   }
 
-  it('is erased by Ctrl-C, which ends the run as ever', async () => {
+  it('is erased by Ctrl-C, which also ends the run', async () => {
     const { signal, shown } = await interrupted('')
     expect(signal).toBe('SIGINT')
     expect(shown.endsWith('\r\x1b[K')).toBe(true)
   })
 
-  it('leaves it to another listener to end the run', async () => {
+  it('lets another listener end the run', async () => {
     const last = "process.on('SIGINT', () => setImmediate(() => process.exit(7)))"
     const { status, shown } = await interrupted(last)
     expect(status).toBe(7)
@@ -155,7 +155,7 @@ describe('an error of the library', () => {
     expect(text('ERR_X', 'a\nb\x1b[31m')).toBe('graupel: a\\u000ab\\u001b[31m (ERR_X)\n')
   })
 
-  it('is not told in a line if it has no code, because it is a defect', () => {
+  it('has no text if it has no code, because it is a defect', () => {
     expect(failureText(new TypeError('x is not a function'), flags)).toBeUndefined()
   })
 })

@@ -33,7 +33,7 @@ const setOf = (name: string, ids: readonly bigint[], layout?: typeof layouts.lea
 }
 
 describe('graupel overlap', () => {
-  it('finds nothing in common, with the exit code 0', () => {
+  it('exits with 0 if nothing is in common', () => {
     const [a, b] = [file(made(1, 0), made(2, 0, 5)), file(made(3, 0), made(5, 0))]
     const { status, stdout, stderr } = graupel(['overlap', a, b, ...leaf])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -47,7 +47,7 @@ No node is in more than one file.
 `)
   })
 
-  it('names equal ids and their lines, with the exit code 1', () => {
+  it('names equal ids and their lines, and exits with 1', () => {
     const [a, b] = [file(made(1, 0), made(1, 1)), file(made(2, 0), made(1, 1))]
     const { status, stdout } = graupel(['overlap', a, b])
     expect(status).toBe(1)
@@ -69,14 +69,14 @@ No node is in more than one file.
     expect(stdout).toMatch(/line 4,991\n {2}…\n$/)
   })
 
-  it('warns of common nodes before ids are equal, with the exit code 3', () => {
+  it('warns of common nodes even if no ids are equal, and exits with 3', () => {
     const [a, b, c] = [file(made(1, 0), made(4, 0)), file(made(4, 1)), file(made(4, 2), made(7, 0))]
     const { status, stdout } = graupel(['overlap', a, b, c, ...leaf])
     expect(status).toBe(3)
     expect(stdout).toContain(`1 node is in more than one file:\n  4  ${a}, ${b}, ${c}\n`)
   })
 
-  it('prints all of that as JSON', () => {
+  it('prints the same as JSON', () => {
     const [a, b] = [file(made(1, 0), made(2, 9, 1)), file(made(1, 0), made(3, 0))]
     const { status, stdout } = graupel(['overlap', a, b, ...leaf, '--json'])
     const [at, later] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z']
@@ -157,7 +157,7 @@ No node is in more than one file.
 })
 
 describe('equal ids', () => {
-  it('are those that occur more than once, wherever', () => {
+  it('occur more than once, in one set or in several', () => {
     const ids = fc.array(fc.bigInt({ min: 0n, max: 30n }), { maxLength: 20 })
     fc.assert(
       fc.property(fc.array(ids, { minLength: 1, maxLength: 4 }), (all) => {
@@ -177,7 +177,7 @@ describe('equal ids', () => {
     )
   })
 
-  it('are found in sets larger than what memory grows by', () => {
+  it('are found in sets that are larger than one step of memory', () => {
     const ids = Array.from({ length: 300_000 }, (_, i) => 2n ** 64n - 1n - BigInt(i))
     const { count, first } = equalIds([setOf('a', ids), setOf('b', [5n, ids[280_000] as bigint])], 3)
     expect({ count, places: first[0]?.places }).toEqual({
@@ -191,7 +191,7 @@ describe('equal ids', () => {
 })
 
 describe('common nodes', () => {
-  it('are those of more than one set', () => {
+  it('occur in more than one set', () => {
     const nodes = fc.uniqueArray(fc.nat({ max: 20 }), { maxLength: 10 })
     fc.assert(
       fc.property(nodes, nodes, nodes, (...all) => {

@@ -37,14 +37,14 @@ describe('graupel serial', () => {
     expect(lines([...words, '--parse', expected])).toEqual(['123456789012345'])
   })
 
-  it('reads from its input one a line', () => {
+  it('reads its input, one id or serial a line', () => {
     const ids = Array.from({ length: 5000 }, (_, i) => String(made(i % 4096)))
     const texts = lines(['serial', '--pattern', pattern, '-'], {}, ids.join('\r\n'))
     expect(texts).toEqual(ids.map(defineSerial({ pattern, layout: layouts.twitter }).format))
     expect(lines(['serial', '--pattern', pattern, '--parse', '-'], {}, `${texts.join('\n')}\n`)).toEqual(ids)
   })
 
-  it('prints what stands before a line that cannot be read', () => {
+  it('prints the lines before a line that cannot be read', () => {
     const { status, stdout, stderr } = graupel(['serial', '--pattern', pattern, '-'], {}, `${id}\n${id}\nx\n${id}\n`)
     expect({ status, stdout }).toEqual({ status: 2, stdout: `${text}\n${text}\n` })
     expect(stderr).toMatch(/^graupel: line 3: the id is 'x'[^\n]* \(ERR_ID_INVALID\)\n$/)

@@ -9,7 +9,7 @@ import { engines, freshNamespace } from '../support/engines.js'
 
 const isNative = engines.includes('native')
 const isLinux = process.platform === 'linux'
-/** Where a process can tell without the native engine when the system was started. */
+/** Systems that tell the time of their start without the native engine. */
 const knowsStart = isLinux || process.platform === 'darwin'
 
 let folder: string
@@ -39,7 +39,7 @@ const pageOf = (namespace: string) => {
 }
 
 describe.runIf(isNative)('graupel state of a page', () => {
-  it('finds in the list what a generator made, with its last id', () => {
+  it('lists the page of a generator, with its last id', () => {
     const { ids, namespace } = open({ layout: layouts.wide, node: 5 })
     const id = ids.take(1000).at(-1) as bigint
     ids.close()
@@ -48,24 +48,24 @@ describe.runIf(isNative)('graupel state of a page', () => {
     expect(BigInt(page.lastId)).toBeGreaterThanOrEqual(id)
     const last = decode(page.lastId, layouts.wide)
     expect(last).toMatchObject({ node: 5 })
-    // What is set aside for a thread is of one tick.
+    // A thread reserves slots of one tick only.
     expect(last.timestampMs - decode(id, layouts.wide).timestampMs).toBeLessThanOrEqual(1)
     expect(json(path)).toMatchObject({ path, ...page })
     expect(text(path)).toContain(page.lastId)
   })
 
-  it('tells whether it has a history, whose clock it is, and the exact last id', () => {
+  it('shows whether the page has a history, the kind of clock, and the exact last id', () => {
     const nowMs = Date.UTC(2030, 0, 1)
     const options = { state: 'host', clock: () => nowMs, sequenceStart: 'zero', layout: layouts.js53 } as const
     const { ids, namespace } = open({ ...options, node: 9, onRollback: 'reuse' })
     expect(pageOf(namespace)).toMatchObject({ clock: 'injected', hasHistory: true })
-    // The rest of the tick, so that nothing can be set aside; its first slot is left out for the history.
+    // Uses the rest of the tick, so that no slot is reserved. The first slot is left out for the history.
     const id = ids.take(2 ** 7 - 1).at(-1)
     expect(pageOf(namespace)).toMatchObject({ lastId: String(id), timestampMs: nowMs, node: 9 })
     ids.close()
   })
 
-  it.runIf(isLinux)('names the processes that have it open, and no others', async () => {
+  it.runIf(isLinux)('names the processes that have the page open, and no others', async () => {
     const namespace = freshNamespace()
     namespaces.push(namespace)
     const holders = await Promise.all([holder({ node: 1, namespace }, 'first'), holder({ node: 1, namespace })])
@@ -87,7 +87,7 @@ describe.runIf(isNative)('graupel state of a page', () => {
 })
 
 describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
-  it('has the live word, the ceilings and its user while it is in use, and the exact word after it', async () => {
+  it('shows the live word, the ceilings and the process while the file is in use, and the exact word afterwards', async () => {
     const state = freshPath()
     const { ids, namespace } = open({ state })
     const id = ids.next()
@@ -112,13 +112,13 @@ describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
     copyFileSync(state, inUse)
     ids.close()
     expect(json(state)).toMatchObject({ lastId: String(id), isClean: true, openBy: isLinux ? [] : null })
-    // Others that go on by the page do not change the file.
+    // Processes that continue by the page do not change the file.
     const { ids: others } = open({ namespace })
     const later = others.take(5000).at(-1) as bigint
     others.close()
     expect(BigInt(json(state).lastId)).toBeGreaterThanOrEqual(later)
 
-    // Without the memory, the file is all there is.
+    // Without the page, only the file remembers ids.
     removePages(namespace)
     expect(json(state)).toMatchObject({
       lastId: String(id),
@@ -138,7 +138,7 @@ describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
     expect(text(inUse)).toContain(`not before ${new Date(ceilingMs as number).toISOString()}`)
   })
 
-  it.runIf(isLinux)('goes by the page after SIGKILL, and by the ceilings after a restart of the system', async () => {
+  it.runIf(isLinux)('uses the page after SIGKILL, and the ceilings after a restart of the system', async () => {
     const namespace = freshNamespace()
     namespaces.push(namespace)
     const state = freshPath()
@@ -154,7 +154,7 @@ describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
     expect(text(state)).toMatch(/^ {2}memory +gone: this system has restarted since/m)
   })
 
-  it('is not that of a page with another key, or another lineage', () => {
+  it('ignores a page with another key, or another lineage', () => {
     const state = freshPath()
     const { ids, namespace } = open({ state })
     ids.next()
@@ -164,7 +164,7 @@ describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
     other.close()
     const { path } = pageOf(namespace)
     const bytes = readFileSync(path)
-    // The other page gets this one's lineage, and this one gets another.
+    // The two pages exchange lineages.
     const others = readFileSync(pageOf(otherNamespace).path)
     bytes.copy(others, 16, 16, 32)
     bytes.writeUInt8((bytes[16] as number) ^ 1, 16)
@@ -179,7 +179,7 @@ describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
     expect(json(state)).toMatchObject({ isLive: false, page: null })
   })
 
-  it.runIf(isLinux)('names two processes that have it open', async () => {
+  it.runIf(isLinux)('names two processes that have the file open', async () => {
     const namespace = freshNamespace()
     namespaces.push(namespace)
     const state = freshPath()

@@ -52,7 +52,7 @@ describe('graupel state', () => {
     const path = write({
       at: (bytes) => {
         bytes.write('another start', 4112)
-        // A clean close makes them equal to the word, but it is the word that counts.
+        // A clean close makes both equal to the word, and only the word is read.
         bytes.writeBigUInt64LE(slot + 512n, 4152)
         bytes.writeBigUInt64LE(slot + 256n, 4160)
       },
@@ -107,7 +107,7 @@ describe('graupel state', () => {
     })
   })
 
-  it('shows the ceilings of one that was not, whose memory is gone', () => {
+  it('shows the ceilings of a state file that was not closed, if its page is gone', () => {
     const intended = slot + 256n * 100n
     const path = write({
       at: (bytes) => {
@@ -184,7 +184,7 @@ describe('graupel state', () => {
     const path = write({ key: `${epochMs} 10 39 24 8 16 7 ${namespace}`, description: layout })
     for (const words of [[], ['--json']]) {
       const { stdout } = graupel(['state', path, ...words])
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
       expect(stdout.replaceAll('\n', '')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u202e]/)
     }
     expect(text(path)).toContain('a\\u001b[31m\\u000ab\\u009b\\u2028c\\u202ed\\u007f\n')
@@ -234,13 +234,13 @@ describe('a state that is refused', () => {
     expect(stderr).toContain(path)
   })
 
-  it('because of its format is named ERR_STATE_MISMATCH, with both formats', () => {
+  it('for its format has the code ERR_STATE_MISMATCH, and names both formats', () => {
     const { status, stderr } = graupel(['state', write({ at: set32(2, 8), damage: (b) => b.subarray(0, 5000) })])
     expect(status).toBe(2)
     expect(stderr).toMatch(/has format 2, and this version of graupel reads format 1; .* \(ERR_STATE_MISMATCH\)\n$/)
   })
 
-  it('because it is not there, or in no folder, is named with the reason of the system, and is not made', () => {
+  it('because it does not exist is named with the reason of the system, and is not created', () => {
     const path = freshPath()
     expect(graupel(['state', path])).toEqual({
       status: 2,
@@ -253,7 +253,7 @@ describe('a state that is refused', () => {
     expect(graupel(['state', join(write({}), 'x')]).stderr).toMatch(/ENOTDIR|ENOENT/)
   })
 
-  it('because it is a folder is named ERR_STATE_UNSAFE', () => {
+  it('because it is a folder has the code ERR_STATE_UNSAFE', () => {
     expect(graupel(['state', folder])).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/is a folder; .* \(ERR_STATE_UNSAFE\)\n$/),
@@ -262,7 +262,7 @@ describe('a state that is refused', () => {
 })
 
 describe('reading', () => {
-  /** As a user whose access is checked; root's is not. */
+  /** Runs as a user whose access is checked. The access of root is not. */
   async function asUser<T>(read: () => Promise<T>): Promise<T> {
     if (process.getuid?.() !== 0) return await read()
     process.seteuid?.(65534)
@@ -290,7 +290,7 @@ describe('reading', () => {
     expect(readFileSync(path)).toEqual(before)
   })
 
-  it('looks again at what may just be being written, and not for ever', async () => {
+  it('reads a file again that another process may be writing, but not for ever', async () => {
     const whole = bytesOf({})
     const torn = bytesOf({ damage: (bytes) => void bytes.writeUInt32LE(0, 4156) })
     const stats = statSync(write({}), { bigint: true })
@@ -315,7 +315,7 @@ describe('reading', () => {
 })
 
 describe('the list of pages', () => {
-  it('is one line for each, the latest first, and says which is damaged', async () => {
+  it('has a line for each page, the latest first, and says which is damaged', async () => {
     const pages = mkdtempSync(join(folder, 'pages-'))
     const add = (file: string, bytes: Bytes) => writeFileSync(join(pages, file), bytesOf({ kind: 'page', ...bytes }))
     add('a.page', { word: 0n })
@@ -349,7 +349,7 @@ describe('the list of pages', () => {
     expect(objects[4].error).toMatchObject({ code: 'ERR_STATE_CORRUPT', message: expect.stringContaining('checksum') })
   })
 
-  it('says so where there is none', async () => {
+  it('says so if there is no page', async () => {
     const none = join(folder, 'none')
     expect(await listed(none, false, plain)).toMatch(
       /^There is no page and no claim in .*none: nothing on this host remembers/,

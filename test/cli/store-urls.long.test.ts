@@ -7,7 +7,7 @@ import { repository } from '../package/consumer.ts'
 import { graupel } from '../support/cli.js'
 import { graupelIn, projectWith } from './fleet.ts'
 
-/** The command line of a package that is installed without any client. */
+/** Installs the package without any client, and returns the path of its command line. */
 function programAlone(): string {
   alone ??= projectWith()
   const place = join(alone, 'node_modules/graupel')
@@ -18,7 +18,7 @@ function programAlone(): string {
 }
 let alone: string | undefined
 
-/** What `graupel` says where it fails, which is one line. */
+/** Runs `graupel`, which has to fail, and returns its message of one line. */
 function failureOf(words: readonly string[], variables: Record<string, string> = {}): string {
   const { status, stdout, stderr } = graupel(words, variables)
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -113,7 +113,7 @@ describe('--store', () => {
     ['zookeeper://u:secret@h', 'npm install node-zookeeper-client'],
   ])('%s without a client says how to install one', (url, command) => {
     const folder = projectWith()
-    // Not by the program of the repository, where the clients of the service are.
+    // The program of the repository would find the clients of the service.
     const words = [programAlone(), 'lease', 'list', '--store', url]
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -122,14 +122,14 @@ describe('--store', () => {
     expect(stderr).not.toContain('secret')
   })
 
-  it('says why a client that is installed cannot be loaded, and takes another one', async () => {
+  it('says why an installed client cannot be loaded, and uses another client', async () => {
     const folder = projectWith()
     const broken = join(folder, 'node_modules/libsql')
     mkdirSync(broken, { recursive: true })
     writeFileSync(join(broken, 'index.js'), "throw new Error('made for another Node\\nand more')")
     const words = ['next', '--store', 'sqlite:fleet.db']
     const { stderr } = await graupelIn(folder, words)
-    // Where Node has SQLite itself, that is taken.
+    // Uses node:sqlite if Node has it.
     if (stderr !== '' && !stderr.includes('experimental')) {
       expect(stderr).toMatch(
         /^graupel: libsql is installed, but cannot be loaded: made for another Node; no client for /,
@@ -147,11 +147,11 @@ describe('--store', () => {
     )
   })
 
-  it('is never shown with its credentials, nor in what a client says', async () => {
+  it('is never shown with its credentials, not even in a message of a client', async () => {
     const folder = projectWith()
     const fake = join(folder, 'node_modules/ioredis')
     mkdirSync(fake, { recursive: true })
-    // Errors in events, also late ones, must not end the process; what is left open must not keep it.
+    // Errors in events, even late ones, must not end the process. An open connection must not keep it alive.
     writeFileSync(
       join(fake, 'index.js'),
       `exports.Redis = class extends require('node:events') {

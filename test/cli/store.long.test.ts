@@ -16,10 +16,10 @@ import { startCluster } from '../stores/redis-servers.ts'
 import type { Server } from '../stores/servers.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
 
-// The command line with real servers, by each client that it knows. Redis, MySQL and PostgreSQL are not durable as they are, so a
+// The command line with real servers, by each client that it knows. Redis, MySQL and PostgreSQL are not durable by default, so a
 // group waits for eleven seconds at its first start.
 
-// Most of it is waiting.
+// The tests mostly wait.
 vi.setConfig({ maxConcurrency: 20 })
 
 const password = 'n0t-shown'
@@ -77,7 +77,7 @@ const stores = [
   },
 ]
 
-/** What is there belongs to one user. */
+/** Starts a server whose records only one user may read. */
 async function startClosedZooKeeper(): Promise<Server> {
   const server = await startZooKeeper()
   const { ACL, createClient } = zookeeper()
@@ -104,7 +104,7 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
     await server?.stop()
   })
 
-  // Without a name, it is fetch.
+  // A client without a name is fetch.
   describe.each(clients)('by %s', { concurrent: true }, (client) => {
     const folder = client === '' ? projectWith() : projectWith(client)
     const words = () => ['--store', url(`127.0.0.1:${server.port}`, password)]
@@ -132,7 +132,7 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
       expect(stdout).toMatch(/^Nothing to forget/)
     })
 
-    it.skipIf(isDurable)('is ended by Ctrl-C while it waits, and holds nothing then', async () => {
+    it.skipIf(isDurable)('is ended by Ctrl-C while it waits, and holds no node afterwards', async () => {
       const other = `${namespace}, interrupted`
       const { child, ended } = launch(folder, ['next', '--namespace', other, ...words()])
       for (let found = false; !found; ) {
@@ -158,7 +158,7 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
       expect(stderr).not.toContain(password)
     })
 
-    it('says in one line why the server refuses it', async () => {
+    it('says in one line why the server refuses the client', async () => {
       const words = ['lease', 'list', '--store', wrong(`127.0.0.1:${server.port}`)]
       const { status, stderr } = await graupelIn(folder, words)
       expect(status).toBe(2)
@@ -196,7 +196,7 @@ describe('a cluster of Redis', () => {
     const folder = projectWith(client)
     const [first] = cluster.servers as [Server]
     const words = ['lease', 'list', '--store', `redis://127.0.0.1:${first.port}`]
-    // Their slots are 15495, 3300 and 7365: one of each server.
+    // The keys have the slots 15495, 3300 and 7365, each on another server.
     for (const prefix of ['a', 'b', 'c']) {
       const none = `There is no lease in redis://127.0.0.1:${first.port}: no process has had a node by it.\n`
       const run = await graupelIn(folder, [...words, '--prefix', prefix])
@@ -214,7 +214,7 @@ function passwordFile(): string {
   return file
 }
 
-/** What `graupel lease list --json` has of a namespace. */
+/** Returns what `graupel lease list --json` prints for a namespace. */
 async function listed(folder: string, namespace: string, words: readonly string[]) {
   const { status, stdout, stderr } = await graupelIn(folder, ['lease', 'list', namespace, '--json', ...words])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { graupel, lines } from '../support/cli.js'
 
-describe('what is refused', () => {
+describe('a refused command', () => {
   const counts = ['1e3', '-1', '1.5', '', ' 1', '+1', '007', '-0', '0x10', '9007199254740992', 'NaN']
 
   it.each<[string, string[], RegExp]>([
@@ -72,7 +72,7 @@ describe('what is refused', () => {
     expect(stderr.endsWith(` (${code})\n`)).toBe(true)
   })
 
-  it('is a run without a node, in words of the command line', () => {
+  it('without a node gets a message that names flags', () => {
     const { status, stderr } = graupel(['next', '--layout', 'js53'])
     expect(status).toBe(2)
     expect(stderr).toMatch(
@@ -80,7 +80,7 @@ describe('what is refused', () => {
     )
   })
 
-  it('is one process of several, until it is told that it counts alone', () => {
+  it('on the js engine is one of several processes, unless --state process is given', () => {
     const words = ['next', '--node', '7', '--engine', 'js']
     const { status, stderr } = graupel(words, { NODE_APP_INSTANCE: '1' })
     expect(status).toBe(2)
@@ -106,7 +106,7 @@ describe('what is refused', () => {
 })
 
 describe('help', () => {
-  it('is shown by --help, -h and help, and on stderr with exit code 2 where nothing was asked', () => {
+  it('is shown by --help, -h and help, and on stderr with exit code 2 if no command was given', () => {
     const { stdout } = graupel(['--help'])
     expect(stdout).toMatch(/graupel <command>/)
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
