@@ -1,4 +1,4 @@
-// Jobs of BullMQ that are named by the ids of their orders, so that a job that is added twice runs once.
+// Jobs of BullMQ with the ids of their orders as names, so that a job that is added twice runs once.
 //
 //   npm install graupel bullmq ioredis
 //   REDIS_URL=redis://127.0.0.1:6379 node bullmq.mjs
@@ -24,9 +24,9 @@ function requestMail(id) {
   return queue.add(
     'confirmation',
     { order: String(id) }, // data of jobs is JSON, which refuses a bigint
-    // The prefix is needed: 'Custom Id cannot be integers', says BullMQ of one id in 25 in a slow service, and in 256 in a fast one: those
-    // that end in zeros, as 2124551499626345700 does. The others would be taken without, so that tests may see nothing.
-    // A colon is refused, too. An id is forgotten with its job: keep that for as long as the job may be added again.
+    // The prefix is needed. Without it, BullMQ throws 'Custom Id cannot be integers' for ids that end in zeros, such as
+    // 2124551499626345700: one id in 25 in a slow service, one in 256 in a fast service. So tests may not notice it. BullMQ refuses a
+    // colon, too. BullMQ forgets an id together with its job: keep the job as long as it may be added again.
     { jobId: `order-${id}`, removeOnComplete: { age: 24 * 3600 } },
   )
 }
@@ -40,7 +40,7 @@ const timer = setInterval(async () => {
   try {
     const id = await ids.nextAsync()
     await requestMail(id)
-    await requestMail(id) // as an outbox does that was stopped before it noted the first time
+    await requestMail(id) // as an outbox does that was stopped before it recorded the first call
   } catch (error) {
     console.error(`${error.code}: ${error.message}`)
   }
@@ -55,5 +55,5 @@ async function end() {
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
 
-// The lease was lost and no other node could be had: the process ends, and is to be started again.
+// The lease is lost, and no other node is free: the process ends, and has to be restarted.
 lease.signal.addEventListener('abort', end, { once: true })

@@ -5,7 +5,7 @@
 //   SERVICE_URL=http://127.0.0.1:4728 PORT=3000 node client.mjs
 //   curl -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// Ids are fetched ahead, so that most orders wait for nothing. SERVICE_URL may have several servers, with commas between them.
+// Ids are fetched in advance, so most orders do not wait. SERVICE_URL may have several servers, with commas between them.
 import cluster from 'node:cluster'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -31,7 +31,7 @@ const server = createServer(async (request, response) => {
     if (error instanceof SyntaxError) return send(400, { message: 'give an item as JSON' })
     console.error(`${error.code}: ${error.message}`)
     if (!(error instanceof GraupelError)) return send(500, { message: 'it failed' })
-    // The ids that were fetched are used up, and no server gives more.
+    // The fetched ids are used up, and no server answers.
     const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))
     send(503, { message: 'try again later', code: error.code }, { 'Retry-After': `${seconds}` })
   }
@@ -41,6 +41,6 @@ server.listen(process.env.PORT ?? 3000, () => console.log(`http://127.0.0.1:${se
 
 server.once('close', () => {
   ids.close()
-  cluster.worker?.disconnect() // else a process of node:cluster or pm2 would go on
+  cluster.worker?.disconnect() // otherwise a process of node:cluster or pm2 goes on
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())

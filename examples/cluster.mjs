@@ -4,7 +4,7 @@
 //   STORE_URL=sqlite:fleet.db PORT=3000 PROCESSES=2 node cluster.mjs
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// The app is express.mjs as it is: each process leases a node of its own. fastify.mjs does as well.
+// The app is express.mjs without changes: each process leases a node of its own. fastify.mjs works in the same way.
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
 
@@ -13,12 +13,12 @@ cluster.on('online', (worker) => console.log(`process ${worker.process.pid}`))
 const count = Number(process.env.PROCESSES ?? availableParallelism())
 for (let index = 0; index < count; index++) cluster.fork()
 
-// The node of a process that has crashed is free some seconds later; the process in its place leases another one.
+// The node of a crashed process is free some seconds later. The process that replaces it leases another node.
 let isEnding = false
 cluster.on('exit', (worker, code, signal) => {
   if (isEnding) return
   console.error(`process ${worker.process.pid} has ended by ${signal ?? code}`)
-  setTimeout(replace, 1000) // not at once: where the store is not there, the next one ends as well
+  setTimeout(replace, 1000) // after a pause, because the next process ends, too, if the store is unreachable
 })
 
 function replace() {

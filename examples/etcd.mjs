@@ -3,7 +3,7 @@
 //   npm install graupel
 //   ETCD_URL=http://127.0.0.1:2379 node etcd.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of it; stop the server meanwhile. Several endpoints are separated
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. Several endpoints are separated
 // by commas.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
@@ -26,7 +26,7 @@ const timer = setInterval(() => {
   }
 }, 1000)
 
-// Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+// Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
 lease.signal.addEventListener('abort', () => clearInterval(timer))
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => lease.release())

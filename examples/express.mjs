@@ -4,7 +4,7 @@
 //   STORE_URL=sqlite:fleet.db PORT=3000 node express.mjs
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// Start several of it: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
+// Start several of them: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
 import cluster from 'node:cluster'
 import express from 'express'
 import { createGenerator, GraupelError, parseId } from 'graupel'
@@ -43,7 +43,7 @@ app.get('/orders/:id', (request, response) => {
 app.use((error, _request, response, next) => {
   if (error.code === 'ERR_ID_INVALID') return response.status(400).json({ message: error.message })
   if (!(error instanceof GraupelError)) return next(error)
-  // No id can be made now: the store has been away for too long, or the clock was set back.
+  // No id can be made now: the store was unreachable for too long, or the clock was set back.
   console.error(`${error.code}: ${error.message}`)
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))
   response.status(503).set('Retry-After', `${seconds}`).json({ message: 'try again later', code: error.code })
@@ -54,14 +54,14 @@ const server = app.listen(process.env.PORT ?? 3000, (error) => {
   console.log(`http://127.0.0.1:${server.address().port}, node ${lease.node}`)
 })
 
-// After the requests under way.
+// Runs after the requests that have begun.
 server.once('close', async () => {
   await lease.release()
   await opened.close()
   database.close()
-  cluster.worker?.disconnect() // else a process of node:cluster or pm2 would go on
+  cluster.worker?.disconnect() // otherwise a process of node:cluster or pm2 goes on
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())
 
-// The lease was lost and no other node could be had: the process ends, and is to be started again.
+// The lease is lost, and no other node is free: the process ends, and has to be restarted.
 lease.signal.addEventListener('abort', () => server.close())

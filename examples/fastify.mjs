@@ -4,7 +4,7 @@
 //   STORE_URL=sqlite:fleet.db PORT=3000 node fastify.mjs
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// Start several of it: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
+// Start several of them: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
 import cluster from 'node:cluster'
 import Fastify from 'fastify'
 import { createGenerator, GraupelError, parseId } from 'graupel'
@@ -22,7 +22,7 @@ database.exec('CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, item T
 const insert = database.prepare('INSERT INTO orders (id, item) VALUES (?, ?)')
 const select = database.prepare('SELECT item FROM orders WHERE id = ?')
 
-const app = Fastify({ return503OnClosing: false }) // while it ends, it takes the orders that have reached it
+const app = Fastify({ return503OnClosing: false }) // while the app ends, it takes the orders that have reached it
 
 const body = { type: 'object', required: ['item'], properties: { item: { type: 'string' } } }
 app.post('/orders', { schema: { body } }, async (request, reply) => {
@@ -42,13 +42,13 @@ app.get('/orders/:id', async (request, reply) => {
 app.setErrorHandler((error, _request, reply) => {
   if (error.code === 'ERR_ID_INVALID') return reply.code(400).send({ message: error.message })
   if (!(error instanceof GraupelError)) return reply.send(error)
-  // No id can be made now: the store has been away for too long, or the clock was set back.
+  // No id can be made now: the store was unreachable for too long, or the clock was set back.
   console.error(`${error.code}: ${error.message}`)
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))
   return reply.code(503).header('Retry-After', `${seconds}`).send({ message: 'try again later', code: error.code })
 })
 
-// After the requests under way.
+// Runs after the requests that have begun.
 app.addHook('onClose', async () => {
   await lease.release()
   await opened.close()
@@ -56,11 +56,11 @@ app.addHook('onClose', async () => {
 })
 async function end() {
   await app.close()
-  cluster.worker?.disconnect() // else a process of node:cluster or pm2 would go on
+  cluster.worker?.disconnect() // otherwise a process of node:cluster or pm2 goes on
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
 
-// The lease was lost and no other node could be had: the process ends, and is to be started again.
+// The lease is lost, and no other node is free: the process ends, and has to be restarted.
 lease.signal.addEventListener('abort', end)
 
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000) })

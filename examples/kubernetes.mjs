@@ -13,10 +13,10 @@ import { kubernetesStore } from 'graupel/stores/kubernetes'
 
 subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
 
-// Where both are not set, the cluster and the namespace of the pod are meant.
+// If neither is set, the store uses the cluster and the namespace of the pod.
 const { KUBERNETES_URL: url, KUBERNETES_NAMESPACE: namespace } = process.env
 
-// A write to etcd every 10 seconds, in place of one every 2 seconds.
+// One write to etcd every 10 seconds, instead of every 2 seconds.
 const lease = await acquireLease({ store: kubernetesStore({ url, namespace }), windowMs: 30_000 })
 const ids = createGenerator({ lease })
 
@@ -28,7 +28,7 @@ const timer = setInterval(() => {
   }
 }, 1000)
 
-// Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+// Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
 lease.signal.addEventListener('abort', () => clearInterval(timer))
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => lease.release())

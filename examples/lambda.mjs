@@ -4,7 +4,7 @@
 //   zip -r function.zip lambda.mjs node_modules
 //   aws lambda create-function --handler lambda.handler --timeout 30 --environment 'Variables={STORE_URL=redis://…}' …
 //
-// Each instance leases a node. One that was frozen for longer than its lease lasts leases anew when the next request thaws it.
+// Each instance leases a node. An instance that was frozen for longer than its window leases again with the next request.
 import { createGenerator, GraupelError } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
@@ -24,14 +24,14 @@ async function start() {
   const { store, close } = await openStore(process.env.STORE_URL)
   const lease = await acquireLease({ store })
   lease.signal.addEventListener('abort', () => {
-    started = undefined // lost, and no other node could be had: the next request tries again
+    started = undefined // the lease is lost, and no other node is free: the next request tries again
     close()
   })
   return createGenerator({ lease, maxWaitMs: 15_000 }) // for nextAsync() after the instance was frozen
 }
 
-// It begins while the instance starts, and is awaited by the first request: Lambda stops a start that takes 10 s, and the first
-// lease of all on Redis, PostgreSQL or MySQL takes 11 s.
+// The lease begins while the instance starts, and the first request awaits it. Lambda stops a start that takes 10 s, and the
+// very first lease on Redis, PostgreSQL or MySQL takes 11 s.
 ids().catch(() => {})
 
 export async function handler(event) {
@@ -43,7 +43,7 @@ export async function handler(event) {
     return answer(201, { id: String(id), item }) // a number of JSON would lose its last digits
   } catch (error) {
     if (!(error instanceof GraupelError)) throw error
-    // No id can be made now: the store has been away for too long, or the clock was set back.
+    // No id can be made now: the store was unreachable for too long, or the clock was set back.
     console.error(`${error.code}: ${error.message}`)
     const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))
     return answer(503, { message: 'try again later', code: error.code }, { 'retry-after': `${seconds}` })
@@ -54,4 +54,4 @@ function answer(statusCode, body, headers = {}) {
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
-// No handler of SIGTERM: Lambda sends it only to functions with an extension. What it ends keeps its node for 7 s.
+// There is no handler of SIGTERM, because Lambda sends it only to functions with an extension. An instance that ends keeps its node for 7 s.

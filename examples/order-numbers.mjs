@@ -1,9 +1,9 @@
-// Order numbers that begin anew each day, none missing and none twice, from PostgreSQL.
+// Order numbers from PostgreSQL that begin again each day, without gaps and without duplicates.
 //
 //   npm install graupel pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres node order-numbers.mjs
 //
-// It prints five numbers, and the next start goes on after them. Start several of it at once. docs/numbers.md says what is promised.
+// It prints five numbers, and the next start continues after them. Start several of them at once. docs/numbers.md has the guarantees.
 import { createCounter } from 'graupel/segments'
 import { postgresStore } from 'graupel/stores/postgres'
 import pg from 'pg'
@@ -13,9 +13,9 @@ const pool = new pg.Pool({ connectionString })
 pool.on('error', (error) => console.error(`PostgreSQL: ${error.message}`))
 
 const store = postgresStore(pool)
-await store.setup() // Creates its tables; console.log(store.ddl) shows the statements for those who may not.
+await store.setup() // Creates its tables; console.log(store.ddl) shows the statements, if another user has to run them.
 
-// The day begins at midnight of that offset, by the clock of the database.
+// The day begins at midnight of this offset, by the clock of the database.
 const counter = await createCounter({
   store,
   name: 'orders',
@@ -24,7 +24,7 @@ const counter = await createCounter({
   timeZone: '+08:00',
 })
 
-/** A call that was rejected is made again: if its number was counted all the same, the next call gets it. */
+/** Repeats a call that was rejected. If the call was counted in spite of its error, the next call gets its number. */
 async function orderNumber(attempts = 10) {
   try {
     return await counter.next()

@@ -3,12 +3,12 @@
 //   npm install graupel
 //   GRAUPEL_NODE=7 node payment-serial.mjs
 //
-// It prints three numbers and what they say. The text is the id in another form: no two ids have one text, and nothing is asked of
-// a database.
+// It prints three numbers and their parts. The text is the id in another form: no two ids have the same text, and no database is
+// needed.
 import { createGenerator, decode, defineLayout, defineSerial } from 'graupel'
 
-// Nine bits of sequence count to 511 and so have three digits; ten count to 1023 and are refused for {sequence:3}. After 512 numbers
-// of one millisecond the generator waits for the next one.
+// Nine bits of sequence count to 511, which has three digits. Ten bits count to 1023, so {sequence:3} is refused for them. After 512
+// numbers of one millisecond, the generator waits for the next millisecond.
 const payments = defineLayout({
   name: 'payments',
   epochMs: Date.UTC(2024, 0, 1),
@@ -20,7 +20,7 @@ const payments = defineLayout({
   ],
 })
 
-// The node, 0 to 63, is that of the variable GRAUPEL_NODE; a lease can bring it as well.
+// The node, 0 to 63, comes from the variable GRAUPEL_NODE; it can also be leased.
 const ids = createGenerator({ layout: payments })
 
 const serial = defineSerial({

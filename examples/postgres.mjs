@@ -3,8 +3,8 @@
 //   npm install graupel pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres node postgres.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of it; stop the server meanwhile. The first one of all waits
-// for 11 seconds, and so does one after a restart of the server: docs/leases.md says why.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The very first process
+// waits for 11 seconds, and so does the first after a restart of the server: docs/leases.md says why.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -18,7 +18,7 @@ const pool = new pg.Pool({ connectionString })
 pool.on('error', (error) => console.error(`PostgreSQL: ${error.message}`))
 
 const store = postgresStore(pool)
-await store.setup() // Creates its tables; console.log(store.ddl) shows the statements for those who may not.
+await store.setup() // Creates its tables; console.log(store.ddl) shows the statements, if another user has to run them.
 
 const lease = await acquireLease({ store })
 const ids = createGenerator({ lease })
@@ -31,7 +31,7 @@ const timer = setInterval(() => {
   }
 }, 1000)
 
-// Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+// Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
 lease.signal.addEventListener('abort', () => clearInterval(timer))
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -3,8 +3,8 @@
 //   npm install graupel ioredis
 //   REDIS_URL=redis://127.0.0.1:6379 node redis.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of it; stop the server meanwhile. The first one of all waits
-// for 11 seconds, and so does one after a restart of the server: docs/leases.md says why.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The very first process
+// waits for 11 seconds, and so does the first after a restart of the server: docs/leases.md says why.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -27,7 +27,7 @@ const timer = setInterval(() => {
   }
 }, 1000)
 
-// Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+// Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
 lease.signal.addEventListener('abort', () => clearInterval(timer))
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

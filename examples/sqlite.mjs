@@ -3,7 +3,7 @@
 //   npm install graupel libsql
 //   SQLITE_FILE=fleet.db node sqlite.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of it. better-sqlite3 and node:sqlite have the same calls.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them. better-sqlite3 and node:sqlite have the same calls.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -28,7 +28,7 @@ const timer = setInterval(() => {
   }
 }, 1000)
 
-// Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+// Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
 lease.signal.addEventListener('abort', () => clearInterval(timer))
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

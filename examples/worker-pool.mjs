@@ -3,8 +3,8 @@
 //   npm install graupel piscina libsql
 //   STORE_URL=sqlite:fleet.db node worker-pool.mjs
 //
-// Each second it imports some rows in threads, and prints which thread gave them which ids, until Ctrl-C or SIGTERM. The pool ends its
-// threads when they have nothing to do, and starts others: all of them count on the one state of the lease.
+// Each second it imports some rows in threads, and prints the ids that each thread gave them, until Ctrl-C or SIGTERM. The pool ends
+// idle threads, and starts others. All threads share the state of the lease.
 import { isMainThread, threadId } from 'node:worker_threads'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -15,7 +15,7 @@ if (isMainThread) await main()
 
 async function main() {
   const opened = await openStore(process.env.STORE_URL ?? 'sqlite:fleet.db')
-  const lease = await acquireLease({ store: opened.store }) // here, and not in a thread: whoever has it renews it
+  const lease = await acquireLease({ store: opened.store }) // in the main thread, because the thread that acquires a lease renews it
   const pool = new Piscina({ filename: import.meta.url, workerData: lease.handle, minThreads: 0 })
 
   async function importAll() {
@@ -33,14 +33,14 @@ async function main() {
 
   const end = async () => {
     clearInterval(timer)
-    await imported // close() would end threads that are still starting, and their tasks
+    await imported // because close() ends threads that are still starting, together with their tasks
     await pool.close()
     await lease.release()
     await opened.close()
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
 
-  // The lease was lost and no other node could be had: the process ends, and is to be started again.
+  // The lease is lost, and no other node is free: the process ends, and has to be restarted.
   lease.signal.addEventListener('abort', end, { once: true })
 }
 

@@ -27,7 +27,7 @@ async function main() {
   const workers = [1, 2].map(() => new Worker(new URL(import.meta.url), { workerData: lease.handle }))
   for (const worker of workers) worker.on('message', (id) => console.log(id))
 
-  // Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+  // Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
   lease.signal.addEventListener('abort', () => {
     for (const worker of workers) worker.terminate()
   })
@@ -41,7 +41,7 @@ async function main() {
 }
 
 function work() {
-  // The handle is all that a thread needs. The generator follows the lease where it moves to another node.
+  // A thread needs only the handle. If the lease moves to another node, the generator does, too.
   const ids = createGenerator({ lease: workerData })
   setInterval(() => {
     try {

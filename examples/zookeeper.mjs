@@ -3,7 +3,7 @@
 //   npm install graupel node-zookeeper-client
 //   ZOOKEEPER=127.0.0.1:2181 node zookeeper.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of it; stop the server meanwhile.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -12,7 +12,7 @@ import zookeeper from 'node-zookeeper-client'
 
 subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
 
-// A client whose session has expired is of no more use, so the store makes its own.
+// The store makes its own clients, because a client cannot be used after its session has expired.
 const store = zookeeperStore(() => zookeeper.createClient(process.env.ZOOKEEPER ?? '127.0.0.1:2181'))
 
 const lease = await acquireLease({ store })
@@ -26,7 +26,7 @@ const timer = setInterval(() => {
   }
 }, 1000)
 
-// Aborted when it was released, and when it was lost and no other node could be had: restart the service then.
+// Aborted by release(), and if the lease is lost and no other node is free: then restart the service.
 lease.signal.addEventListener('abort', () => clearInterval(timer))
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

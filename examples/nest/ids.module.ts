@@ -24,11 +24,11 @@ export class IdsModule implements OnApplicationShutdown {
     @Inject(STORE) private readonly opened: OpenedStore,
     @Inject(LEASE) private readonly lease: Lease,
   ) {
-    // The lease was lost and no other node could be had: the process ends, and is to be started again.
+    // The lease is lost, and no other node is free: the process ends, and has to be restarted.
     lease.signal.addEventListener('abort', endProcess)
   }
 
-  // After the requests under way; onModuleDestroy comes before.
+  // Runs after the requests that have begun; onModuleDestroy runs before them.
   async onApplicationShutdown() {
     this.lease.signal.removeEventListener('abort', endProcess)
     await this.lease.release()

@@ -20,7 +20,7 @@ import {
 
 const ids = createGenerator({ node: 7 }) // each host needs its own number
 
-/** What all entities with such an id extend. */
+/** The base class of all entities with such an id. */
 abstract class WithId {
   @PrimaryColumn('bigint')
   id!: string

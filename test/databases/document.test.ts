@@ -8,12 +8,12 @@ import { program } from '../support/examples.ts'
 import { blocks, examplesOf, sectionsOfSql, statementsOf, tableOf, text, timeOfDefault } from './document.ts'
 import { firstTimeOf, id, pair, timeOf } from './facts.ts'
 
-// What docs/databases.md says without a database. The rest of it is measured by the long tests beside this one.
+// Checks the statements of docs/databases.md that need no database. The long tests in this folder check the others.
 
 const drivers = ['pg', 'postgres', 'mysql2/promise', 'mariadb', 'better-sqlite3', 'node:sqlite']
 const presets: [string, Layout][] = Object.entries(layouts)
 
-it('every block is run', () => {
+it('every block of the document is run', () => {
   const withDriver = drivers.flatMap(examplesOf)
   expect(drivers.filter((driver) => examplesOf(driver).length === 0)).toEqual([])
   const others = blocks.filter((block) => !withDriver.some(({ line }) => line === block.line))
@@ -47,7 +47,7 @@ it('the examples without a database run', () => {
   }
 })
 
-it('the layouts fit a signed column until the day that is told', () => {
+it('the layouts fit a signed column until the day in the document', () => {
   const signed = tableOf('layout | fits a signed')
   for (const [name, layout] of presets.filter(([name]) => name !== 'baidu')) {
     const [, [told] = []] = [...signed].find(([names]) => names.split(', ').includes(name)) ?? []
@@ -59,7 +59,7 @@ it('the layouts fit a signed column until the day that is told', () => {
   }
 })
 
-it('decimal text has as many digits from the day to the day that are told', () => {
+it('decimal text has the number of digits in the document, between the days in the document', () => {
   const signed = tableOf('layout | fits a signed')
   const now = Date.UTC(2026, 10, 22)
   for (const [name, layout] of presets.filter(([name]) => name !== 'baidu')) {
@@ -75,7 +75,7 @@ it('decimal text has as many digits from the day to the day that are told', () =
   }
 })
 
-it('the encodings have the widths that are told', () => {
+it('the encodings have the widths in the document', () => {
   const widths = [...tableOf('encoding | width')].flatMap(([names, [width]]) =>
     names.split(', ').map((name) => [name, Number(width)]),
   )
@@ -86,17 +86,17 @@ it('the encodings have the widths that are told', () => {
   expect(parseId(pair[0], 'base62')).not.toBe(parseId(pair[1], 'base62'))
 })
 
-it('the example of a rounded id, and of text from outside, are so', () => {
+it('the examples of a rounded id and of text from outside are right', () => {
   expect(text).toContain(`The id ${id} comes back as ${BigInt(Number(id))}, and \`console.log\` shows ${Number(id)}`)
   expect(['7', '7abc'].map((text) => isId(text))).toEqual([true, false])
 })
 
-it('the times in SQL are those of the default layout, and what the document builds is that of another', () => {
+it('the times in SQL are right for the default layout, and for the other layout that the document shows', () => {
   for (const database of ['PostgreSQL', 'MySQL, MariaDB', 'SQLite'] as const) {
     expect(statementsOf('The time in SQL', database).join()).toContain(timeOfDefault)
   }
   expect(text).toContain(`'${timeOf(layouts.sonyflake)}'`)
-  // So that a span of time is a range of ids, as the document says of all presets.
+  // The time has the highest bits, so a span of time is a range of ids, as the document says of all presets.
   expect(presets.filter(([, { fields }]) => fields[0]?.[0] !== 'timestamp')).toEqual([])
 })
 
@@ -106,7 +106,7 @@ it('the partition has the bounds of the example', () => {
   expect(partition.match(/\d{19}/g)).toEqual(bounds.map(([, bound]) => bound))
 })
 
-it('every program is linked, and has the statement for many rows that is told', () => {
+it('every program is linked, and has the statement for many rows that the document names', () => {
   const rows = [...text.matchAll(/^\| .* \| \[(.*?)\]\((\.\.\/examples\/databases\/.*?)\) \| (.*) \|$/gm)]
   expect(rows.map(([, name]) => name).toSorted()).toEqual(
     readdirSync(join(repository, 'examples/databases')).toSorted(),

@@ -1,22 +1,22 @@
 import { type Block, blocksOf, read } from '../support/documents.ts'
 
-// What docs/databases.md says, for the tests that measure it.
+// Reads docs/databases.md for the tests that check it.
 
 const file = 'docs/databases.md'
 export const text = read(file)
 export const blocks = blocksOf(file)
 
-/** The examples that import a package, each with its place in the document. */
+/** Returns the examples that import a package, each with its place in the document. */
 export function examplesOf(driver: string): Block[] {
   return blocks.filter(({ language, code }) => language === 'js' && code.includes(`from '${driver}'`))
 }
 
-/** A cell as it is read: without a link's target and the marks of code and emphasis. */
+/** Returns a cell as plain text: without the targets of links, and without marks of code and emphasis. */
 function plain(cell: string): string {
   return cell.replaceAll(/\[(.*?)\]\(.*?\)/g, '$1').replaceAll(/`|\*\*/g, '')
 }
 
-/** The rows of the table whose head begins like this, by their first cell. */
+/** Returns the rows of the table whose head begins with `head`, by their first cells. */
 export function tableOf(head: string): Map<string, string[]> {
   const [, body] = text.split(`\n| ${head}`)
   if (body === undefined) throw new Error(`${file} has no table with the head '${head}'`)
@@ -32,10 +32,10 @@ export function tableOf(head: string): Map<string, string[]> {
 
 export type Database = 'PostgreSQL' | 'MySQL, MariaDB' | 'SQLite'
 
-/** The sections that have statements of SQL, and no other text. */
+/** The sections that have a block with statements of SQL. */
 export const sectionsOfSql = ['Text columns', 'Ranges of time', 'The time in SQL', 'Partitions'] as const
 
-/** The statements of a section for a database: those below its name, or below none. */
+/** Returns the statements of a section for a database: the lines below its name, and the lines above all names. */
 export function statementsOf(section: (typeof sectionsOfSql)[number], database: Database): string[] {
   const [, body = ''] = text.split(`\n## ${section}\n`)
   const [code] = [...(body.split('\n## ')[0] as string).matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
@@ -49,5 +49,5 @@ export function statementsOf(section: (typeof sectionsOfSql)[number], database: 
   return statements
 }
 
-/** The time of an id in the statements of the document, which are those of the default layout. */
+/** The time of an id of the default layout, as the statements of the document compute it. */
 export const timeOfDefault = '((id >> 22) + 1288834974657)'

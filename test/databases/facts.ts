@@ -2,10 +2,10 @@ import { composeId, type DecodedId, decode, encodeId, type Layout, layouts } fro
 import { randomFrom } from '../support/random.ts'
 import { tableOf, timeOfDefault } from './document.ts'
 
-/** An id that is no JavaScript number: the nearest one is less by one. */
+/** An id that is no JavaScript number: the nearest number is smaller by 1. */
 export const id = 1541815603606036481n
 
-/** What a driver made of {@link id}, in the words of the document. */
+/** Names the value that a driver returned for {@link id}, in the words of the document. */
 export function nameOf(value: unknown): string {
   if (value === id) return 'bigint'
   if (value === `${id}`) return 'string'
@@ -13,23 +13,23 @@ export function nameOf(value: unknown): string {
   return `something else: ${typeof value} ${String(value)}`
 }
 
-/** Two ids whose base62 differs in case alone. */
+/** Two ids in base62 that differ only in case. */
 export const pair = ['1ptWyK4WgZV', '1ptWyK4WgZv'] as const
 
-/** The first moment at which an id of a layout is at least this large. */
+/** Returns the first moment at which an id of a layout is at least `least`. */
 export function firstTimeOf(least: bigint, layout: Layout): Date {
   const tick = ((least - 1n) >> BigInt(layout.timestamp.shift)) + 1n
   return new Date(layout.epochMs + Number(tick) * layout.tickMs)
 }
 
-/** What a document has to say instead of {@link timeOfDefault} for another layout. */
+/** Returns the expression for another layout in place of {@link timeOfDefault}. */
 export function timeOf({ timestamp, tickMs, epochMs }: Layout): string {
   return `((id >> ${timestamp.shift}) * ${tickMs} + ${epochMs})`
 }
 
 /**
- * Ids all over the life of each preset, as far as a signed column holds them, and the statement that tells their times. Only until
- * 2240: PostgreSQL's to_timestamp takes a double, which rounds microseconds from 2^33 seconds on.
+ * Returns ids from the whole life of each preset that a signed column holds, and the statement that computes their times. The ids
+ * end in 2240, because PostgreSQL's to_timestamp takes a double, which rounds microseconds from 2^33 seconds on.
  */
 export function timesOf(statement: string): { name: string; statement: string; ids: bigint[]; times: Date[] }[] {
   const random = randomFrom(17)
@@ -44,15 +44,15 @@ export function timesOf(statement: string): { name: string; statement: string; i
   })
 }
 
-/** The encodings that are text, but for decimal. */
+/** The text encodings except decimal. */
 export const textEncodings = ['hex', 'base32', 'base58', 'base62'] as const
 
-/** Ids in ascending order, some of which differ in case alone where an encoding has both. */
+/** Returns ids in ascending order. In an encoding with both cases, some of them differ only in case. */
 export function encoded(encoding: (typeof textEncodings)[number]): string[] {
   return Array.from({ length: 2000 }, (_, index) => encodeId(id + BigInt(index), encoding))
 }
 
-/** What the document says of an encoding under collations. */
+/** Returns the cells of the document about an encoding under collations. */
 export function collationsOf(encoding: string): { insensitive: string | undefined; language: string | undefined } {
   const [, cells = []] = [...tableOf('encoding | width')].find(([names]) => names.split(', ').includes(encoding)) ?? []
   return { insensitive: cells[1], language: cells[2] }

@@ -11,7 +11,7 @@ import { Project } from './project.ts'
 
 type Row = Record<string, unknown>
 interface Pool {
-  /** The rows of a query, by each way that the driver has for one. */
+  /** The rows of a query, by each kind of query that the driver has. */
   ways: ((text: string, values?: unknown[]) => Promise<Row[]>)[]
   end(): Promise<unknown>
 }
@@ -19,11 +19,11 @@ interface Pool {
 describeWith(['mysql'], 'MariaDB', () => {
   let server: Server
   let project: Project
-  /** One connection, whose strings are exact. */
+  /** A connection that returns exact strings. */
   let query: (text: string, values?: unknown[]) => Promise<Row[]>
   const pools: Pool[] = []
 
-  /** A driver with its defaults, or with options. */
+  /** Opens a driver with its defaults, or with options. */
   const drivers: Record<string, (options?: object) => Pool> = {
     mysql2(options) {
       const pool = load('mysql2/promise').createPool({ ...at(), ...options })
@@ -60,7 +60,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     project?.remove()
     await server?.stop()
   })
-  /** A table without rows. */
+  /** Creates a table without rows. */
   async function fresh(name: string, columns: string) {
     await query(`DROP TABLE IF EXISTS ${name}`)
     await query(`CREATE TABLE ${name} (${columns})`)
@@ -70,7 +70,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     const [column, pass, byDefault, setting = '', withSetting] = tableOf('driver | column').get(name) ?? []
     const options = Object.fromEntries(setting.split(', ').map((option) => [option.split(': ')[0], true]))
 
-    it('stores ids exactly, and returns what the document says', async () => {
+    it('stores ids exactly, and returns the types in the document', async () => {
       expect(Object.keys(options)).toEqual(['supportBigNumbers', 'bigNumberStrings'])
       expect(pass).toBe('bigint or string')
       const [plain, set] = [open(name), open(name, options)]
@@ -91,7 +91,7 @@ describeWith(['mysql'], 'MariaDB', () => {
       }
     })
 
-    it('rounds ids in JSON that SQL made, whatever the options are, unless they are text there', async () => {
+    it('rounds ids in JSON made by SQL, with any options, unless the ids are text', async () => {
       await fresh('ids', 'id BIGINT PRIMARY KEY, document JSON')
       await query(`INSERT INTO ids VALUES (${id}, '{"id":${id}}')`)
       for (const pool of [open(name), open(name, options)]) {
@@ -116,7 +116,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     })
   })
 
-  it('rounds with one of the options alone, as the document says', async () => {
+  it('rounds with only one of the options, as the document says', async () => {
     const text = `SELECT ${id} AS large, 7 AS small, COUNT(*) AS count`
     const read = async (name: string, options: object) => (await open(name, options).ways[0]?.(text))?.[0]
     expect(await read('mysql2', { bigNumberStrings: true })).toMatchObject({ large: Number(id) })
@@ -129,7 +129,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     await pool.end()
   })
 
-  it('stores, refuses and clamps what a column cannot hold', async () => {
+  it('stores, refuses or clamps values that a column cannot hold', async () => {
     await fresh('ids', 'id BIGINT, small INT, any_id BIGINT UNSIGNED')
     await expect(query('INSERT INTO ids (id) VALUES (?)', [2n ** 63n])).rejects.toMatchObject({ errno: 1264 })
     await expect(query('INSERT INTO ids (small) VALUES (?)', [id])).rejects.toMatchObject({ errno: 1264 })
@@ -163,7 +163,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     await query('DROP TABLE children')
   })
 
-  it('takes ids that differ in case for one where its collation does, and so by default', async () => {
+  it('takes ids that differ only in case for equal by a case-insensitive collation, which is the default', async () => {
     await fresh('links', 'id CHAR(11) COLLATE utf8mb4_general_ci PRIMARY KEY')
     await query('INSERT INTO links VALUES (?)', [pair[0]])
     await expect(query('INSERT INTO links VALUES (?)', [pair[1]])).rejects.toMatchObject({ code: 'ER_DUP_ENTRY' })
@@ -179,7 +179,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     expect(insensitive.length).toBeGreaterThan(defaults.length * 0.8)
   })
 
-  it('takes ids for equal in the encodings of both cases by a case-insensitive collation, and sorts all by a binary one', async () => {
+  it('takes ids of encodings with both cases for equal by a case-insensitive collation, and sorts all by a binary one', async () => {
     for (const encoding of textEncodings) {
       const texts = encoded(encoding)
       const store = async (collation: string) => {

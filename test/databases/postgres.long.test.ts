@@ -23,7 +23,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
   const clients: { end(): Promise<unknown> }[] = []
   const at = () => ({ host: '127.0.0.1', port: server.port, user: 'postgres' })
 
-  /** Drivers with their defaults, or with options. */
+  /** Opens drivers with their defaults, or with options. */
   const drivers: Record<string, (options?: object) => Client> = {
     pg(options) {
       const { Pool } = load('pg')
@@ -48,7 +48,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     clients.push(client)
     return client
   }
-  /** What the document calls the settings for bigints. */
+  /** The words of the document for the settings that return bigints. */
   const settings: Record<string, () => object> = {
     types() {
       const { types } = load('pg')
@@ -72,14 +72,14 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     project?.remove()
     await server?.stop()
   })
-  /** A table without rows. */
+  /** Creates a table without rows. */
   const fresh = (name: string, columns: string) =>
     query(`DROP TABLE IF EXISTS ${name}; CREATE TABLE ${name} (${columns})`)
 
   describe.each(Object.keys(drivers))('%s', (name) => {
     const [column, pass, byDefault, setting = '', withSetting] = tableOf('driver | column').get(name) ?? []
 
-    it('stores ids exactly, and returns what the document says', async () => {
+    it('stores ids exactly, and returns the types in the document', async () => {
       expect(pass).toBe('bigint or string')
       const [plain, set] = [open(name), open(name, settings[setting]?.())]
       for (const value of [id, `${id}`]) {
@@ -96,7 +96,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       expect(await query('SELECT id::text FROM ids')).not.toEqual([{ id: `${id}` }])
     })
 
-    it('rounds ids in JSON that SQL made, unless they are text there', async () => {
+    it('rounds ids in JSON made by SQL, unless the ids are text', async () => {
       await fresh('ids', 'id BIGINT PRIMARY KEY')
       const client = open(name)
       await client.insert(id)
@@ -118,7 +118,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     })
   })
 
-  it('leaves arrays of BIGINT strings in pg, also with a parser for BIGINT', async () => {
+  it('returns arrays of BIGINT as strings in pg, even with a parser for BIGINT', async () => {
     const { rows } = open('pg', settings['types']?.())
     expect(await rows(`SELECT ARRAY[${id}] AS list`)).toEqual([{ list: [`${id}`] }])
   })
@@ -143,7 +143,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     await expect(sql`INSERT INTO ids ${sql(rows)}`).rejects.toMatchObject({ code: 'MAX_PARAMETERS_EXCEEDED' })
   })
 
-  it('refuses what its columns cannot hold', async () => {
+  it('refuses values that its columns cannot hold', async () => {
     await fresh('ids', 'id BIGINT, small INT, any_id NUMERIC(20)')
     await expect(query('INSERT INTO ids (id) VALUES ($1)', [2n ** 63n])).rejects.toMatchObject({ code: '22003' })
     await expect(query('INSERT INTO ids (small) VALUES ($1)', [id])).rejects.toMatchObject({ code: '22003' })
@@ -216,7 +216,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     }
   })
 
-  it('keeps partitions by the time of ids, and reads only those of the time asked for', async () => {
+  it('partitions by the time of ids, and reads only the partitions of the time in the query', async () => {
     await query('DROP TABLE IF EXISTS events')
     const [parent = '', november = ''] = statementsOf('Partitions', 'PostgreSQL')
     await query(parent)

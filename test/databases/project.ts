@@ -9,11 +9,11 @@ import { load } from '../stores/kinds/kind.ts'
 import { type Block, read } from '../support/documents.ts'
 import { program } from '../support/examples.ts'
 
-/** A folder inside the package, so that programs in it can import graupel by its name, beside drivers. */
+/** A folder inside the package, so that its programs can import graupel and drivers by their names. */
 export class Project {
   private readonly folder = mkdtempSync(join(repository, 'dist', 'databases-'))
 
-  /** @param drivers - From test/stores, each with the folder there that it is installed in. */
+  /** @param drivers - Packages by the folders of test/stores in which they are installed. */
   constructor(
     drivers: readonly (readonly [name: string, place: string])[],
     private readonly variables: Record<string, string>,
@@ -30,14 +30,14 @@ export class Project {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Runs an example of the document, with each value behind a line checked. */
+  /** Runs an example of the document, and checks each value that stands behind a line. */
   async runBlock({ line, code }: Block): Promise<void> {
     const file = join(this.folder, `line-${line}.mjs`)
     writeFileSync(file, program(code))
     await this.run(file)
   }
 
-  /** Runs a program of examples/databases, and looks at what it prints. @param change - What is another driver's. */
+  /** Runs a program of examples/databases, and checks its output. @param change - Changes the program for another driver. */
   async runExample(name: string, change = (code: string) => code): Promise<void> {
     const file = join(this.folder, name)
     writeFileSync(file, change(read(`examples/databases/${name}`)))
@@ -45,12 +45,12 @@ export class Project {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    // libsql adds a property of its own.
+    // libsql adds a property to each row.
     expect(order).toMatchObject({ id: expect.stringMatching(/^\d{19}$/), item: 'tea' })
     expect(decode(order.id, layouts.twitter).node).toBe(7)
     const pages = [...first, ...second]
     const last = pages[0].item.replace(/ .*/, '')
-    // The newest of what was inserted last, without a gap between the pages.
+    // The newest of the rows that were inserted last, without a gap between the pages.
     expect(pages.map(({ item }) => item)).toEqual([999, 998, 997, 996, 995, 994].map((index) => `${last} ${index}`))
     for (const { id } of pages) expect(BigInt(id)).toBeGreaterThan(BigInt(order.id))
   }

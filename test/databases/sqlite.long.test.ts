@@ -10,7 +10,7 @@ import { id } from './facts.ts'
 import { Project } from './project.ts'
 
 const program = join(repository, 'test/databases/programs/sqlite.ts')
-/** Drivers, with the folder of test/stores that each is installed in, and its program in examples/databases. */
+/** Drivers, each with the folder of test/stores in which it is installed, and its program in examples/databases. */
 const drivers = [
   ['better-sqlite3', 'better-sqlite3', 'better-sqlite3.mjs'],
   ['libsql', 'clients', 'better-sqlite3.mjs'],
@@ -21,7 +21,7 @@ describe.each(drivers)('%s', (name, place, example) => {
   const node = name === 'node:sqlite' ? npmNode('22') : process.execPath
   const [column, pass, byDefault, setting, withSetting] = tableOf('driver | column').get(name) ?? []
   let project: Project
-  // biome-ignore lint/suspicious/noExplicitAny: what the program prints
+  // biome-ignore lint/suspicious/noExplicitAny: the output of the program
   let facts: any
   beforeAll(async () => {
     project = new Project(place === undefined ? [] : [[name, place]], { SQLITE_FILE: 'orders.db' }, node)
@@ -31,12 +31,12 @@ describe.each(drivers)('%s', (name, place, example) => {
   }, 600_000)
   afterAll(() => project?.remove())
 
-  it('stores ids exactly, and returns what the document says', () => {
+  it('stores ids exactly, and returns the types in the document', () => {
     expect([column, pass]).toEqual(['INTEGER PRIMARY KEY', 'bigint or string'])
     expect(setting).toBe(name === 'node:sqlite' ? 'readBigInts: true' : 'defaultSafeIntegers()')
     expect(facts).toMatchObject({ stored: [`${id}`, `${id}`], found: [1, 1], byDefault, withSetting, count: 'bigint' })
     expect(facts.storedNumber).toBe(`${id - 1n}`)
-    // What a test with small ids sees.
+    // Small ids are not rounded, so a test with small ids notices nothing.
     expect(facts.small).toBe(7)
   })
 
@@ -45,7 +45,7 @@ describe.each(drivers)('%s', (name, place, example) => {
     expect(facts.columnsOfRow).toEqual(name === 'libsql' ? ['id', '_metadata'] : ['id'])
   })
 
-  it('refuses or rounds what is above a signed column', () => {
+  it('refuses or rounds values above a signed column', () => {
     expect(facts.unsigned).toEqual({
       bigint: expect.stringMatching(/^throws (RangeError|ERR_INVALID_ARG_VALUE)$/),
       text: expect.stringMatching(/^real 9\.2233720368547/),
@@ -56,7 +56,7 @@ describe.each(drivers)('%s', (name, place, example) => {
     expect(facts.foundByDigits).toBe(0)
   })
 
-  it('tells base62 apart, unless the collation is NOCASE', () => {
+  it('distinguishes ids in base62, unless the collation is NOCASE', () => {
     expect(facts.links).toBe(2)
     expect(facts.careless).toMatch(/^throws/)
   })

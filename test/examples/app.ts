@@ -7,15 +7,15 @@ import { installOnce, repository } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
 import { until } from '../support/until.ts'
 
-// The apps of examples/ as processes that are asked over HTTP.
+// The apps of examples/ as processes, called over HTTP.
 
 export const examples = join(repository, 'examples')
 
-/** A folder with these examples, inside the package, where graupel, fastify and libsql are found. */
+/** Makes a folder with these examples inside the package, so that they find graupel, fastify and libsql. */
 export function folderWith(...names: string[]): string {
   const folder = mkdtempSync(join(repository, 'dist', 'examples-'))
   for (const name of names) copyFileSync(join(examples, name), join(folder, name))
-  // Next.js may still write where its test has failed.
+  // Next.js may still write files if its test has failed.
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
@@ -32,7 +32,7 @@ export function linkPackages(folder: string, place = 'packages'): void {
 export interface App {
   readonly child: ChildProcess
   readonly url: string
-  /** What it has written until now. */
+  /** The output until now. */
   told(): string
   /** The exit code, or the signal. */
   readonly ended: Promise<number | string>
@@ -43,7 +43,7 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** Starts a program on a free port, and waits until it says which. */
+/** Starts a program on a free port, and waits until it prints the port. */
 export async function start(
   folder: string,
   program: string,
@@ -74,7 +74,7 @@ export function order({ url }: Pick<App, 'url'>, item: string | undefined): Prom
   })
 }
 
-/** The ids of orders that are placed one after the other, which have to ascend. */
+/** Places orders one after the other, whose ids have to ascend, and returns the ids. */
 export async function orders(app: Pick<App, 'url'>, count: number): Promise<bigint[]> {
   const ids: bigint[] = []
   for (let item = 0; item < count; item++) {
@@ -87,7 +87,7 @@ export async function orders(app: Pick<App, 'url'>, count: number): Promise<bigi
   return ids
 }
 
-/** Takes the table of leases away until orders are refused, and puts it back until they are taken. @param file - The database of the store. */
+/** Removes the table of leases until orders are refused, and restores it until orders are taken. @param file - The database of the store. */
 export async function outlivesItsStore(app: Pick<App, 'url'>, file: string): Promise<void> {
   const Database = load('libsql')
   const database = new Database(file)
@@ -98,7 +98,7 @@ export async function outlivesItsStore(app: Pick<App, 'url'>, file: string): Pro
   await until(async () => (await order(app, 'tea')).status === 201)
 }
 
-/** Places orders until one is refused, which has to be with 503 and a time to wait. */
+/** Places orders until one is refused. The refusal has to be 503 with a time to wait. */
 export async function isRefused(app: Pick<App, 'url'>, code: string): Promise<void> {
   let refusal: Response | undefined
   await until(async () => {
@@ -106,7 +106,7 @@ export async function isRefused(app: Pick<App, 'url'>, code: string): Promise<vo
     refusal = answers.find(({ status }) => status !== 201)
     await Promise.all(answers.map((answer) => answer === refusal || answer.arrayBuffer()))
     return refusal !== undefined
-    // A client has some thousand ids in advance.
+    // A client has fetched some thousand ids in advance.
   }, 90_000)
   expect([refusal?.status, refusal?.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
   expect(await refusal?.json()).toEqual({ message: 'try again later', code })

@@ -4,7 +4,7 @@ import { run, serve } from '../server/support/process.ts'
 import { until } from '../support/until.ts'
 import { folderWith, isRefused, order, orders, start } from './app.ts'
 
-it('client.mjs has ids of the service, answers 503 while that is away, and goes on by itself', async () => {
+it('client.mjs uses ids of the service, answers 503 while the service is unreachable, and recovers by itself', async () => {
   const folder = folderWith('client.mjs')
   const data = join(folder, 'service')
   const first = await serve(['--data', data])

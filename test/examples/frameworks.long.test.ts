@@ -15,7 +15,7 @@ beforeAll(() => {
   compileNest(join(folder, 'nest'))
 }, 600_000)
 
-/** Makes it a project as `nest new` does, and compiles that. */
+/** Makes a project like that of `nest new` out of the files, and compiles it. */
 function compileNest(project: string): void {
   cpSync(join(examples, 'nest'), join(project, 'src'), { recursive: true })
   writeFileSync(join(project, 'package.json'), '{ "private": true }')
@@ -38,7 +38,7 @@ function compileNest(project: string): void {
   if (stdout !== '') throw new Error(stdout)
 }
 
-/** Whether a lease of this node can be had at once. */
+/** Tells whether the node is free. */
 async function isFree(name: string, node: number): Promise<boolean> {
   const { store, close } = await openStore(`sqlite:${join(folder, `${name}.db`)}`)
   try {
@@ -53,7 +53,7 @@ async function isFree(name: string, node: number): Promise<boolean> {
   }
 }
 
-// Nest sends itself the signal again in the end.
+// Nest sends the signal to itself again at the end.
 describe.each([
   ['express', 'express.mjs', 0],
   ['fastify', 'fastify.mjs', 0],
@@ -62,7 +62,7 @@ describe.each([
   const startOn = (name: string) =>
     start(folder, program, { STORE_URL: `sqlite:${name}.db`, DATABASE_FILE: `${name}-orders.db` })
 
-  it('makes other ids than a second one beside it, and both give their nodes back on SIGTERM', async () => {
+  it('makes other ids than a second process, and both release their nodes on SIGTERM', async () => {
     const apps = await Promise.all([startOn(framework), startOn(framework)])
     const lists = await Promise.all(Array.from({ length: 8 }, (_, index) => orders(apps[index % 2] as App, 25)))
     const ids = lists.flat()
@@ -88,7 +88,7 @@ describe.each([
     for (const node of nodes) expect(await isFree(framework, node)).toBe(true)
   })
 
-  it('answers 503 with Retry-After while the store is away, and goes on by itself', async () => {
+  it('answers 503 with Retry-After while the store is unreachable, and recovers by itself', async () => {
     const name = `${framework}-away`
     const app = await startOn(name)
     await orders(app, 1)

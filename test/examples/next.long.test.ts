@@ -18,10 +18,10 @@ import { until } from '../support/until.ts'
 import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
 const next = 'node_modules/next/dist/bin/next'
-// The runner of these tests has another NODE_ENV, which Next.js would follow. The binary has to be found.
+// NODE_ENV replaces the value of the test runner, which Next.js would obey. GRAUPEL_ENGINE proves that it finds the binary.
 const variables = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', GRAUPEL_ENGINE: engineInfo().kind }
 
-// One is built, and one is edited.
+// One app is built, and another is edited.
 const built = folderWith()
 const edited = folderWith()
 
@@ -37,7 +37,7 @@ beforeAll(() => {
   }
 }, 600_000)
 
-/** No link: Next.js goes by where a package is in reality, and bundles what is outside of a node_modules. */
+/** Copies the package. A link would be bundled, because Next.js resolves it to a path outside of node_modules. */
 function putPackage(place: string): void {
   mkdirSync(join(place, 'build/Release'), { recursive: true })
   for (const name of readdirSync(join(repository, 'dist'))) {
@@ -69,7 +69,7 @@ async function build(): Promise<void> {
 }
 
 describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
-  it('is built without a lease; its servers have a node each, and answer 503 while the store is away', async () => {
+  it('is built without a lease; each of its servers has a node, and answers 503 while the store is unreachable', async () => {
     await build()
     expect(existsSync(join(built, 'fleet.db'))).toBe(false)
     const deployed = readFileSync(join(built, '.next/server/app/orders/route.js.nft.json'), 'utf8')
@@ -83,7 +83,7 @@ describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
 
     const [first, second] = apps
     expect((await order(first, undefined)).status).toBe(400)
-    // Next.js says how it was ended.
+    // Next.js prints how it was ended.
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(143)
 
@@ -92,8 +92,8 @@ describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
     expect(await first.ended).toBe(143)
   })
 
-  it('keeps its lease while it is developed, and has the TypeScript engine in the Edge Runtime', async () => {
-    // In place before: a new file is noticed late on a busy machine.
+  it('keeps its lease during edits, and has the TypeScript engine in the Edge Runtime', async () => {
+    // The file exists before the edit, because Next.js notices new files late on a busy machine.
     mkdirSync(join(edited, 'app/edge'))
     const route = `import { createGenerator } from 'graupel'
 export const runtime = 'edge'

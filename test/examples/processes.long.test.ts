@@ -20,7 +20,7 @@ import { stopProcess } from '../support/stop-process.ts'
 import { until } from '../support/until.ts'
 import { folderWith, linkPackages, start } from './app.ts'
 
-// Programs of examples/ that consist of several processes or threads, or are stopped by what runs them.
+// Programs of examples/ with several processes or threads, or that their host stops.
 
 const folder = folderWith(
   ...[
@@ -42,7 +42,7 @@ afterAll(() => {
 
 const nodeOf = (id: bigint | string) => decode(id, layouts.twitter).node
 
-/** The id of an order over a connection of its own, which the primary process gives to any of its others. */
+/** Places an order over a new connection, which the primary process gives to any worker, and returns its id. */
 function orderAt(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
@@ -67,7 +67,7 @@ function orderAt(port: number): Promise<string> {
   })
 }
 
-/** Runs a program until a line that it prints is enough, and ends it. */
+/** Runs a program until `isEnough` accepts a line of its output, and ends the program. */
 async function runUntil(program: string, variables: Record<string, string>, isEnough: (line: string) => boolean) {
   const child = spawn(process.execPath, [program], {
     cwd: folder,
@@ -88,7 +88,7 @@ async function runUntil(program: string, variables: Record<string, string>, isEn
 }
 
 describe('an app of several processes', { concurrent: true }, () => {
-  it('cluster.mjs has a node for each process, replaces one that was killed, and ends them all', async () => {
+  it('cluster.mjs has a node for each process, replaces a killed process, and ends all processes', async () => {
     const port = await freePort()
     const app = await start(folder, 'cluster.mjs', {
       ...{ STORE_URL: 'sqlite:cluster.db', DATABASE_FILE: 'cluster-orders.db' },
@@ -100,7 +100,7 @@ describe('an app of several processes', { concurrent: true }, () => {
 
     process.kill(Number(/^process (\d+)$/m.exec(app.told())?.[1]), 'SIGKILL')
     await until(async () => {
-      // What the killed process had begun is lost.
+      // Requests of the killed process are lost.
       const id = await orderAt(port).catch(() => undefined)
       if (id !== undefined) ids.push(id)
       return nodes() === 3
@@ -113,7 +113,7 @@ describe('an app of several processes', { concurrent: true }, () => {
   it('under pm2 no order is refused and no id made twice while the processes are reloaded', async ({
     onTestFinished,
   }) => {
-    // Short, as the paths of sockets have to be.
+    // A short path, because paths of sockets have to be short.
     const home = mkdtempSync(join(tmpdir(), 'graupel-pm2-'))
     const port = await freePort()
     const env = {
@@ -129,7 +129,7 @@ describe('an app of several processes', { concurrent: true }, () => {
     await pm2('start', 'ecosystem.config.cjs')
     const ids: string[] = []
     const nodes = () => new Set(ids.map(nodeOf)).size
-    // pm2 does not wait here.
+    // pm2 returns before the processes have ended.
     await until(() => orderAt(port).then(Boolean, () => false))
     await until(async () => ids.push(await orderAt(port)) > 0 && nodes() === 2)
 
@@ -144,14 +144,14 @@ describe('an app of several processes', { concurrent: true }, () => {
     expect(ids.length).toBeGreaterThan(before)
     await until(async () => ids.push(await orderAt(port)) > 0 && nodes() > 2)
     expect(new Set(ids).size).toBe(ids.length)
-    // Ended before the time of kill_timeout, after which pm2 kills them.
+    // The processes end before kill_timeout, after which pm2 kills them.
     expect(readFileSync(join(home, 'pm2.log'), 'utf8')).not.toContain('SIGKILL')
   })
 
-  it('worker-pool.mjs makes ids on one node in threads that end and are started again', async () => {
+  it('worker-pool.mjs makes ids on one node in threads that end and are replaced', async () => {
     const ids: string[] = []
     const threads = new Set<string>()
-    // More than the pool has at a time.
+    // More threads than the pool has at a time.
     const isEnough = (line: string) => {
       const [, thread, made] = /^thread (\d+): (.*)$/.exec(line) as unknown as [string, string, string]
       threads.add(thread)
@@ -174,7 +174,7 @@ describeWith(
     })
     afterAll(() => redis.stop())
 
-    it('bullmq.mjs runs a job once that was added twice', async () => {
+    it('bullmq.mjs runs a job that was added twice only once', async () => {
       const lines: string[] = []
       const isEnough = (line: string) => lines.push(line) >= 3
       await runUntil('bullmq.mjs', { REDIS_URL: `redis://127.0.0.1:${redis.port}` }, isEnough)
@@ -203,7 +203,7 @@ describeWith(
       await queue.close()
     })
 
-    it('lambda.mjs has another node after an instance was frozen, without /dev/shm and on a read-only file system', async () => {
+    it('lambda.mjs has a new lease after an instance was frozen, without /dev/shm and on a read-only file system', async () => {
       const STORE_URL = `redis://127.0.0.1:${redis.port}`
       const [first, second] = [instance(STORE_URL), instance(STORE_URL)]
       const ids = [await first.id(), await second.id(), await first.id()]
@@ -223,7 +223,7 @@ describeWith(
   { concurrent: true },
 )
 
-/** An instance of a function in surroundings like those of AWS Lambda, which hands it one request after the other. */
+/** Starts an instance of a function in an environment like AWS Lambda, which passes it one request after the other. */
 function instance(STORE_URL: string) {
   const program = `
     const { existsSync, mkdirSync } = require('node:fs')

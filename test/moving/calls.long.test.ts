@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { read } from '../support/documents.ts'
 import { load, rows } from './packages.ts'
 
-// The calls side by side in docs/moving-from-npm.md: each line is run with both packages.
+// Runs the calls in docs/moving-from-npm.md: each line with the other package and with graupel.
 
 const epoch = Date.UTC(2020, 0, 1)
 const ms = Date.UTC(2026, 5, 1, 12)
 const intformat = (buffer: Buffer, base: 'dec') => buffer.readBigUInt64BE().toString(base === 'dec' ? 10 : 16)
 
-/** The names that the lines of a section use, beside those of graupel. */
+/** The names that the lines of a section use, beside the exports of graupel. */
 const scopes: Record<string, () => { layout: Layout; node: number } & Record<string, unknown>> = {
   '@sapphire/snowflake'() {
     const { Snowflake } = load('@sapphire/snowflake')
@@ -49,7 +49,7 @@ const scopes: Record<string, () => { layout: Layout; node: number } & Record<str
   },
 }
 
-/** The document's row, with the epoch of this file where the package has none that fits. */
+/** Returns the layout in the document, with the epoch of this file. */
 function layoutFor(name: string): Layout {
   const { layout } = rows().find((row) => row.name === name) as { layout: Layout }
   return graupel.defineLayout({ ...layout, epochMs: epoch })
@@ -75,7 +75,7 @@ describe.each(sections)('with $name', ({ name, lines }) => {
   const names = { ...graupel, layout, id, ms, epoch, ids, list: [3n, 1n, 2n], ...scope }
 
   function run(line: string): unknown {
-    // One of several statements sets up what it names first.
+    // A line with several statements is a set-up, and its result is the first name.
     const code = line.includes(';') ? `${line}; snowflake` : line
     return new Function(...Object.keys(names), 'code', 'return eval(code)')(...Object.values(names), code)
   }
@@ -106,7 +106,7 @@ function toId(made: unknown): bigint {
   return graupel.parseId(String(made), String(made).length === 13 ? 'base32' : 'decimal')
 }
 
-/** An id of a generator of either side, by the call that it has. */
+/** Makes an id by a generator of graupel or of another package. */
 // biome-ignore lint/suspicious/noExplicitAny: the generators of the packages have no type in common.
 async function firstOf(made: any): Promise<bigint> {
   if (made.create) return made.create().number

@@ -9,11 +9,11 @@ import { withFigures } from './figures.ts'
 const text = read('docs/comparison.md')
 const report = JSON.parse(readFileSync(join(repository, 'bench/results/latest.json'), 'utf8')) as Report
 
-it('quotes the figures that the bench has published; `npx tsx test/moving/figures.ts` writes them', () => {
+it('quotes the published figures of the bench; `npx tsx test/moving/figures.ts` writes them', () => {
   expect(withFigures(text, report)).toBe(text)
 })
 
-it('notices a figure that the bench does not have', () => {
+it('notices a figure that is not from the bench', () => {
   const [figure = ''] = /\d\.\d\d(?= \|)/.exec(text.split('<!-- cost:')[1] ?? '') ?? []
   const [before, after] = text.split('<!-- cost:')
   const stale = `${before}<!-- cost:${after?.replace(figure, '0.01')}`
@@ -21,7 +21,7 @@ it('notices a figure that the bench does not have', () => {
   expect(withFigures(stale, report)).toBe(text)
 })
 
-it('says how many characters an id of graupel has', () => {
+it('has the right lengths of ids of graupel', () => {
   const ids = createGenerator({ node: 7, namespace: 'comparison' })
   const id = ids.next()
   const [, characters] = /^\| graupel \| 8 \| (.+?) \|/m.exec(text) ?? []
@@ -30,7 +30,7 @@ it('says how many characters an id of graupel has', () => {
   expect(encodeId(id, 'bytes').length).toBe(8)
 })
 
-it('says what an id of Sonyflake has', () => {
+it('has the right bits of ids of Sonyflake', () => {
   const { layout } = createGenerator({ node: 1, layout: layouts.sonyflake, namespace: 'comparison' })
   expect(text).toContain(`| [Sonyflake](https://github.com/sony/sonyflake) | 8 | ${sonyflakeNow().length} |`)
   expect(layout.idsPerSecond).toBe(25_600)
@@ -56,7 +56,7 @@ it.each(['docs/comparison.md', 'docs/moving-in.md', 'docs/moving-from-npm.md'])(
   },
 )
 
-/** As GitHub makes it. */
+/** Makes the anchor of a heading as GitHub does. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -5,11 +5,11 @@ import { count, digits } from '../../bench/bars.ts'
 import type { Report, Result } from '../../bench/contract.ts'
 import { repository } from '../support/documents.ts'
 
-// The figures in docs/comparison.md, from those of the bench. `npx tsx test/moving/figures.ts` writes them; a test compares.
+// Writes the figures of the bench into docs/comparison.md (`npx tsx test/moving/figures.ts`). A test compares them.
 
 const document = join(repository, 'docs/comparison.md')
 
-/** The document with the figures of a report. */
+/** Returns the document with the figures of a report. */
 export function withFigures(text: string, report: Report): string {
   const find = (workload: string, subject: string) =>
     report.results.find((r) => r.workload === workload && r.subject === subject && r.node === report.machine.node)
@@ -19,7 +19,7 @@ export function withFigures(text: string, report: Report): string {
 
 type Find = (workload: string, subject: string) => Result | undefined
 
-/** What is made, by whom, and where the bench has it. */
+/** The rows of the table: the kind of id, the package, and the subject of the bench. */
 const costs = [
   ['a bigint', 'graupel, native', 'next', 'graupel-native'],
   ['a bigint', 'graupel, native, kept as a bigint', 'next-kept', 'graupel-native'],
@@ -68,7 +68,7 @@ function faults(result: Result | undefined): string {
   return check.repeats === 0 ? `none of ${count(check.ids)}` : `**${count(check.repeats)}** of ${count(check.ids)}`
 }
 
-/** Puts a table behind the comment that begins with its name. */
+/** Replaces the table below the comment that begins with its name. */
 function replaceTable(text: string, name: string, rows: readonly string[]): string {
   const place = new RegExp(`(<!-- ${name}: .*?-->\n\n)(?:\\|.*\n)*\n?`)
   if (!place.test(text)) throw new Error(`docs/comparison.md has no place for the table '${name}'`)

@@ -8,17 +8,17 @@ import { blocksOf, read } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { load } from './packages.ts'
 
-// The sizes of indexes in docs/comparison.md, measured again by the statements that stand there.
+// Measures the sizes of indexes in docs/comparison.md again, by the statements of the document.
 
 const text = read('docs/comparison.md')
 const scripts = blocksOf('docs/comparison.md')
   .filter(({ language }) => language === 'text')
   .map(({ code }) => code.trim().split(';\n'))
 const count = 100_000
-// The same types and versions of servers give the same size to the page; other versions may pack a little differently.
+// With the same types, a version of a server always needs the same number of pages. Other versions may need a little more or less.
 const tolerance = 0.08
 
-/** The rows of the table that begins with this head, as cells without their quotes. */
+/** Returns the rows of the table that begins with `head`, as cells without quotes. */
 function tableOf(head: string): string[][] {
   const [, body = ''] = text.split(`\n| ${head} |`)
   const lines = (body.split('\n\n')[0] ?? '').split('\n').slice(2)
@@ -50,7 +50,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     await server?.stop()
   })
 
-  /** Bytes of index for each row. @param values - What the second statement inserts, where it is other ids. */
+  /** Measures the bytes of index for each row. @param values - Other ids for the second statement to insert. */
   async function measure(type: string, expression: string, values?: readonly string[]): Promise<number> {
     const [create = '', insert = '', select = '', drop = ''] = script
     await client.query(create.replace('bigint', type))
@@ -69,13 +69,13 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       inOrder,
       atRandom,
     })),
-  )('has indexes of $type of that size', async (row) => {
+  )('has indexes of $type of the size in the document', async (row) => {
     const type = row.type.split(' ')[0] ?? ''
     expectNear(await measure(type, row.inOrder), row.ordered)
     expectNear(await measure(type, row.atRandom), row.random)
   })
 
-  /** Ids of four nodes, each of which makes so many in a millisecond, in the order in which they are made. */
+  /** Makes ids of four nodes, each with `perMs` ids a millisecond, in the order of time. */
   function ofFourNodes(perMs: number): { bigint: string[]; uuid: string[] } {
     let now = Date.UTC(2026, 0, 1)
     const shared = { clock: () => now, state: 'process', namespace: `sizes ${perMs}` } as const
@@ -91,7 +91,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     return made
   }
 
-  it('has an index as large as in order with 120 ids a millisecond of four nodes, and a larger one with 2 000', async () => {
+  it('needs no more index for 120 ids a millisecond of four nodes than for ordered ids, and more for 2 000', async () => {
     const [bigint, uuid] = tableOf('PostgreSQL, index').map(([, , ordered]) => ordered)
     const few = ofFourNodes(30)
     expectNear(await measure('bigint', '', few.bigint), bigint)
@@ -109,7 +109,7 @@ describeWith(['mysql'], 'MariaDB', () => {
   const [, script = []] = scripts
 
   beforeAll(async () => {
-    // Room for all pages, so that random keys do not wait for the disk.
+    // The cache has room for all pages, so that random keys do not wait for the disk.
     server = await startMysql('--innodb-buffer-pool-size=128M', '--innodb-log-file-size=96M', '--innodb-doublewrite=0')
     pool = mysqlPools.mysql2(server.port, { connectionLimit: 1 })
   })
@@ -118,7 +118,7 @@ describeWith(['mysql'], 'MariaDB', () => {
     await server?.stop()
   })
 
-  /** Bytes for each row: of the rows, which are the primary index, and of the index on the number. */
+  /** Measures the bytes for each row: of the primary index, which has the rows, and of the index on the number. */
   async function measure(type: string, expression: string): Promise<[rows: number, index: number]> {
     const [create = '', insert = '', analyze = '', select = '', drop = ''] = script
     await pool.query(create.replace('BIGINT', type))
@@ -138,7 +138,7 @@ describeWith(['mysql'], 'MariaDB', () => {
       inOrder,
       atRandom,
     })),
-  )('has keys of $type of that size', async (row) => {
+  )('has keys of $type of the size in the document', async (row) => {
     const [rows, index] = await measure(row.type, row.inOrder)
     expectNear(rows, row.ordered)
     expectNear(index, row.index)

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { load } from './packages.ts'
 
-// What docs/comparison.md says of ids that are no Snowflake ids.
+// Checks docs/comparison.md about ids that are no Snowflake ids.
 
-// Later than the real time, which the packages saw when they were loaded.
+// A time after the real time, which the packages saw when they were loaded.
 const now = Date.now() + 86_400_000
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now })
@@ -27,7 +27,7 @@ it.each([
   ['ULID', ulid, 26],
   ['ULID of monotonicFactory', monotonicFactory(), 26],
   ['nanoid', nanoid, 21],
-])('%s is text of its length', (_, make: () => string, length) => {
+])('%s has the length in the document', (_, make: () => string, length) => {
   expect(make().length).toBe(length)
 })
 
@@ -49,12 +49,12 @@ describe('UUID v7', () => {
 
 describe('ULID', () => {
   it('ascends within a millisecond only with monotonicFactory', () => {
-    // By chance, 100 that are not ordered would be in order once in 100! times.
+    // The chance that 100 random ids are in order is 1 in 100!.
     expect(ascends(times(100, () => ulid()))).toBe(false)
     expect(ascends(times(1000, monotonicFactory()))).toBe(true)
   })
 
-  it('counts on with monotonicFactory when the clock is set back, and sorts too early without', () => {
+  it('continues with monotonicFactory when the clock is set back, and sorts too early without it', () => {
     const make = monotonicFactory()
     const [first = '', plain] = [make(), ulid()]
     vi.setSystemTime(now - 5000)
@@ -62,7 +62,7 @@ describe('ULID', () => {
     expect(ulid() < plain).toBe(true)
   })
 
-  it('has a next one of the same millisecond that can be guessed with monotonicFactory', () => {
+  it('lets the next id of a millisecond be guessed with monotonicFactory', () => {
     const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
     const value = (text: string) => [...text].reduce((sum, digit) => sum * 32n + BigInt(digits.indexOf(digit)), 0n)
     const make = monotonicFactory()

@@ -4,9 +4,9 @@ import { defineLayout, type Field, type Layout, type layouts } from 'graupel'
 import { installOnce, repository } from '../package/consumer.ts'
 import { read } from '../support/documents.ts'
 
-// The other packages of npm, as docs/moving-from-npm.md describes them. The bench times the same ones, and has their lockfile.
+// Other packages of npm, as docs/moving-from-npm.md describes them. The bench times the same packages, and has their lockfile.
 
-// biome-ignore lint/suspicious/noExplicitAny: what the packages export has types of many kinds, or none.
+// biome-ignore lint/suspicious/noExplicitAny: the packages have types of many kinds, or none.
 type Foreign = any
 
 installOnce('bench/rivals', ['--ignore-scripts'])
@@ -22,17 +22,17 @@ export interface Parts {
 export interface Package {
   /** A function that makes one id. */
   open(node: number, epochMs: number): () => bigint | Promise<bigint>
-  /** What the package itself reads in an id; absent where it cannot read. */
+  /** Decodes an id by the package itself; absent if the package cannot decode. */
   readonly partsOf?: (id: bigint, epochMs: number) => Partial<Parts>
-  /** The largest number of a node that it takes, if that is not the largest of its bits. */
+  /** The largest node that the package takes, if its bits could hold a larger node. */
   readonly lastNode?: number
-  /** The smallest. */
+  /** The smallest node that the package takes. @default 0 */
   readonly firstNode?: number
-  /** The sequence numbers of the first ids of a millisecond, where they are not 0, 1, 2. */
+  /** The sequence numbers of the first ids of a millisecond, if they are not 0, 1, 2. */
   readonly sequences?: readonly number[]
-  /** Its sequence does not begin again with each millisecond. */
+  /** The sequence does not begin again with each millisecond. */
   readonly countsThrough?: true
-  /** It counts time by a clock that a test cannot set. */
+  /** The package reads a clock that a test cannot set. */
   readonly hasOwnClock?: true
 }
 
@@ -118,7 +118,7 @@ export const packages: Readonly<Record<string, Package>> = {
       Snowflake.init({ data_center_id: two(node).high, worker_id: two(node).low })
       return () => BigInt(Snowflake.nextId())
     },
-    // It forgets the number that it has given.
+    // The package forgets the number that it was given.
     sequences: [0, 1, 1, 1],
   },
   'snowflake-uuid': {
@@ -177,7 +177,7 @@ export const packages: Readonly<Record<string, Package>> = {
       const [time, worker, pid, sequence] = snowflakify(epochMs, 1, 1).destructure(id)
       return { timestampMs: Number(time.value), node: one(worker.value, pid.value), sequence: sequence.value }
     },
-    // A 0 in either field is replaced by its own number.
+    // The package replaces a 0 in either field by its own number.
     firstNode: 33,
     hasOwnClock: true,
   },
@@ -198,16 +198,16 @@ function snowflakify(epochMs: number, worker: number, pid: number): Foreign {
 /** A row of the table of layouts in docs/moving-from-npm.md. */
 export interface Row {
   readonly name: string
-  /** Its default, where that is a number. */
+  /** The default epoch, if it is a number. */
   readonly epochMs: number | undefined
-  /** Its default number, by its fields, where that is the same in every process. */
+  /** The default node by its fields, if it is the same in every process. */
   readonly numbers: readonly number[]
-  /** Of `layouts`. */
+  /** The name in `layouts`. */
   readonly preset: keyof typeof layouts | undefined
   readonly layout: Layout
 }
 
-/** The layouts as the document has them. */
+/** Reads the layouts from the document. */
 export function rows(): Row[] {
   const found = [
     ...read('docs/moving-from-npm.md').matchAll(

@@ -3,12 +3,12 @@ import { composeId, createGenerator, decode, type Layout, layouts } from 'graupe
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { load, type Package, type Parts, packages, rows } from './packages.ts'
 
-// docs/moving-from-npm.md says which layout has the bits of each package. Here both read each other's ids.
+// docs/moving-from-npm.md names the layout with the bits of each package. Here the package and graupel read each other's ids.
 
 const table = rows()
 
-// Later in each test, because some packages remember the last time for all of their instances; and later than the real one, which
-// they saw when they were loaded.
+// The time grows with each test, because some packages remember the last time for all of their instances. It begins after the real
+// time, which the packages saw when they were loaded.
 let now = Date.now() + 86_400_000
 
 it('has a row in the document for each package', () => {
@@ -26,8 +26,8 @@ describe.each(table)('ids of $name', ({ name, epochMs, numbers, preset, layout }
   afterEach(() => vi.useRealTimers())
 
   if (epochMs !== undefined) {
-    // The first of its tests, because an option of node-snowflake is one for the whole process.
-    it('count from the time that the document says, and have the number that it says, by default', async () => {
+    // This test comes first, because an option of node-snowflake is set for the whole process.
+    it('have the default epoch and the default node in the document', async () => {
       const id = await byDefault(name)
       expect(Math.abs(decode(id, layout).timestampMs - now)).toBeLessThan(10_000)
       if (numbers.length > 0) expect(Object.values(decode(id, layout).fields)).toEqual(numbers)
@@ -53,7 +53,7 @@ describe.each(table)('ids of $name', ({ name, epochMs, numbers, preset, layout }
   )
 
   if (partsOf) {
-    it('are read in the same way by its own decoder, whatever their bits', () => {
+    it('have the same parts for its own decoder as for graupel', () => {
       const last = 2n ** BigInt(layout.bits) - 1n
       fc.assert(
         fc.property(fc.bigInt({ min: 0n, max: last }), (id) => {
@@ -63,7 +63,7 @@ describe.each(table)('ids of $name', ({ name, epochMs, numbers, preset, layout }
       )
     })
 
-    it('of graupel are read by it', () => {
+    it('of graupel can be decoded by the package', () => {
       vi.useRealTimers()
       const ids = createGenerator({ layout, node: lastNode, namespace: name })
       for (const id of ids.take(50)) {
@@ -89,7 +89,7 @@ function own(id: bigint, layout: Layout): Parts {
   return { timestampMs, node, sequence }
 }
 
-/** An id without options, or with no more than the package requires. */
+/** Makes an id without options, or with only those that the package requires. */
 async function byDefault(name: string): Promise<bigint> {
   const parts = load(name)
   switch (name) {

@@ -2,11 +2,11 @@ import { composeId, decode, defineLayout, encodeId, layouts } from 'graupel'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { load } from './packages.ts'
 
-// What docs/moving-from-npm.md and docs/comparison.md say of the packages, beyond their bits. Where a package changes one of
-// these, the document is to be changed with it.
+// Checks docs/moving-from-npm.md and docs/comparison.md about the packages, apart from their bits. If a package changes, the
+// document has to change, too.
 
 const epoch = Date.UTC(2020, 0, 1)
-// Later than the real time, which some packages saw when they were loaded.
+// A time after the real time, which some packages saw when they were loaded.
 const now = Date.now() + 86_400_000
 const fields = [
   ['timestamp', 42],
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers())
 
 const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
-/** The clock shows this time for so many calls, and then the next millisecond. */
+/** Lets the clock show the same time for some calls, and then the next millisecond. */
 function tickAfter(calls: number) {
   let left = calls
   vi.spyOn(Date, 'now').mockImplementation(() => (left-- > 0 ? now : now + 1))
@@ -44,7 +44,7 @@ describe('@sapphire/snowflake', () => {
     expect(new Set(ids).size).toBe(4096)
   })
 
-  it('says a millisecond too much for the last 128 ids of a millisecond of Discord in 2026', () => {
+  it('decodes a millisecond too much from the last 128 ids of a millisecond of Discord in 2026', () => {
     const { DiscordSnowflake } = load('@sapphire/snowflake')
     const ms = Date.UTC(2026, 5, 1, 12)
     const last = composeId({ timestampMs: ms, node: 1023, sequence: 4095 }, layouts.discord)
@@ -126,7 +126,7 @@ describe('snowflakify', () => {
   const Snowflakify = load('snowflakify').default
   const timeOf = (made: { nextId(): bigint }) => decode(made.nextId(), layouts.discord).timestampMs
 
-  it('goes on by its own clock when that of the host is set back', () => {
+  it('continues by a clock of its own when the clock of the host is set back', () => {
     const made = new Snowflakify()
     vi.setSystemTime(now - 60_000)
     expect(timeOf(made)).toBeGreaterThanOrEqual(now)
@@ -154,11 +154,11 @@ describe('nodejs-snowflake', () => {
 
   it('takes a random number by default', () => {
     const numbers = times(64, () => new Snowflake({ custom_epoch: epoch }).instanceID())
-    // 64 of 4 096: that all are equal has a chance of 1 in 4 096^63.
+    // The chance that 64 random numbers below 4 096 are all equal is 1 in 4 096^63.
     expect(new Set(numbers).size).toBeGreaterThan(1)
   })
 
-  it('has its number in the id of a moment', () => {
+  it('puts its node into the id of a moment', () => {
     const id = new Snowflake({ custom_epoch: epoch, instance_id: 77 }).idFromTimestamp(now)
     expect(decode(id, own)).toMatchObject({ timestampMs: now, node: 77, sequence: 0 })
   })
@@ -172,7 +172,7 @@ describe('nodejs-snowflake', () => {
     expect(times(8, () => made.getUniqueID())).toContain(before)
   })
 
-  it('throws text', () => {
+  it('throws strings instead of errors', () => {
     const thrown = (() => {
       try {
         return new Snowflake({ instance_id: 5000 })
@@ -187,7 +187,7 @@ describe('nodejs-snowflake', () => {
 describe('tsid-ts', () => {
   const { TSID, TSIDGenerator } = load('tsid-ts')
 
-  it('has text in decimal, hex and base 62 that is wrong, and equal for different ids', () => {
+  it('writes decimal, hex and base 62 wrongly, with one text for different ids', () => {
     const made = new TSIDGenerator(5)
     const ids = times(2000, () => made.create())
     expect(new Set(ids.map(({ number }) => number)).size).toBe(2000)
@@ -212,7 +212,7 @@ describe('tsid-ts', () => {
     expect(TSID.fromString(encodeId(id, 'base62'), 'z').number).not.toBe(id)
   })
 
-  it('has its fields by nodeBits', () => {
+  it('divides its bits by nodeBits', () => {
     const sizes = [
       ['timestamp', 42],
       ['node', 8],
@@ -233,7 +233,7 @@ describe('tsid-ts', () => {
   })
 
   it('takes a random number, and a random start of the sequence, by default', () => {
-    // Not more of them: one in a million is a number that the package itself refuses.
+    // No more than these, because the package itself refuses one random number in a million.
     const first = times(8, () => {
       vi.setSystemTime(Date.now() + 1)
       const made = new TSIDGenerator()

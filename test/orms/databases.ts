@@ -3,13 +3,13 @@ import { startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import type { Server } from '../stores/servers.ts'
 
-// Servers that hold a database for each program, which is read by the driver alone.
+// Servers with a database for each program. The tests read the databases by the drivers alone.
 
 type Row = Record<string, unknown>
 
 interface OneDatabase {
   readonly url: string
-  /** What the driver reads, with text for ids if the query casts them to that. */
+  /** The rows that the driver reads; ids are text if the query casts them to text. */
   rows(query: string): Promise<Row[]>
 }
 
@@ -49,7 +49,7 @@ export async function openMysql(): Promise<Databases> {
   return databasesOf(server, urlOf, '', rows)
 }
 
-/** @param first - The database that others are created from. */
+/** @param first - The database from which a connection creates the others. */
 function databasesOf(
   server: Server,
   urlOf: (name: string) => string,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Block, blocksOf } from '../support/documents.ts'
 import { examples } from './project.ts'
 
-// docs/orms.md shows programs of examples/orms, with lines left out.
+// Reads docs/orms.md, which shows programs of examples/orms with lines left out.
 
 export const blocks = blocksOf('docs/orms.md')
 
@@ -12,7 +12,7 @@ export const exampleFiles = readdirSync(examples, { recursive: true, encoding: '
   .filter((name) => name.includes('.'))
   .toSorted()
 
-/** The example that has all lines of a block, in that order; an import may have fewer names there. */
+/** Finds the example that has all lines of a block, in the same order. An import in a block may have fewer names. */
 export function exampleOf({ code }: Block): string | undefined {
   return exampleFiles.find((file) => {
     const lines = linesOf(readFileSync(join(examples, file), 'utf8'))
@@ -31,7 +31,7 @@ function linesOf(code: string): string[] {
     .map((line) => line.replace(/^import \{.*\}/, 'import {}'))
 }
 
-/** Writes each block of TypeScript to a file of its own, so that the compiler sees that it is complete. */
+/** Writes each block of TypeScript to a file of its own, so that the compiler checks that it is complete. */
 export function writeBlocks(folder: string, isWanted: (example: string) => boolean): void {
   const wanted = blocks.filter((block) => block.language === 'ts' && isWanted(exampleOf(block) ?? ''))
   if (wanted.length === 0) throw new Error('docs/orms.md has no such blocks')

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-// Answers a MongoDB driver as far as the example of Mongoose asks: inserts, and finds by _id. It is no MongoDB. It keeps the
-// very bytes of documents, so that a test sees which types the driver sent. Debian has no MongoDB, and mongodb-memory-server
-// downloads one from a host of its own.
+// A server that answers a MongoDB driver as far as the example of Mongoose needs: inserts, and finds by _id. It keeps the bytes of
+// documents, so that a test sees which types the driver sent. It stands in for MongoDB, which Debian does not have, and which
+// mongodb-memory-server downloads from a host of its own.
 
 export interface MongoWire {
   readonly url: string
@@ -20,7 +20,7 @@ interface Bson {
   deserialize(bytes: Uint8Array, options?: object): Document
 }
 
-// Kinds of messages.
+// Operation codes of messages.
 const opReply = 1
 const opQuery = 2004
 const opMsg = 2013
@@ -48,13 +48,13 @@ export async function openMongoWire(bson: Bson): Promise<MongoWire> {
 
   function answerTo(request: Buffer): Buffer {
     const requestId = request.readInt32LE(4)
-    // Only the first request of a connection, which is 'hello'. Before the document: flags, a cursor, where it is, and a count.
+    // The first request of a connection, 'hello'. Before its document stand flags, a collection, a cursor and a count.
     if (request.readInt32LE(12) === opQuery) {
       const head = Buffer.alloc(20)
       head.writeInt32LE(1, 16)
       return framed(opReply, requestId, Buffer.concat([head, bson.serialize(hello)]))
     }
-    // After flags, and the kind of the section.
+    // The document follows the flags and the kind of the section.
     const command = bson.deserialize(request.subarray(21), { useBigInt64: true, fieldsAsRaw: { documents: true } })
     const body = bson.serialize(answer(command))
     return framed(opMsg, requestId, Buffer.concat([Buffer.alloc(5), body]))

@@ -16,7 +16,7 @@ let project: Project
 let traps: Project
 beforeAll(() => {
   installed = installOnce('test/orms/packages', ['--ignore-scripts'])
-  // The drivers, one of which may have to be compiled.
+  // Installs the drivers, one of which may have to be compiled.
   for (const [name, place] of [
     ['pg', 'clients'],
     ['mysql2', 'clients'],
@@ -35,17 +35,20 @@ afterAll(() => {
 })
 
 describe('docs/orms.md', () => {
-  it('has parts of examples, and nothing else but what runs here', () => {
+  it('has only parts of examples, and blocks that run here', () => {
     expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['js', 'text', 'ts']))
     const shown = blocks.filter(({ language }) => language !== 'js')
     expect(shown.filter((block) => exampleOf(block) === undefined).map(({ line }) => line)).toEqual([])
     expect(new Set(shown.map(exampleOf))).toEqual(new Set(exampleFiles))
   })
 
-  it.each(blocks.filter(({ language }) => language === 'js'))('line $line comes to what it says', async ({ code }) => {
-    writeFileSync(join(project.folder, 'block.ts'), `${code}\nconsole.log('true')`)
-    expect(await project.run('block.ts', {})).toBe(true)
-  })
+  it.each(blocks.filter(({ language }) => language === 'js'))(
+    'line $line has the result in its comment',
+    async ({ code }) => {
+      writeFileSync(join(project.folder, 'block.ts'), `${code}\nconsole.log('true')`)
+      expect(await project.run('block.ts', {})).toBe(true)
+    },
+  )
 
   it('names every example, and the versions that run here', () => {
     const text = read('docs/orms.md')
@@ -64,7 +67,7 @@ describe('docs/orms.md', () => {
 
 it('the examples, and the blocks of the document alone, are right in their types', () => {
   writeBlocks(project.folder, (example) => !example.includes('/'))
-  // What the compiler has to refuse; it says so if it does not.
+  // Programs that the compiler has to refuse; a @ts-expect-error without an error is an error.
   copyFileSync(join(repository, 'test/orms/traps/kysely-types.ts'), join(project.folder, 'kysely-types.ts'))
   expect(project.types()).toBe('')
 })
@@ -114,7 +117,7 @@ describeWith(['mysql'], 'on MariaDB', () => {
 })
 
 describe('on SQLite', () => {
-  it('drizzle-sqlite.ts writes the id that it says', async () => {
+  it('drizzle-sqlite.ts writes the id that it prints', async () => {
     const file = join(project.folder, 'orders.db')
     const order = await project.run('drizzle-sqlite.ts', { SQLITE_FILE: file })
     const database = new (load('better-sqlite3', 'better-sqlite3'))(file)
@@ -128,7 +131,7 @@ describe('on SQLite', () => {
 })
 
 describe('for MongoDB', () => {
-  it('mongoose.ts sends the id that it says as a 64-bit integer', async () => {
+  it('mongoose.ts sends the id that it prints as a 64-bit integer', async () => {
     const bson = createRequire(join(installed, 'mongoose/package.json'))('bson')
     const mongo = await openMongoWire(bson)
     const order = await project.run('mongoose.ts', { MONGODB_URL: mongo.url })

@@ -14,7 +14,7 @@ describeWith(['postgres'], 'Prisma', () => {
   beforeAll(async () => {
     const installed = installOnce('test/orms/prisma', ['--ignore-scripts'])
     project = makeProject(installed, join(examples, 'prisma'))
-    // The client needs no engine. The command line fetches the one of migrations first, unless it is told where that is.
+    // The client needs no engine. The command line downloads the engine of migrations, unless a variable names its path.
     const generate = [join(installed, 'prisma/build/index.js'), 'generate', '--schema', 'schema.prisma']
     execFileSync(process.execPath, generate, {
       cwd: project.folder,
@@ -34,7 +34,7 @@ describeWith(['postgres'], 'Prisma', () => {
     expect(project.types()).toBe('')
   })
 
-  it('main.ts writes the id that it says', async () => {
+  it('main.ts writes the id that it prints', async () => {
     const { url, rows } = await databases.create('shop')
     const order = await project.run('main.ts', { DATABASE_URL: url })
     expect(await rows('SELECT id::text AS id, item FROM orders')).toEqual([order])

@@ -6,11 +6,11 @@ import { build } from 'esbuild'
 import { repository } from '../package/consumer.ts'
 import { program } from '../support/examples.ts'
 
-// Programs of examples/orms and docs/orms.md, as a user compiles and runs them.
+// Compiles and runs programs of examples/orms and docs/orms.md as users do.
 
 export const examples = join(repository, 'examples/orms')
 
-/** What TypeORM needs; the rest is as in the projects that most people make. */
+/** The options that TypeORM needs, beside the usual options of projects. */
 const compilerOptions = {
   module: 'nodenext',
   target: 'es2023',
@@ -24,18 +24,18 @@ const compilerOptions = {
 
 export interface Project {
   readonly folder: string
-  /** What the compiler says of all files that are there; nothing, if they are right. */
+  /** Compiles all files of the folder, and returns the output of the compiler: nothing if the files are right. */
   types(): string
-  /** Runs a file of TypeScript with its values checked; its last line of output, which is JSON. */
+  /** Runs a file of TypeScript, checks the values in its comments, and returns its last line of output, which is JSON. */
   run(file: string, variables: Record<string, string>): Promise<unknown>
   remove(): void
 }
 
 /**
- * A folder inside the package, where graupel is found, that has these packages.
+ * Makes a folder inside the package, so that its programs find graupel.
  *
- * @param installed - A `node_modules`.
- * @param from - What is copied into it.
+ * @param installed - The `node_modules` of the folder.
+ * @param from - The files and folders that are copied into it.
  */
 export function makeProject(installed: string, from: string): Project {
   const folder = mkdtempSync(join(repository, 'dist', 'orms-'))
@@ -50,7 +50,7 @@ export function makeProject(installed: string, from: string): Project {
       return status === 0 ? '' : `${stdout}${stderr}`
     },
     async run(file, variables) {
-      // The first id of a millisecond would be the same when it is rounded.
+      // Rounding does not change the first id of a millisecond.
       const code = readFileSync(join(folder, file), 'utf8').replace(
         '{ node: 7 }',
         "{ node: 7, sequenceStart: 'random' }",

@@ -12,7 +12,7 @@ import { program } from '../support/examples.ts'
 import { describeWith } from '../support/needs.ts'
 import { writeOrderModule } from './order-module.ts'
 
-// docs/wire.md: each block is a program over the packages that it names, and what the sentences and tables say is looked up.
+// Checks docs/wire.md: each block is a program over the packages that it names, and sentences and tables are compared.
 
 const packages = 'test/wire/packages'
 const id = 175928847299117063n
@@ -26,7 +26,7 @@ let folder: string
 let load: NodeJS.Require
 beforeAll(() => {
   installOnce(packages, ['--ignore-scripts'])
-  // Below the packages, so that a program finds them by their names, and graupel.
+  // A folder below the packages, so that programs find them and graupel by their names.
   folder = mkdtempSync(join(repository, packages, 'node_modules/.run-'))
   load = createRequire(join(folder, 'program.js'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
@@ -49,7 +49,7 @@ describe('the blocks', () => {
     expect(blocks.filter(({ language }) => language !== 'js')).toEqual([])
   })
 
-  it.each(blocks)('$file:$line runs, and comes to what it says', ({ line, code }) => {
+  it.each(blocks)('$file:$line runs, and has the results in its comments', ({ line, code }) => {
     const node = code.startsWith('// Node ≥ 21') ? npmNode('22') : process.execPath
     const file = join(folder, `block-${line}.js`)
     writeFileSync(file, program(code))
@@ -57,8 +57,8 @@ describe('the blocks', () => {
   })
 })
 
-describe('what is said of JavaScript', () => {
-  it('JSON.stringify refuses bigints by the message that is quoted', () => {
+describe('the statements about JavaScript', () => {
+  it('JSON.stringify refuses bigints with the message in the document', () => {
     const refusal = message(() => JSON.stringify({ id }))
     expect(refusal).toBe('Do not know how to serialize a BigInt')
     expect(document).toContain(`TypeError: ${refusal}`)
@@ -88,7 +88,7 @@ describe('what is said of JavaScript', () => {
   })
 })
 
-describe('what is said of packages', () => {
+describe('the statements about packages', () => {
   it('Ajv refuses a format that it does not know', () => {
     const { Ajv } = load('ajv')
     expect(message(() => new Ajv().compile({ type: 'string', format: 'snowflake' }))).toContain('unknown format')
@@ -108,7 +108,7 @@ describe('what is said of packages', () => {
     expect(encode(id, { useBigInt64: true })).toHaveLength(9)
   })
 
-  it('the table of protobuf has the bytes that the types take', () => {
+  it('the table of protobuf has the sizes of the types', () => {
     const { parse } = load('protobufjs')
     const rows = [...document.matchAll(/^\| `(\w+64)` \| (\d+) \| .*$/gm)]
     expect(rows.map(([, type]) => type)).toEqual(['fixed64', 'sfixed64', 'uint64', 'int64'])
@@ -116,7 +116,7 @@ describe('what is said of packages', () => {
       const Order = parse(`syntax = "proto3"; message Order { ${type} id = 1; }`).root.lookupType('Order')
       const bytesOf = (value: bigint) => Order.encode(Order.fromObject({ id: value })).finish().length - 1
       const decoded = (value: bigint) => `${Order.decode(Order.encode(Order.fromObject({ id: value })).finish()).id}`
-      // Of 2016, of today, and the last one of the default layout.
+      // An id of 2016, an id of today, and the last id of the default layout.
       for (const one of [id, BigInt(Date.now() - layouts.twitter.epochMs) << 22n, 2n ** 63n - 1n]) {
         expect([type, bytesOf(one)]).toEqual([type, Number(bytes)])
       }
@@ -127,14 +127,14 @@ describe('what is said of packages', () => {
     }
   })
 
-  it('and those of digits', () => {
+  it('the table of protobuf has the sizes of digits', () => {
     const { parse } = load('protobufjs')
     const Order = parse('syntax = "proto3"; message Order { string id = 1; }').root.lookupType('Order')
     const today = `${BigInt(Date.now() - layouts.twitter.epochMs) << 22n}`
     expect(document).toContain(`| \`string\` | ${Order.encode({ id: today }).finish().length - 1} |`)
   })
 
-  it('protobufjs does not heed jstype', () => {
+  it('protobufjs ignores jstype', () => {
     const { parse } = load('protobufjs')
     const order = parse('syntax = "proto3"; message Order { fixed64 id = 1 [jstype = JS_STRING]; }').root.lookupType(
       'Order',
@@ -144,7 +144,7 @@ describe('what is said of packages', () => {
 })
 
 describe('the table of readers', () => {
-  it('names those below', () => {
+  it('names the readers that are tested here', () => {
     const [, table = ''] = document.split('| reader |')
     const readers = [...table.matchAll(/^\| (\w.*?) \|/gm)].map(([, reader]) => reader)
     expect(readers).toEqual([
@@ -160,7 +160,7 @@ describe('the table of readers', () => {
 
   it('is right about jq from 1.7 on', async () => {
     const { raw } = load('jq-wasm')
-    // A function that came with 1.7.
+    // A function that is new in 1.7.
     expect(await raw('{"a":1}', 'pick(.a)', ['-c'])).toBe('{"a":1}')
     const answers = ['.id', '.id | tostring', '.id + 0'].map((filter) => raw(number, filter))
     expect(await Promise.all(answers)).toEqual([`${id}`, `"${id}"`, rounded])
@@ -169,14 +169,14 @@ describe('the table of readers', () => {
 })
 
 describeWith(['python'], 'Python', () => {
-  it('reads both', () => {
+  it('reads numbers and text', () => {
     const read = 'import json, sys; one, two = sys.argv[1:]; print(json.loads(one)["id"] == int(json.loads(two)["id"]))'
     expect(execFileSync('python3', ['-c', read, number, text], { encoding: 'utf8' })).toBe('True\n')
   })
 })
 
 describeWith(['go'], 'Go', () => {
-  it('reads both by types, and rounds without one', () => {
+  it('reads numbers and text by types, and rounds numbers without a type', () => {
     const file = join(folder, 'main.go')
     writeFileSync(
       file,
@@ -204,7 +204,7 @@ func main() {
 })
 
 describeWith(['jq'], 'jq', () => {
-  it('rounds what it reads up to 1.6, and not from 1.7 on', () => {
+  it('rounds numbers up to 1.6, and not from 1.7 on', () => {
     const [, minor] = /^jq-1\.(\d+)/.exec(execFileSync('jq', ['--version'], { encoding: 'utf8' })) ?? []
     const jq = (source: string) => execFileSync('jq', ['-c', '.'], { input: source, encoding: 'utf8' }).trim()
     expect(jq(number)).toBe(Number(minor) < 7 ? `{"id":${rounded}}` : number)

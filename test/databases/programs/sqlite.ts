@@ -3,13 +3,13 @@ import { load } from '../../stores/kinds/kind.ts'
 import { statementsOf } from '../document.ts'
 import { id, nameOf, pair, timesOf } from '../facts.ts'
 
-// What a driver of SQLite does with ids, as JSON. A program of its own, because node:sqlite needs another Node.
+// Prints as JSON what a driver of SQLite does with ids. It is a program of its own, because node:sqlite needs another Node.
 //
 //   node --import tsx test/databases/programs/sqlite.ts better-sqlite3|libsql|node:sqlite
 
 const name = process.argv[2] as 'better-sqlite3' | 'libsql' | 'node:sqlite'
 
-/** By default, or with the setting of the document. */
+/** Opens a database with the defaults, or with the setting of the document. */
 function open(isSet: boolean) {
   if (name === 'node:sqlite') {
     const { DatabaseSync } = createRequire(import.meta.url)(name)
@@ -20,7 +20,7 @@ function open(isSet: boolean) {
   return database
 }
 
-/** What a call comes to, or what it throws. */
+/** Returns the result of a call, or its error. */
 function outcome(call: () => unknown): unknown {
   try {
     return call()
@@ -34,7 +34,7 @@ const columns = 'id INTEGER PRIMARY KEY, other BIGINT'
 const insert = 'INSERT INTO ids (id) VALUES (?)'
 const exact = 'SELECT CAST(id AS TEXT) AS id FROM ids'
 
-/** With one row, whose id was passed like this. */
+/** Makes a table with one row, and passes its id to the driver as given. */
 function withId(value: unknown, isSet = false) {
   const database = open(isSet)
   database.exec(`CREATE TABLE ids (${columns})`)
@@ -118,7 +118,7 @@ console.log(
     careless: both('careless'),
     times,
     indexes: ['INTEGER', 'BIGINT'].map(indexes),
-    // At last, because libsql keeps what it explained locked.
+    // Runs last, because libsql keeps a table locked after EXPLAIN.
     plans: statementsOf('Ranges of time', 'SQLite').map(plan),
     planByTime: plan(`SELECT * FROM (${timeStatement}) WHERE made > '2026'`),
   }),

@@ -1,4 +1,4 @@
-// What Drizzle rounds on SQLite.
+// Proves what Drizzle rounds on SQLite.
 import Database from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { blob, integer, sqliteTable } from 'drizzle-orm/sqlite-core'

@@ -1,4 +1,4 @@
-// What Drizzle rounds on PostgreSQL: docs/orms.md has it in a table.
+// Proves what Drizzle rounds on PostgreSQL, as in the table of docs/orms.md.
 import { relations } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { bigint, customType, pgTable } from 'drizzle-orm/pg-core'
@@ -14,7 +14,7 @@ const withNumbers = pgTable('orders', { id: bigint({ mode: 'number' }).primaryKe
 const [number] = await drizzle(pool).select().from(withNumbers)
 number.id // 2124552026368012300
 
-/** The first id that a relational query returns below a row, and the one that a plain query returns. */
+/** Returns the first id in the nested rows of a relational query, and the id that a plain query returns. */
 async function idsOf(column) {
   const customers = pgTable('customers', { id: column().primaryKey() })
   const orders = pgTable('orders', { id: column().primaryKey(), customerId: column() })

@@ -1,4 +1,4 @@
-// What the types of Kysely refuse: docs/orms.md says so.
+// Proves what the types of Kysely refuse, as docs/orms.md says.
 import type { Generated, Kysely } from 'kysely'
 
 interface Tables {

@@ -1,4 +1,4 @@
-// What becomes of ids in Mongoose and BSON, without a connection.
+// Proves what Mongoose and BSON make of ids, without a connection.
 import mongoose from 'mongoose'
 
 const { deserialize, Long, serialize } = mongoose.mongo.BSON
@@ -10,7 +10,7 @@ Buffer.compare(serialize({ id }), serialize({ id: Long.fromBigInt(id) })) // 0
 serialize({ id })[4] // 18
 serialize({ id: Number(id) })[4] // 1
 
-// Nothing is rounded: beyond 2^53 the driver returns a Long.
+// The driver rounds nothing: beyond 2^53 it returns a Long.
 const read = deserialize(serialize({ id }))
 read.id instanceof Long // true
 JSON.stringify(read) // '{"id":{"high":494660815,"low":-964661247,"unsigned":false}}'

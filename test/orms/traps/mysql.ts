@@ -1,4 +1,4 @@
-// What mysql2 reads for the query builders, and for the ORMs that set its options themselves.
+// Proves what mysql2 returns to query builders, and to ORMs that set its options themselves.
 import 'reflect-metadata'
 import { bigint, mysqlTable } from 'drizzle-orm/mysql-core'
 import { drizzle } from 'drizzle-orm/mysql2'
@@ -53,7 +53,7 @@ async function bySequelize(dialectOptions) {
 await bySequelize({}) // '2124552026368012289'
 await bySequelize({ supportBigNumbers: false }) // 2124552026368012300
 
-// With bigints as a default, what was made and what is read are of two types.
+// If a default makes bigints, the type of a new id differs from the type of an id that is read.
 const db = new Sequelize(url, { logging: false })
 const id = { type: DataTypes.BIGINT, primaryKey: true, defaultValue: () => 2124552026368012290n }
 const withBigints = db.define('orders', { id }, { timestamps: false })

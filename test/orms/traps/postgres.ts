@@ -1,4 +1,4 @@
-// What Kysely, Knex and Sequelize do with ids on PostgreSQL that their examples do not show.
+// Proves what Kysely, Knex and Sequelize do with ids on PostgreSQL, beyond their examples.
 import { createGenerator } from 'graupel'
 import knex from 'knex'
 import { Kysely, PostgresDialect } from 'kysely'

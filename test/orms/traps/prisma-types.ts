@@ -1,4 +1,4 @@
-// What the types of Prisma refuse and allow: docs/orms.md says so. It is compiled in the folder of examples/orms/prisma.
+// Proves what the types of Prisma refuse and allow, as docs/orms.md says. Compiled in the folder of examples/orms/prisma.
 import type { PrismaClient } from './generated/client.js'
 
 export function refused(prisma: PrismaClient) {

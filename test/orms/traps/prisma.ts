@@ -1,4 +1,4 @@
-// What Prisma does with ids that its example does not show. It runs in the folder of examples/orms/prisma.
+// Proves what Prisma does with ids, beyond its example. Runs in the folder of examples/orms/prisma.
 import { PrismaPg } from '@prisma/adapter-pg'
 import { createGenerator } from 'graupel'
 import pg from 'pg'
@@ -22,7 +22,7 @@ await prisma.customer.create({ data: { id: exact, name: 'Bob', orders } })
 const bob = await prisma.customer.findUnique({ where: { id: exact }, include: { orders: true } })
 bob.orders // [{ id: 2124552026368012289n, item: 'tea', customerId: 2124552026368012289n }]
 
-// An extension that adds ids is not asked for nested rows.
+// Prisma does not call an extension that adds ids for nested rows.
 const withIds = prisma.$extends({
   query: {
     $allModels: {

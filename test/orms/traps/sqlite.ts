@@ -1,4 +1,4 @@
-// What the others read from SQLite, by better-sqlite3 as it comes and with safeIntegers.
+// Proves what the other ORMs read from SQLite by better-sqlite3, with its defaults and with safeIntegers.
 import 'reflect-metadata'
 import Database from 'better-sqlite3'
 import knex from 'knex'
@@ -45,7 +45,7 @@ async function byTypeorm(prepareDatabase) {
   await source.destroy()
   return rows.map(({ id }) => id)
 }
-// Two rows whose ids are equal when rounded are one entity.
+// Two rows whose rounded ids are equal become one entity.
 await byTypeorm(() => {}) // [2124552026368012300]
 await byTypeorm((database) => database.defaultSafeIntegers()) // [2124552026368012289n, 2124552026368012290n]
 

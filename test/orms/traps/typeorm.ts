@@ -1,4 +1,4 @@
-// When TypeORM makes ids, on PostgreSQL.
+// Proves when TypeORM makes ids, on PostgreSQL.
 import 'reflect-metadata'
 import { createGenerator } from 'graupel'
 import { BeforeInsert, DataSource, Entity, PrimaryColumn } from 'typeorm'

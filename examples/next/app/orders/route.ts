@@ -9,7 +9,7 @@ export async function POST(request: Request) {
     return Response.json({ id: String(id), item }, { status: 201 }) // Response.json() refuses a bigint
   } catch (error) {
     if (!(error instanceof GraupelError)) throw error
-    // No id can be made now: the store has been away for too long, or the clock was set back.
+    // No id can be made now: the store was unreachable for too long, or the clock was set back.
     console.error(`${error.code}: ${error.message}`)
     const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))
     const headers = { 'Retry-After': `${seconds}` }
