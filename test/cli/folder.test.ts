@@ -39,7 +39,7 @@ it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] 
     const { status, stdout, stderr } = graupel(['state'], { GRAUPEL_STATE_FOLDER })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toBe(
-      `graupel: GRAUPEL_STATE_FOLDER is '${GRAUPEL_STATE_FOLDER}', and a path that is not absolute leads each process elsewhere; set it to an absolute path, the same for all processes of the user (ERR_OPTION_INVALID)\n`,
+      `graupel: GRAUPEL_STATE_FOLDER is '${GRAUPEL_STATE_FOLDER}', and a relative path leads each process elsewhere; set it to an absolute path, the same for all processes of the user (ERR_OPTION_INVALID)\n`,
     )
   },
 )
