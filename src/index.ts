@@ -5,9 +5,8 @@ export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from 
 export type { IdArray, SequenceStartMode } from './engine/engine.js'
 export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'
-export type { BaseGenerator, IdGenerator, NarrowGenerator } from './generator/id-generator.js'
+export type { BaseGenerator, IdGenerator, NarrowGenerator, Stats } from './generator/id-generator.js'
 export type { GeneratorOptions } from './generator/options.js'
-export type { Stats } from './generator/stats.js'
 export {
   composeId,
   type DecodedId,

@@ -30,10 +30,10 @@ type BaseOf = IdClient & NumberClient
 
 /** Connects by clocks of a test. @internal */
 export async function connectBy(options: ConnectOptions | SegmentConnectOptions, clocks: Clock): Promise<BaseOf> {
-  const choice = checkConnectOptions(options)
-  const { signal } = choice
+  const resolved = checkConnectOptions(options)
+  const { signal } = resolved
   signal?.throwIfAborted()
-  const client = new Client(choice, clocks)
+  const client = new Client(resolved, clocks)
   const cancel = onAbort(signal, () => client.close())
   try {
     await client.begin()

@@ -1,6 +1,7 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import {
   callTimeoutFrom,
+  checkName,
   checkSignal,
   endpointsFrom,
   fetchFrom,
@@ -10,7 +11,7 @@ import {
   wholeFrom,
 } from '../core/options.js'
 import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
-import { checkName } from '../numbers/name.js'
+
 import type { Answer } from './answer.js'
 
 /** The token that a service asks for, or a function that gives one for each request. */
@@ -82,7 +83,7 @@ export interface SegmentConnectOptions extends CommonOptions {
 }
 
 /** Options that were checked, with their defaults. */
-export interface Choice {
+export interface ResolvedOptions {
   readonly urls: readonly string[]
   readonly token: Token | undefined
   readonly layout: Layout | undefined
@@ -121,7 +122,7 @@ const optionNames = [
 const maxMaxCount = 1_048_576
 
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
-export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): Choice {
+export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): ResolvedOptions {
   options = readOptions(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
   const { token, segment, signal, prefetchAt, fetch } = options
   checkSignal(signal)

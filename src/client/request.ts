@@ -1,8 +1,8 @@
 import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Clock, endWithin } from '../core/timing.js'
 import { type Answer, type Asked, invalid, readIds } from './answer.js'
-import { Batch } from './batch.js'
-import { type Choice, checkToken } from './options.js'
+import { Batch } from './batches.js'
+import { checkToken, type ResolvedOptions } from './options.js'
 import { CountRefused, refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
 import type { Server } from './server.js'
@@ -16,12 +16,12 @@ const known = {
 
 /** The requests of one client. */
 export class Requests {
-  readonly #choice: Choice
+  readonly #options: ResolvedOptions
   readonly #clocks: Clock
   readonly #replays: Replays
 
-  constructor(choice: Choice, clocks: Clock, replays: Replays) {
-    this.#choice = choice
+  constructor(options: ResolvedOptions, clocks: Clock, replays: Replays) {
+    this.#options = options
     this.#clocks = clocks
     this.#replays = replays
   }
@@ -33,7 +33,7 @@ export class Requests {
    * RangeError `ERR_OPTION_INVALID` of the token; what the signal was aborted with.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
-    const { callTimeoutMs } = this.#choice
+    const { callTimeoutMs } = this.#options
     const askedMs = this.#clocks.monotonicMs()
     const askedWallMs = this.#clocks.wallMs()
     const fail = (reason: string, cause?: unknown) =>
@@ -69,7 +69,7 @@ export class Requests {
     signal: AbortSignal,
     keep: (token: string) => void,
   ): Promise<BigUint64Array> {
-    const { token, layout, segment } = this.#choice
+    const { token, layout, segment } = this.#options
     const asked: Asked = { url, count, layout }
     const path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
     const query = `count=${count}${layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}`}`
@@ -90,7 +90,7 @@ export class Requests {
 
   #send(url: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
     // Without a `this`, which browsers refuse for their own one.
-    const { fetch } = this.#choice
+    const { fetch } = this.#options
     return fetch(url, {
       method: 'GET',
       headers: {
@@ -106,7 +106,7 @@ export class Requests {
   }
 }
 
-async function tokenOf(token: Choice['token']): Promise<string | undefined> {
+async function tokenOf(token: ResolvedOptions['token']): Promise<string | undefined> {
   if (typeof token !== 'function') return token
   let given: unknown
   try {

@@ -193,3 +193,23 @@ export function endpointsFrom(name: string, value: unknown, rule: string): strin
     return origin + pathname.replace(/\/+$/, '')
   })
 }
+
+const maxNameLength = 128
+/** A key of a store has at most 255 characters, and a prefix stands before the name. */
+const maxEncodedLength = 240
+
+/**
+ * Checks the name of segments or of a counter.
+ *
+ * @param option - The name of the option.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function checkName(name: unknown, option = 'name'): asserts name is string {
+  const text = textFrom(option, name, undefined, maxNameLength)
+  if (encodeURIComponent(text).length <= maxEncodedLength) return
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `${option} is ${show(text)}; pass a text with at most ${maxEncodedLength} characters when it is percent-encoded`,
+    option,
+  )
+}

@@ -6,7 +6,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { checkSignal } from '../core/options.js'
 import type { Clock } from '../core/timing.js'
 import { StoreCalls } from '../stores/calls.js'
-import type { CounterChoice } from './options.js'
+import type { ResolvedOptions } from './options.js'
 import { Pace } from './pace.js'
 import { CounterProtocol, type CounterTools } from './protocol.js'
 import { CounterQueue } from './queue.js'
@@ -74,7 +74,7 @@ export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterT
 
 /** A counter that has met its record. @throws as {@link createCounter} */
 export async function openCounter(
-  { store, rules, text, callTimeoutMs, signal }: CounterChoice,
+  { store, rules, text, callTimeoutMs, signal }: ResolvedOptions,
   surroundings: CounterSurroundings = ofPlatform,
 ): Promise<Counter> {
   const { random } = surroundings

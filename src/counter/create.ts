@@ -15,7 +15,7 @@ import { type CounterOptions, checkCounterOptions } from './options.js'
  * await counter.take(2) // ['IN-000002', 'IN-000003']
  */
 export async function createCounter(options: CounterOptions): Promise<Counter> {
-  const choice = checkCounterOptions(options)
-  choice.signal?.throwIfAborted()
-  return openCounter(choice)
+  const resolved = checkCounterOptions(options)
+  resolved.signal?.throwIfAborted()
+  return openCounter(resolved)
 }

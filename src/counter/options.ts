@@ -1,8 +1,8 @@
 import { rangeError } from '../core/errors.js'
-import { callTimeoutFrom, checkSignal, oneOf, readOptions, wholeFrom } from '../core/options.js'
-import { checkName, keyOf } from '../numbers/name.js'
+import { callTimeoutFrom, checkName, checkSignal, oneOf, readOptions, wholeFrom } from '../core/options.js'
 import { offsetOf } from '../pattern/time-zone.js'
 import { checkStore } from '../stores/calls.js'
+import { keyOf } from '../stores/number-record.js'
 import type { Store } from '../stores/store.js'
 import { type Reset, resets } from './period.js'
 import type { CounterRules } from './record.js'
@@ -54,7 +54,7 @@ const optionNames: readonly string[] = [
 ] satisfies (keyof CounterOptions)[]
 
 /** The options of a counter, checked, with their defaults. */
-export interface CounterChoice {
+export interface ResolvedOptions {
   readonly store: Store
   readonly rules: CounterRules
   readonly text: CounterText
@@ -63,7 +63,7 @@ export interface CounterChoice {
 }
 
 /** @throws TypeError, RangeError by the codes that {@link createCounter} lists. */
-export function checkCounterOptions(options: CounterOptions): CounterChoice {
+export function checkCounterOptions(options: CounterOptions): ResolvedOptions {
   options = readOptions(options, optionNames, "{ store, name: 'invoices' }")
   const { store, name, pattern, signal } = options
   checkStore(store)

@@ -2,24 +2,23 @@ import { platform } from '#platform'
 import { GraupelError, show } from '../core/errors.js'
 import { publish } from '../core/events.js'
 import { readOptions } from '../core/options.js'
+import type { PrefetcherClock } from '../numbers/prefetcher.js'
 import { type CallClock, callWithin, StoreCalls } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import { tokenAt } from '../stores/token.js'
-import { Fetcher, type FetcherClock } from './fetcher.js'
-import { checkHandle, makeHandle, type SegmentHandle } from './handle.js'
-import { SegmentMemory } from './memory.js'
-import { Numbers } from './numbers.js'
+import { checkHandle } from './handle.js'
 import {
   checkSegmentOptions,
   isLeafAlloc,
-  type SegmentChoice,
+  type ResolvedOptions,
   type SegmentHandleOptions,
   type SegmentOptions,
 } from './options.js'
-import type { SegmentGenerator } from './segment-generator.js'
-import type { Segment, SegmentSource } from './source.js'
+import type { Segment, SegmentSource } from './range.js'
+import { type SegmentGenerator, SegmentNumbers } from './segment-generator.js'
 import { StoreSource } from './store-source.js'
-import { hasChannels, RemoteSupply, ServingThread } from './thread-channel.js'
+import { LocalSupply } from './supply.js'
+import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
 
 /**
  * Makes numbers of segments: ranges that are taken from a store, one while the one before is used (docs/numbers.md). No number is given
@@ -37,54 +36,22 @@ export async function createSegmentGenerator(
   options: SegmentOptions | SegmentHandleOptions,
 ): Promise<SegmentGenerator> {
   if (Object.hasOwn(Object(options), 'handle')) return follow(options as SegmentHandleOptions)
-  const choice = checkSegmentOptions(options as SegmentOptions)
-  choice.signal?.throwIfAborted()
-  return begin(choice)
+  const resolved = checkSegmentOptions(options as SegmentOptions)
+  resolved.signal?.throwIfAborted()
+  return begin(resolved)
 }
 
-async function begin(choice: SegmentChoice): Promise<SegmentGenerator> {
-  const { name, range, steps, callTimeoutMs, signal } = choice
-  const memory = SegmentMemory.make(range.stride)
-  let serving: ServingThread | undefined
+async function begin(options: ResolvedOptions): Promise<SegmentGenerator> {
+  const { name, range, steps, callTimeoutMs, signal } = options
+  const { max, stride } = range
   const { monotonicMs, random, later, background } = platform
   const clock = { monotonicMs, random, later, background }
-  const source = sourceOf(choice, clock)
-  const fetcher = new Fetcher({
-    name,
-    source,
-    memory,
-    steps,
-    clock,
-    onNews: (failure) => {
-      if (failure !== undefined) publish('segments', { type: 'failed', store: source.name, name, error: failure })
-      serving?.tell(failure)
-    },
-  })
-  await fetcher.begin(signal)
-
-  let handle: SegmentHandle | undefined
-  const { max, stride } = range
-  const share = () => {
-    if (!hasChannels()) throw unshareable()
-    if (handle === undefined) {
-      const channel = `graupel segments ${crypto.randomUUID()}`
-      handle = makeHandle({ name, store: source.name, max, stride, callTimeoutMs, channel, memory: memory.memory })
-      serving = new ServingThread(channel, fetcher)
-    }
-    return handle
+  const source = sourceOf(options, clock)
+  const onNews = (failure: Error | undefined) => {
+    if (failure !== undefined) publish('segments', { type: 'failed', store: source.name, name, error: failure })
   }
-  const supply = {
-    ask: () => fetcher.ask(),
-    arrival: () => fetcher.arrival(),
-    get failure() {
-      return fetcher.failure
-    },
-    close: () => {
-      fetcher.close()
-      serving?.close()
-    },
-  }
-  return new Numbers({ name, store: source.name, max, stride, memory, supply, isShared: false, share })
+  const supply = await LocalSupply.begin(source, { name, max, stride, steps, callTimeoutMs, onNews }, clock, signal)
+  return new SegmentNumbers({ name, store: source.name, max, stride }, supply, clock)
 }
 
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`; GraupelError `ERR_STATE_UNREACHABLE` */
@@ -92,14 +59,12 @@ function follow(options: SegmentHandleOptions): SegmentGenerator {
   const { handle } = readOptions(options, ['handle'], '{ handle }')
   checkHandle(handle)
   if (!hasChannels()) throw unshareable()
-  const { name, store, max, stride } = handle
-  const memory = new SegmentMemory(handle.memory, stride)
-  const supply = new RemoteSupply(handle, memory, platform.later)
-  return new Numbers({ name, store, max, stride, memory, supply, isShared: true, share: () => handle })
+  const { monotonicMs, later } = platform
+  return new SegmentNumbers(handle, new RemoteSupply(handle, later), { monotonicMs, later })
 }
 
-function sourceOf(choice: SegmentChoice, { monotonicMs, random, background }: FetcherClock): SegmentSource {
-  const { store, name, range, failoverGap, callTimeoutMs } = choice
+function sourceOf(options: ResolvedOptions, { monotonicMs, random, background }: PrefetcherClock): SegmentSource {
+  const { store, name, range, failoverGap, callTimeoutMs } = options
   // The process may end while no call waits for the store. The fetcher keeps it alive while a call waits.
   const clock = { monotonicMs, random, later: background }
   if (isLeafAlloc(store)) return leafSource(store, name, clock, callTimeoutMs)
@@ -139,12 +104,5 @@ function checkSegment(taken: unknown, store: string): Segment {
   throw new GraupelError(
     'ERR_STORE_INVALID',
     `takeSegment() of the store '${store}' answered ${show(taken)} with first ${show(first)} and count ${show(count)}; it has to answer numbers from 0 to 2^63 - 1, a bigint and how many`,
-  )
-}
-
-function unshareable(): GraupelError {
-  return new GraupelError(
-    'ERR_STATE_UNREACHABLE',
-    'this platform has no memory that threads share, or no BroadcastChannel; create a generator in each thread',
   )
 }

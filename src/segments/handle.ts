@@ -4,13 +4,8 @@ import { maxStride } from './range.js'
 
 const handleFormat = 'graupel segments 1'
 
-/**
- * What a worker thread needs of segments: pass it as `workerData` or in a message, and to `createSegmentGenerator({ handle })` there.
- * It can be cloned between the threads of one process alone. Its contents are not a part of the API.
- */
-export interface SegmentHandle {
-  /** @internal */
-  readonly format: typeof handleFormat
+/** The numbers of a segment generator, in every thread. */
+export interface SegmentInfo {
   /** @internal */
   readonly name: string
   /** @internal Name of the store. */
@@ -19,29 +14,44 @@ export interface SegmentHandle {
   readonly max: bigint
   /** @internal */
   readonly stride: number
+}
+
+/**
+ * The data that a worker thread needs to take numbers of a segment generator. Pass it as `workerData` or in a message, and to
+ * `createSegmentGenerator({ handle })` there. It can only be cloned between the threads of one process. Its contents are not a part of
+ * the API.
+ */
+export interface SegmentHandle extends SegmentInfo {
+  /** @internal */
+  readonly format: typeof handleFormat
   /** @internal */
   readonly callTimeoutMs: number
-  /** @internal Names the channel on which threads tell each other what is new. */
+  /** @internal Names the channel on which threads send news to each other. */
   readonly channel: string
   /** @internal */
   readonly memory: SharedArrayBuffer | ArrayBuffer
+}
+
+/** Names a segment generator in messages. */
+export function objectOf(name: string): string {
+  return `the segment generator '${name}'`
 }
 
 export function makeHandle(handle: Omit<SegmentHandle, 'format'>): SegmentHandle {
   return Object.freeze({ format: handleFormat, ...handle } as const)
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` */
+/** Checks a handle. @throws TypeError `ERR_OPTION_INVALID` */
 export function checkHandle(handle: unknown): asserts handle is SegmentHandle {
   const { format, memory, ...others } = Object(handle) as Partial<SegmentHandle>
   if (format !== handleFormat) {
-    throw typeError('ERR_OPTION_INVALID', `handle is ${show(handle)}; pass the handle of a generator of segments`)
+    throw typeError('ERR_OPTION_INVALID', `handle is ${show(handle)}; pass the handle of a segment generator`)
   }
-  // An ArrayBuffer is a copy, and so is what JSON has made.
+  // An ArrayBuffer is a copy, and so is an object that JSON has made.
   if (sharedBytes(memory) !== memoryBytes) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      'the handle comes from another process, or went through JSON, and its memory did not come along; pass it to threads of the same process alone, and create a generator in each process',
+      'the handle has no shared memory: it comes from another process, or went through JSON; pass it to threads of the same process, and create a generator in each process',
     )
   }
   const wrong = Object.entries(rules).find(([name, isFine]) => !isFine(others[name as keyof typeof others]))
@@ -54,7 +64,7 @@ export function checkHandle(handle: unknown): asserts handle is SegmentHandle {
 
 const isText = (value: unknown) => typeof value === 'string'
 
-/** What each of the others has to be. With a forged stride, threads would give numbers of each other. */
+/** The checks of the other properties. With a forged stride, a thread would give numbers of another thread. */
 const rules: Readonly<Record<Exclude<keyof SegmentHandle, 'format' | 'memory'>, (value: unknown) => boolean>> = {
   name: isText,
   store: isText,
@@ -64,7 +74,7 @@ const rules: Readonly<Record<Exclude<keyof SegmentHandle, 'format' | 'memory'>, 
   channel: isText,
 }
 
-/** How many bytes shared memory of any realm has; -1 for all else, whatever it says of itself. */
+/** Returns the length of shared memory of any realm, and -1 for every other value, even if it looks like shared memory. */
 function sharedBytes(memory: unknown): number {
   try {
     const { get } = Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, 'byteLength') as PropertyDescriptor

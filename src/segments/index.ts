@@ -3,5 +3,4 @@ export { type LeafAllocOptions, type LeafAllocStore, leafAllocStore } from '../s
 export { createSegmentGenerator } from './create.js'
 export type { SegmentHandle } from './handle.js'
 export type { SegmentHandleOptions, SegmentOptions } from './options.js'
-export type { SegmentGenerator } from './segment-generator.js'
-export type { SegmentStats } from './stats.js'
+export type { SegmentGenerator, SegmentStats } from './segment-generator.js'

@@ -1,4 +1,4 @@
-import type { Segment } from './source.js'
+import type { Segment } from './range.js'
 
 // The words of the memory. Places count the numbers of all segments in the order in which they were fetched, from 0 up.
 const words = {
@@ -9,7 +9,7 @@ const words = {
   /** 0, or 1 when all is closed. */
   isClosed: 2,
   /** How many numbers are fetched next. Threads size their runs by it. */
-  step: 3,
+  batchSize: 3,
   /** Attempts to fetch a segment that have failed, for stats(). */
   failures: 4,
   /** Four words for each segment: place of its first number, place after its last, its first number, place at which to fetch the next. */
@@ -110,12 +110,12 @@ export class SegmentMemory {
     return Number(this.#load(words.segments))
   }
 
-  get step(): number {
-    return Number(this.#load(words.step))
+  get batchSize(): number {
+    return Number(this.#load(words.batchSize))
   }
 
-  set step(step: number) {
-    Atomics.store(this.#words, words.step, BigInt(step))
+  set batchSize(count: number) {
+    Atomics.store(this.#words, words.batchSize, BigInt(count))
   }
 
   get failures(): number {

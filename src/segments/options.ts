@@ -2,19 +2,19 @@ import { show, typeError } from '../core/errors.js'
 import {
   bigintFrom,
   callTimeoutFrom,
+  checkName,
   checkSignal,
   millisecondsFrom,
   prefetchAtFrom,
   readOptions,
   wholeFrom,
 } from '../core/options.js'
-import { checkName } from '../numbers/name.js'
 import { checkStore } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import type { Store } from '../stores/store.js'
 import type { SegmentHandle } from './handle.js'
 import { maxStride, type Range } from './range.js'
-import type { Steps } from './steps.js'
+import type { Steps } from './supply.js'
 
 /**
  * The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is refused.
@@ -100,7 +100,7 @@ const usualMaxStep = 2 ** 24
 const leadCalls = 5
 
 /** The options of segments, checked, with their defaults. */
-export interface SegmentChoice {
+export interface ResolvedOptions {
   readonly store: Store | LeafAllocStore
   readonly name: string
   readonly range: Range
@@ -115,7 +115,7 @@ export function isLeafAlloc(store: unknown): store is LeafAllocStore {
 }
 
 /** @throws TypeError, RangeError by the codes that {@link createSegmentGenerator} lists. */
-export function checkSegmentOptions(options: SegmentOptions): SegmentChoice {
+export function checkSegmentOptions(options: SegmentOptions): ResolvedOptions {
   options = readOptions(options, optionNames, '{ store, name }')
   const { store, name, signal } = options
   if (!isLeafAlloc(store)) checkStore(store)

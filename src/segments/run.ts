@@ -1,60 +1,96 @@
-import { two32 } from '../core/halves.js'
+import { platform } from '#platform'
+import { halves, high, low, two32, whole } from '../core/halves.js'
+import { bufferGetter, byteOffsetGetter } from '../core/typed-array.js'
+import { isJsForced } from '../engine/choose.js'
+import type { IdArray } from '../engine/engine.js'
+import { writeRow } from '../engine/js/id-writer.js'
+import type { Binding } from '../engine/native/core.js'
+import type { Fetched } from '../numbers/fetched.js'
+import type { ReadyNumbers } from '../numbers/source.js'
 import type { SegmentMemory } from './memory.js'
-import type { Segment } from './source.js'
+import type { Segment } from './range.js'
 
 /** The largest part of a segment that a thread takes at once, while others take from it, too. */
 const partOfSegment = 16
 const maxShared = 4096
 
-/** Numbers that this thread has taken: those that ascend within one upper half of 32 bits. */
-export class Run {
-  /** How many are left. */
-  left = 0
-  /** Lower half of the next one, as a signed integer of 32 bits. */
-  low = 0
-  /** Upper half of all, and what it stands for. */
-  high = 0
-  base = 0
-  readonly stride: number
+/** From so many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */
+const nativeFrom = 256
+
+/** The addon's function; `null` if the addon is not available, and `undefined` until it is needed. */
+let writeNumbers: Binding['writeNumbers'] | null | undefined
+
+/** Numbers that this thread has taken. Those that are ready ascend within one upper half of 32 bits. */
+export class Run implements ReadyNumbers, Fetched {
+  /** How many numbers are ready. */
+  #ready = 0
+  /** Lower half of the next number, as a signed integer of 32 bits. */
+  #low = 0
+  /** Upper half of all numbers that are ready. */
+  #high = 0
   /** Whether other threads take from the memory, too. */
   isShared: boolean
+  readonly #stride: number
   readonly #memory: SegmentMemory
-  /** What was taken and lies beyond the present upper half. */
+  /** Numbers that were taken, and lie beyond the present upper half. */
   #rest: Segment | undefined
   #taken = 0
 
   constructor(memory: SegmentMemory, stride: number, isShared: boolean) {
     this.#memory = memory
-    this.stride = stride
+    this.#stride = stride
     this.isShared = isShared
+  }
+
+  step(): number {
+    if (this.#ready === 0) return 1
+    this.#ready--
+    this.#low = (this.#low + this.#stride) | 0
+    return 0
+  }
+
+  get id(): bigint {
+    halves[low] = this.#low - this.#stride
+    halves[high] = this.#high
+    return whole[0] as bigint
+  }
+
+  get idHigh(): number {
+    return this.#high
+  }
+
+  get idLow(): number {
+    return (this.#low - this.#stride) >>> 0
+  }
+
+  putBack(): void {
+    this.#skip(-1)
+  }
+
+  fill(array: IdArray, from: number, to: number): number {
+    const count = Math.min(this.#ready, to - from)
+    if (count > 0) this.#write(array, from, count)
+    this.#skip(count)
+    return count
   }
 
   /** How many numbers of this thread were handed out. */
   get issued(): number {
-    return this.#taken - this.left - (this.#rest?.count ?? 0)
+    return this.#taken - this.left
   }
 
   /** How many numbers this thread still has. */
-  get allLeft(): number {
-    return this.left + (this.#rest?.count ?? 0)
+  get left(): number {
+    return this.#ready + (this.#rest?.count ?? 0)
   }
 
-  /** The next number. */
-  get next(): bigint {
-    return (BigInt(this.high >>> 0) << 32n) | BigInt(this.low >>> 0)
-  }
-
-  /**
-   * Takes more, where none is left.
-   *
-   * @returns Whether there are some, and whether it is time to fetch the next segment.
-   */
   refill(): 'none' | 'some' | 'late' {
+    if (this.#ready > 0) return 'some'
     if (this.#rest !== undefined) {
       this.#begin(this.#rest)
       return 'some'
     }
-    const most = this.isShared ? Math.min(maxShared, Math.ceil(this.#memory.step / partOfSegment)) : Infinity
+    const most = this.isShared ? Math.min(maxShared, Math.ceil(this.#memory.batchSize / partOfSegment)) : Infinity
     const taken = this.#memory.take(most)
     if (taken === undefined) return 'none'
     this.#taken += taken.count
@@ -62,26 +98,41 @@ export class Run {
     return taken.isLate ? 'late' : 'some'
   }
 
-  /** Passes over numbers of the run that were handed out. */
-  skip(count: number): void {
-    this.left -= count
-    this.low = (this.low + count * this.stride) | 0
-  }
-
-  /** Gives up what is left. */
+  /** Gives up the numbers that are left. */
   drop(): void {
-    this.#taken -= this.allLeft
-    this.left = 0
+    this.#taken -= this.left
+    this.#ready = 0
     this.#rest = undefined
   }
 
   #begin({ first, count }: Segment): void {
-    const low = Number(BigInt.asUintN(32, first))
-    const left = Math.min(count, Math.floor((two32 - 1 - low) / this.stride) + 1)
-    this.left = left
-    this.low = low | 0
-    this.high = Number(first >> 32n) | 0
-    this.base = Number(first >> 32n) * two32
-    this.#rest = left === count ? undefined : { first: first + BigInt(left) * BigInt(this.stride), count: count - left }
+    const lower = Number(BigInt.asUintN(32, first))
+    const ready = Math.min(count, Math.floor((two32 - 1 - lower) / this.#stride) + 1)
+    this.#ready = ready
+    this.#low = lower | 0
+    this.#high = Number(first >> 32n)
+    const next = first + BigInt(ready) * BigInt(this.#stride)
+    this.#rest = ready === count ? undefined : { first: next, count: count - ready }
   }
+
+  #skip(count: number): void {
+    this.#ready -= count
+    this.#low = (this.#low + count * this.#stride) | 0
+  }
+
+  #write(array: IdArray, from: number, count: number): void {
+    if (count >= nativeFrom) {
+      if (writeNumbers === undefined) writeNumbers = loadWriter()
+      const first = (BigInt(this.#high) << 32n) | BigInt(this.#low >>> 0)
+      if (writeNumbers?.(array, from, from + count, first, this.#stride)) return
+    }
+    const target = new Int32Array(bufferGetter.call(array), byteOffsetGetter.call(array) + from * 8, count * 2)
+    writeRow(target, this.#low, this.#high, this.#stride)
+  }
+}
+
+function loadWriter(): Binding['writeNumbers'] | null {
+  if (isJsForced()) return null
+  const loaded = platform.loadNative()
+  return loaded.ok ? loaded.binding.writeNumbers : null
 }

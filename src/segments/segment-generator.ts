@@ -1,9 +1,15 @@
 // Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import { closedError, GraupelError, rangeError, typeError } from '../core/errors.js'
 import type { IdArray } from '../engine/engine.js'
-import type { SegmentHandle } from './handle.js'
-import type { SegmentStats } from './stats.js'
+import { isSigned } from '../numbers/array.js'
+import { FetchedNumbers } from '../numbers/fetched.js'
+import { Numbers } from '../numbers/numbers.js'
+import type { QueueClock } from '../numbers/queue.js'
+import { objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
+import { Run } from './run.js'
+import type { SegmentSupply } from './thread-channel.js'
 
 /**
  * Makes numbers of segments, which {@link createSegmentGenerator} fetches. Its calls are those of an IdGenerator; `next`,
@@ -48,4 +54,107 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
   stats(): SegmentStats
   /** Ends it; numbers that it has left are given to no other. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Ends those of its handle, too. */
   close(): void
+}
+
+/** What {@link SegmentGenerator.stats} returns. */
+export interface SegmentStats {
+  /** What is numbered. */
+  name: string
+  /** Name of the store. */
+  store: string
+  /** Numbers that this generator has made. */
+  issued: number
+  /** Numbers that can be made without the store, by all threads together and by this generator. */
+  left: number
+  /** How many are fetched the next time. */
+  step: number
+  /** Segments that were fetched. */
+  segments: number
+  /** Attempts to fetch one that have failed. */
+  failures: number
+  /** Why the last attempt has failed; empty after one that has not. */
+  failure: string
+}
+
+/** The class behind {@link createSegmentGenerator}. @internal */
+export class SegmentNumbers extends Numbers implements SegmentGenerator {
+  readonly #info: SegmentInfo
+  readonly #supply: SegmentSupply
+  readonly #run: Run
+  readonly #more: FetchedNumbers
+
+  constructor(info: SegmentInfo, supply: SegmentSupply, clock: QueueClock) {
+    const run = new Run(supply.memory, info.stride, supply.isShared)
+    super({ type: 'SegmentGenerator', isEager: true, clock }, run, undefined)
+    this.#info = info
+    this.#supply = supply
+    this.#run = run
+    this.#more = new FetchedNumbers(run, supply, (failure) => this.#emptyError(failure))
+  }
+
+  get name(): string {
+    return this.#info.name
+  }
+
+  get handle(): SegmentHandle {
+    if (this.isClosed) throw closedError(this.object())
+    this.#run.isShared = true
+    return this.#supply.handle()
+  }
+
+  stats(): SegmentStats {
+    const { name, store } = this.#info
+    const { memory, failure } = this.#supply
+    // The numbers of the memory are of no use once the generator that fetches is closed. The run of this thread is used up.
+    const left = memory.isClosed ? 0 : memory.left
+    return {
+      name,
+      store,
+      issued: this.#run.issued,
+      left: this.isClosed ? 0 : left + this.#run.left,
+      step: memory.batchSize,
+      segments: memory.segments,
+      failures: memory.failures,
+      failure: failure?.message ?? '',
+    }
+  }
+
+  toJSON() {
+    const { name, store } = this.#info
+    return { name, store }
+  }
+
+  protected object(): string {
+    return objectOf(this.#info.name)
+  }
+
+  protected more(): FetchedNumbers {
+    return this.#more
+  }
+
+  protected end(): void {
+    this.#run.drop()
+    this.#supply.close()
+  }
+
+  protected override checkArray(array: IdArray): void {
+    const { max } = this.#info
+    if (max < 2n ** 63n || !isSigned(array, 64)) return
+    throw typeError(
+      'ERR_ARRAY_INVALID',
+      `max is ${max}, and numbers from 2^63 on are negative in a BigInt64Array; pass a BigUint64Array`,
+    )
+  }
+
+  #emptyError(failure: Error | undefined): Error {
+    const { store } = this.#info
+    if ((failure as GraupelError | undefined)?.code === 'ERR_SEGMENT_OVERFLOW') {
+      return rangeError('ERR_SEGMENT_OVERFLOW', (failure as Error).message)
+    }
+    const text =
+      failure === undefined
+        ? `${this.object()} has no number ready: the next numbers come in a later turn of the event loop; await nextAsync()`
+        : `${this.object()} has no number ready, because the store '${store}' gives none: ${failure.message}`
+    return new GraupelError('ERR_EMPTY', text, { cause: failure })
+  }
 }

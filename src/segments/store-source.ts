@@ -1,10 +1,9 @@
 import { GraupelError } from '../core/errors.js'
 import type { Clock } from '../core/timing.js'
-import { keyOf } from '../numbers/name.js'
 import type { StoreCalls } from '../stores/calls.js'
-import { lastOf, nextSegment, type Range } from './range.js'
-import { readSegments, type SegmentRecord, writeSegments } from './record.js'
-import type { Segment, SegmentSource } from './source.js'
+import { damagedNumbers, keyOf, readNumbers, writeNumbers } from '../stores/number-record.js'
+import type { StoreEntry } from '../stores/store.js'
+import { lastOf, nextSegment, type Range, type Segment, type SegmentSource } from './range.js'
 
 /** Milliseconds before another try after another process was faster: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 2
@@ -85,4 +84,27 @@ export class StoreSource implements SegmentSource {
   async #incarnation(signal: AbortSignal | undefined): Promise<string> {
     return this.#calls.store.durable ? '' : this.#calls.incarnation(signal)
   }
+}
+
+/** The record that a store holds for the segments of one name. */
+export interface SegmentRecord {
+  /** Every smaller number was given to a process, or is skipped. */
+  readonly next: bigint
+  /** The life of the server in which the record was written; empty if the store is durable. */
+  readonly incarnation: string
+}
+
+/** Writes a record as text. @param attempt - A new random text for each write, by which the writer finds its write. */
+export function writeSegments(name: string, { next, incarnation }: SegmentRecord, attempt: string): string {
+  return writeNumbers('segments', name, { next: String(next), incarnation, attempt })
+}
+
+/** Reads a record. @throws GraupelError `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT` */
+export function readSegments(entry: StoreEntry, name: string): SegmentRecord {
+  const { next, incarnation } = readNumbers<{ next: string; incarnation: string }>(entry, 'segments', name, {
+    next: 'string',
+    incarnation: 'string',
+  })
+  if (!/^(0|[1-9][0-9]{0,19})$/.test(next)) throw damagedNumbers(entry.key, `its next is '${next}'`)
+  return { next: BigInt(next), incarnation }
 }

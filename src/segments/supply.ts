@@ -1,19 +1,114 @@
-/** What a generator knows of where its numbers come from: the store itself, or another thread that has it. */
-export interface Supply {
-  /** Has the next segment fetched, unless that is under way or there is no room for it. */
-  ask(): void
-  /**
-   * Settles when numbers were added, or with the failure of an attempt to fetch some.
-   *
-   * @throws Error of the store; GraupelError `ERR_CLOSED`
-   */
-  arrival(): Promise<void>
-  /** Why the last attempt has failed; `undefined` after one that has not. */
-  readonly failure: Error | undefined
-  close(): void
+import { maxTimerMs } from '../core/timing.js'
+import { fetchAt, Prefetcher, type PrefetcherClock, type PrefetchRule, type StepRule } from '../numbers/prefetcher.js'
+import { makeHandle, objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
+import { SegmentMemory } from './memory.js'
+import type { Segment, SegmentSource } from './range.js'
+import { hasChannels, type SegmentSupply, ServingThread, unshareable } from './thread-channel.js'
+
+/** How many numbers are fetched, and when. */
+export interface Steps extends Omit<StepRule, 'least'>, PrefetchRule {
+  /** The first time; `undefined`: as many as the table says. */
+  readonly first: number | undefined
+  /** The fewest; `undefined`: as many as the first time. */
+  readonly least: number | undefined
 }
 
-/** Names a segment generator in messages. */
-export function objectOf(name: string): string {
-  return `the segment generator '${name}'`
+/** What a {@link LocalSupply} needs to know. */
+export interface LocalOptions extends Omit<SegmentInfo, 'store'> {
+  readonly steps: Steps
+  readonly callTimeoutMs: number
+  /** Learns of every attempt to fetch that has ended. */
+  onNews?(failure: Error | undefined): void
+}
+
+/** Fetches segments in this thread, for all threads of the process that have the handle. */
+export class LocalSupply implements SegmentSupply {
+  readonly isShared = false
+  readonly memory: SegmentMemory
+  readonly #source: SegmentSource
+  readonly #options: LocalOptions
+  readonly #prefetcher: Prefetcher<Segment>
+  /** Made when the handle is first asked for. */
+  #handle: SegmentHandle | undefined
+  #serving: ServingThread | undefined
+
+  /** @param segment - The first segment. */
+  private constructor(source: SegmentSource, options: LocalOptions, clock: PrefetcherClock, { first, count }: Segment) {
+    const { name, steps, stride } = options
+    const step = steps.first ?? count
+    const rule = { ...steps, least: steps.least ?? step, most: Math.max(steps.most, step) }
+    const memory = SegmentMemory.make(stride)
+    memory.batchSize = step
+    this.memory = memory
+    this.#source = source
+    this.#options = options
+    this.#prefetcher = new Prefetcher({
+      name: objectOf(name),
+      clock,
+      stock: memory,
+      rule,
+      fetch: (_, signal) => source.take(memory.batchSize, signal),
+      add: (segment, perMs) => memory.add(segment, fetchAt(segment.count, perMs, rule)),
+      isRepeated: true,
+      onNews: (failure) => this.#tell(failure),
+    })
+    this.#prefetcher.add({ first, count }, 0)
+  }
+
+  /** Fetches the first segment. @throws Error of the source; the reason of the signal. */
+  static async begin(
+    source: SegmentSource,
+    options: LocalOptions,
+    clock: PrefetcherClock,
+    signal?: AbortSignal,
+  ): Promise<LocalSupply> {
+    // The process stays alive, because no timer of the store keeps it so.
+    const release = clock.later(() => {}, maxTimerMs)
+    const segment = await source.take(options.steps.first, signal).finally(release)
+    return new LocalSupply(source, options, clock, segment)
+  }
+
+  get failure(): Error | undefined {
+    return this.#prefetcher.failure
+  }
+
+  get isFetching(): boolean {
+    return this.#prefetcher.isFetching
+  }
+
+  ask(): void {
+    this.#prefetcher.ask()
+  }
+
+  arrival(): Promise<void> {
+    return this.#prefetcher.arrival()
+  }
+
+  throwIfClosed(): void {
+    this.#prefetcher.throwIfClosed()
+  }
+
+  handle(): SegmentHandle {
+    if (!hasChannels()) throw unshareable()
+    if (this.#handle === undefined) {
+      const { name, max, stride, callTimeoutMs } = this.#options
+      const { memory } = this.memory
+      const channel = `graupel segments ${crypto.randomUUID()}`
+      this.#handle = makeHandle({ name, store: this.#source.name, max, stride, callTimeoutMs, channel, memory })
+      this.#serving = new ServingThread(channel, this)
+    }
+    return this.#handle
+  }
+
+  close(): void {
+    this.memory.close()
+    this.#prefetcher.close()
+    this.#serving?.close()
+  }
+
+  #tell(failure: Error | undefined): void {
+    if (failure !== undefined) this.memory.countFailure()
+    this.#options.onNews?.(failure)
+    this.#serving?.tell(failure)
+  }
 }

@@ -1,10 +1,9 @@
 import { closedError, type ErrorCode, errorCodes, GraupelError, rangeError } from '../core/errors.js'
 import type { Clock } from '../core/timing.js'
-import { Waiting } from '../generator/turns.js'
-import type { Fetcher } from './fetcher.js'
-import type { SegmentHandle } from './handle.js'
-import type { SegmentMemory } from './memory.js'
-import { objectOf, type Supply } from './supply.js'
+import type { Supply } from '../numbers/fetched.js'
+import { News, type Prefetcher } from '../numbers/prefetcher.js'
+import { objectOf, type SegmentHandle } from './handle.js'
+import { SegmentMemory } from './memory.js'
 
 /** Messages between the thread that fetches and the others. The numbers themselves are in shared memory. */
 type Message =
@@ -22,6 +21,22 @@ const lookMs = 1000
 /** Whether the platform has what threads need to share segments. */
 export function hasChannels(): boolean {
   return typeof BroadcastChannel === 'function' && typeof SharedArrayBuffer === 'function'
+}
+
+export function unshareable(): GraupelError {
+  return new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    'this platform has no memory that threads share, or no BroadcastChannel; create a generator in each thread',
+  )
+}
+
+/** The source of the numbers of a segment generator. */
+export interface SegmentSupply extends Supply {
+  readonly memory: SegmentMemory
+  /** Whether other threads take from the memory, too. */
+  readonly isShared: boolean
+  /** Opens the memory to other threads. @throws GraupelError `ERR_STATE_UNREACHABLE` */
+  handle(): SegmentHandle
 }
 
 type Channel = InstanceType<typeof BroadcastChannel>
@@ -50,12 +65,12 @@ export class ServingThread {
   readonly #channel: Channel
   #isClosed = false
 
-  constructor(name: string, fetcher: Fetcher) {
+  constructor(name: string, supply: Pick<Prefetcher<unknown>, 'ask' | 'isFetching' | 'failure'>) {
     this.#channel = open(name, ({ type }) => {
       if (type === 'look') this.#post({ type: 'answer' })
       if (type !== 'ask') return
-      fetcher.ask()
-      if (!fetcher.isFetching) this.tell(fetcher.failure)
+      supply.ask()
+      if (!supply.isFetching) this.tell(supply.failure)
     })
   }
 
@@ -77,12 +92,13 @@ export class ServingThread {
 }
 
 /** Has another thread fetch. */
-export class RemoteSupply implements Supply {
+export class RemoteSupply implements SegmentSupply {
+  readonly isShared = true
+  readonly memory: SegmentMemory
   readonly #handle: SegmentHandle
-  readonly #memory: SegmentMemory
   readonly #later: Clock['later']
   readonly #channel: Channel
-  readonly #waiting = new Waiting()
+  readonly #news = new News()
   #failure: Error | undefined
   /** For which segment the other thread was asked; once is enough. */
   #askedFor = -1
@@ -90,9 +106,9 @@ export class RemoteSupply implements Supply {
   /** Set while a call waits: cancels what happens when no news come. */
   #cancelLook: (() => void) | undefined
 
-  constructor(handle: SegmentHandle, memory: SegmentMemory, later: Clock['later']) {
+  constructor(handle: SegmentHandle, later: Clock['later']) {
+    this.memory = new SegmentMemory(handle.memory, handle.stride)
     this.#handle = handle
-    this.#memory = memory
     this.#later = later
     this.#channel = open(handle.channel, (message) => this.#hear(message))
   }
@@ -102,18 +118,26 @@ export class RemoteSupply implements Supply {
   }
 
   ask(): void {
-    const { segments, hasRoom } = this.#memory
+    const { segments, hasRoom } = this.memory
     if (!hasRoom || this.#askedFor === segments || this.#isClosed) return
     this.#askedFor = segments
     this.#post({ type: 'ask' })
   }
 
-  arrival(): Promise<void> {
-    if (this.#isClosed || this.#memory.isClosed) return Promise.reject(this.#closedError())
+  async arrival(): Promise<void> {
+    this.throwIfClosed()
     this.ask()
-    const news = this.#waiting.wait()
     if (this.#cancelLook === undefined) this.#lookLater()
-    return news
+    await this.#news.wait()
+  }
+
+  /** The thread that fetches may have closed the memory, and its message may be on its way. */
+  throwIfClosed(): void {
+    if (this.#isClosed || this.memory.isClosed) throw this.#closedError()
+  }
+
+  handle(): SegmentHandle {
+    return this.#handle
   }
 
   close(): void {
@@ -163,7 +187,7 @@ export class RemoteSupply implements Supply {
   #settle(failure: Error | undefined): void {
     this.#cancelLook?.()
     this.#cancelLook = undefined
-    this.#waiting.settle(failure)
+    this.#news.settle(failure)
   }
 }
 

@@ -100,7 +100,7 @@ describe('the record that a counter meets', () => {
     await world.replace(JSON.stringify({ format: 1, kind: 'segments', name: 'orders' }))
     await expect(world.open()).rejects.toMatchObject({
       code: 'ERR_STATE_MISMATCH',
-      message: expect.stringContaining("is of kind 'segments' and name 'orders', and kind 'counter'"),
+      message: expect.stringContaining("has kind 'segments' and name 'orders', not kind 'counter'"),
     })
   })
 

@@ -5,8 +5,10 @@ import { CeilingOutcome, type Core, type CoreSpec, Status } from '../../src/engi
 import { openCore } from '../../src/engine/open.js'
 import { givenNode } from '../../src/engine/source/node-source.js'
 import { createGenerator } from '../../src/generator/create.js'
-import { Queue } from '../../src/policy/queue.js'
-import { PolicyRunner, type Task } from '../../src/policy/runner.js'
+import { Queue } from '../../src/numbers/queue.js'
+import { OneTask } from '../../src/numbers/task.js'
+import { PolicyRunner } from '../../src/policy/runner.js'
+import { PolicyNumbers } from '../../src/policy/waiting.js'
 import { engines, freshNamespace } from '../support/engines.js'
 import { clock, layout, nowSlot, slotOf, specFor, tick, wideSpecFor } from './tiny.js'
 
@@ -99,13 +101,9 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const source = { ...givenNode(1), isAwaited: false }
     const subject = { layout, namespace: '', hasInjectedClock: true, path: '', source }
     const runner = new PolicyRunner(core, policy, subject, counters)
-    const task: Task = {
-      proceed: () => (core.step() === Status.ok ? 'done' : 'none'),
-      grant: () => 'none',
-      unused: () => 'none',
-    }
-    expect(() => runner.run(task)).toThrow(/ceiling has not risen within \d+ ms/)
-    const waiting = new Queue(runner).add(task)
+    const ids = new PolicyNumbers(core, runner)
+    expect(() => ids.finish(new OneTask(core))).toThrow(/ceiling has not risen within \d+ ms/)
+    const waiting = new Queue(ids, false).add(new OneTask(core))
     setImmediate(() => core.raiseCeiling(nowSlot + 1n))
     await waiting
     expect(slotOf(core.id)).toBe(nowSlot)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GraupelError, rangeError } from '../../src/core/errors.js'
-import { fetchAt, nextStep, type Steps } from '../../src/segments/steps.js'
+import { fetchAt, nextStep } from '../../src/numbers/prefetcher.js'
 import { caught } from '../support/engines.js'
 import { heldNumbers } from './held-source.js'
 
@@ -50,7 +50,7 @@ describe('the next segment', () => {
 })
 
 describe('the step', () => {
-  const steps: Steps = { first: 10, least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0 }
+  const steps = { least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0 }
 
   it('is doubled, kept or halved by how long a segment lasted', () => {
     const cases = [999, 1000, 1999, 2000, Number.POSITIVE_INFINITY].map((lastedMs) => nextStep(40, lastedMs, steps))
@@ -59,7 +59,6 @@ describe('the step', () => {
     expect(nextStep(50, 0, steps)).toBe(80)
     expect(nextStep(15, 1e9, steps)).toBe(10)
     expect(nextStep(1, 1e9, { ...steps, least: 1 })).toBe(1)
-    expect(nextStep(15, 1e9, { ...steps, least: undefined })).toBe(15)
     expect(nextStep(2 ** 53 - 1, 0, { ...steps, most: Number.MAX_SAFE_INTEGER })).toBe(2 ** 53 - 1)
   })
 

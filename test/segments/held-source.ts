@@ -1,9 +1,6 @@
-import { expect } from 'vitest'
-import { Fetcher } from '../../src/segments/fetcher.js'
-import { SegmentMemory } from '../../src/segments/memory.js'
-import { Numbers } from '../../src/segments/numbers.js'
-import type { SegmentSource } from '../../src/segments/source.js'
-import type { Steps } from '../../src/segments/steps.js'
+import type { SegmentSource } from '../../src/segments/range.js'
+import { SegmentNumbers } from '../../src/segments/segment-generator.js'
+import { LocalSupply, type Steps } from '../../src/segments/supply.js'
 import { VirtualTime } from '../support/virtual-time.js'
 
 interface Take {
@@ -43,32 +40,25 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
         })
       }),
   }
-  const memory = SegmentMemory.make(1)
   const steps = { first: 10, least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0, ...given }
   const later = time.later.bind(time)
   // Which of the timers let the process end.
   let background = 0
-  const fetcher = new Fetcher({
-    name: 'orders',
-    source,
-    memory,
-    steps,
-    clock: {
-      monotonicMs: () => time.monotonicMs(),
-      random: () => random,
-      later,
-      background(callback, ms) {
-        background++
-        return later(callback, ms)
-      },
+  const clock = {
+    monotonicMs: () => time.monotonicMs(),
+    random: () => random,
+    later,
+    background(callback: () => void, ms: number) {
+      background++
+      return later(callback, ms)
     },
-    onNews: (failure) => news.push(failure?.message),
-  })
-  const begun = fetcher.begin(undefined)
+  }
+  const info = { name: 'orders', max: 2n ** 63n - 1n, stride: 1 }
+  const onNews = (failure: Error | undefined) => news.push(failure?.message)
+  const begun = LocalSupply.begin(source, { ...info, steps, callTimeoutMs: 2000, onNews }, clock)
   await takes.shift()?.give()
-  await begun
-  const parts = { name: 'orders', store: 'held', max: 2n ** 63n - 1n, stride: 1, memory, supply: fetcher }
-  const numbers = new Numbers({ ...parts, isShared: false, share: () => expect.fail('it is shared') })
+  const supply = await begun
+  const numbers = new SegmentNumbers({ ...info, store: 'held' }, supply, clock)
   /** The one attempt that is under way. */
   const attempt = () => {
     if (takes.length !== 1) throw new Error(`${takes.length} attempts are under way`)
@@ -77,8 +67,6 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
   const pass = (ms: number) => time.until(time.sleep(ms))
   return {
     numbers,
-    fetcher,
-    memory,
     takes,
     attempt,
     news,

@@ -1,5 +1,5 @@
-import { keyOf } from '../../../src/numbers/name.js'
-import { readSegments } from '../../../src/segments/record.js'
+import { readSegments } from '../../../src/segments/store-source.js'
+import { keyOf } from '../../../src/stores/number-record.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { type Entries, Server } from '../../simulation/server.ts'

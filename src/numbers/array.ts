@@ -1,14 +1,13 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { bufferGetter, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
-import type { Layout } from '../layout/index.js'
 
 const maxElements = 2 ** 32 - 1
 
-/** An array of so many bigints takes 512 MiB, 32 bytes for each. Much more would end the process. */
+/** An array of so many bigints takes 512 MiB, 32 bytes for each. A much larger array would end the process. */
 const maxTaken = 2 ** 24
 
-/** @throws TypeError, RangeError `ERR_OPTION_INVALID` unless so many ids can be taken at once. */
+/** Checks the argument of `take()`. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkCount(count: unknown): asserts count is number {
   if (typeof count !== 'number') {
     throw typeError('ERR_OPTION_INVALID', `count is ${show(count)} (${typeof count}); pass how many ids to make`)
@@ -21,19 +20,20 @@ export function checkCount(count: unknown): asserts count is number {
   }
 }
 
-/** How many elements a typed array has. A subclass cannot override it. */
+/** Returns the length of a typed array. A subclass cannot override it. */
 export function lengthOf(array: IdArray): number {
   return lengthGetter.call(array)
 }
 
-/** Copies ids to a place of an array. Not by its own `set`: that of a subclass may call back, and gets no hold of the memory. */
+/** Copies numbers into an array. Does not call the array's own `set`: a subclass could override it, and keep the memory. */
 export function copyIds(array: IdArray, ids: BigUint64Array, at: number): void {
   setElements.call(array, ids, at)
 }
 
 /**
- * @throws TypeError `ERR_ARRAY_INVALID` unless it is an array of 64-bit integers over memory that stays where it is and
- * belongs to this thread alone.
+ * Checks that an array has 64-bit integers, over memory that stays in its place and belongs to this thread alone.
+ *
+ * @throws TypeError, RangeError `ERR_ARRAY_INVALID`
  */
 export function checkIdArray(array: unknown): asserts array is IdArray {
   const kind = kindOf.call(array)
@@ -54,7 +54,7 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
   if ((buffer as { resizable?: boolean }).resizable) {
     throw typeError(
       'ERR_ARRAY_INVALID',
-      'the array is over a resizable ArrayBuffer, which may shrink while it is being filled; pass one of fixed length',
+      'the array is over a resizable ArrayBuffer, which may shrink while it is being filled; pass an array of fixed length',
     )
   }
   if (length === 0 && isDetached(buffer)) {
@@ -71,28 +71,15 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
   }
 }
 
-/** @throws RangeError `ERR_ARRAY_INVALID` where ids of this moment are negative in a BigInt64Array; for a layout of 64 bits. */
-export function checkSign(layout: Layout, node: number, nowMs: number): void {
-  const top = layout.placements[0] as { name: string; bits: number }
-  const half = 2 ** (top.bits - 1)
-  const value =
-    top.name === 'timestamp'
-      ? Math.floor((nowMs - layout.epochMs) / layout.tickMs)
-      : top.name === 'sequence'
-        ? half
-        : node / 2 ** (layout.nodeBits - top.bits)
-  if (value >= half) throw signError(layout)
+/** Returns whether numbers of so many bits may be negative in the array. */
+export function isSigned(array: IdArray, bits: number): boolean {
+  return bits === 64 && kindOf.call(array) === 'BigInt64Array'
 }
 
-/** Whether ids of the layout may turn negative in the array. */
-export function isSigned(array: IdArray, layout: Pick<Layout, 'bits'>): boolean {
-  return layout.bits === 64 && kindOf.call(array) === 'BigInt64Array'
-}
-
-export function signError(layout: Layout): RangeError {
+export function signError(): RangeError {
   return rangeError(
     'ERR_ARRAY_INVALID',
-    `ids of layout '${layout.name}' have reached 2^63, which a BigInt64Array shows as negative; pass a BigUint64Array`,
+    'the numbers have reached 2^63, and are negative in a BigInt64Array; pass a BigUint64Array',
   )
 }
 
@@ -105,9 +92,9 @@ function isDetached(buffer: ArrayBufferLike): boolean {
   }
 }
 
-/** True for buffers of all realms. A getter that throws would tell, too, and cost more than filling some thousand ids. */
+/** Returns true for shared buffers of all realms. A getter that throws would do, but costs more than filling some thousand elements. */
 function isShared(buffer: ArrayBufferLike): boolean {
-  // The usual case, and ten times as fast.
+  // The usual case first, because this test is ten times as fast.
   if (Object.getPrototypeOf(buffer) === ArrayBuffer.prototype) return false
   return Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]'
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SegmentMemory } from '../../src/segments/memory.js'
-import { writeNumbersOf } from '../../src/segments/rows.js'
 import { Run } from '../../src/segments/run.js'
 
 /** A run that begins with a number. */
@@ -21,7 +20,7 @@ describe('the numbers of a run', () => {
       fc.property(words, fc.integer({ min: 1, max: 65_535 }), fc.nat(3), ([high, low], stride, from) => {
         const first = (high << 32n) | low
         const written = new BigUint64Array(from + count + 2)
-        writeNumbersOf(runOf(first, count, stride), written, from, count)
+        runOf(first, count, stride).fill(written, from, from + count)
         const expected = BigUint64Array.from(written, (_, i) =>
           i < from || i >= from + count ? 0n : first + BigInt(i - from) * BigInt(stride),
         )

@@ -1,0 +1,74 @@
+import { GraupelError } from '../core/errors.js'
+import { type Clock, sleep } from '../core/timing.js'
+import type { Batch } from './batches.js'
+import type { ResolvedOptions } from './options.js'
+import { CountRefused } from './refusal.js'
+import { Replays } from './replays.js'
+import { Requests } from './request.js'
+import { type Server, Servers } from './server.js'
+
+/** The servers of an id service, as a client asks them for batches. */
+export class Service {
+  readonly #options: ResolvedOptions
+  readonly #clock: Clock
+  readonly #requests: Requests
+  readonly #servers: Servers
+
+  constructor(options: ResolvedOptions, clock: Clock) {
+    this.#options = options
+    this.#clock = clock
+    this.#requests = new Requests(options, clock, new Replays(options.layout))
+    this.#servers = new Servers(options.urls, clock.random())
+  }
+
+  /**
+   * Asks one server after the other, until one gives a batch or too many requests have failed.
+   *
+   * @param check - Refuses a batch that cannot be used, by an error.
+   * @throws GraupelError as {@link Requests.ask}; what `check` throws; the reason of the signal.
+   */
+  async fetch(count: number, signal: AbortSignal, check: (batch: Batch, server: Server) => void): Promise<Batch> {
+    for (let failed = 0; ; ) {
+      const server = this.#servers.pick(this.#clock.monotonicMs())
+      const pauseMs = server.notBeforeMs - this.#clock.monotonicMs()
+      // The process may end meanwhile.
+      if (pauseMs > 0) await sleep({ later: this.#clock.background }, pauseMs, signal)
+      const asked = Math.min(count, server.maxCount)
+      server.asked()
+      try {
+        const batch = await this.#requests.ask(server, asked, signal)
+        check(batch, server)
+        server.succeeded()
+        return batch
+      } catch (error) {
+        signal.throwIfAborted()
+        // Each time fewer, so this has an end.
+        if (error instanceof CountRefused) {
+          server.maxCount = error.most
+          continue
+        }
+        server.failed(error as Error, this.#clock)
+        const { code } = error as GraupelError
+        const isWorthMore = code === 'ERR_SERVICE_UNAVAILABLE' || code === 'ERR_SERVICE_INVALID'
+        if (!isWorthMore || failed++ === this.#options.retries) throw error
+      }
+    }
+  }
+
+  /** Makes the error of a call that has waited for `maxWaitMs`. */
+  late(): GraupelError {
+    const { maxWaitMs } = this.#options
+    const why = this.stats().servers.find(({ failure }) => failure !== '')?.failure
+    return new GraupelError(
+      'ERR_SERVICE_UNAVAILABLE',
+      `no ids came within ${maxWaitMs} ms${why === undefined ? '' : `: ${why}`}`,
+    )
+  }
+
+  /** Counts the requests to all servers, and to each. */
+  stats() {
+    const servers = this.#servers.all.map((server) => server.stats())
+    const sum = (name: 'requests' | 'failures') => servers.reduce((total, server) => total + server[name], 0)
+    return { requests: sum('requests'), failures: sum('failures'), servers }
+  }
+}

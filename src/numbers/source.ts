@@ -1,0 +1,40 @@
+import type { IdArray } from '../engine/engine.js'
+
+/** Numbers that can be handed out at once. The core of an engine is such an object, and so is a batch that was fetched. */
+export interface ReadyNumbers {
+  /** Takes the next number. Returns 0, or another number if none is ready. */
+  step(): number
+  /** The number that the last `step()` has taken. */
+  readonly id: bigint
+  /** The upper and the lower 32 bits of `id`, without a sign. */
+  readonly idHigh: number
+  readonly idLow: number
+  /** Takes numbers, and writes them to `array[from]` up to, but not including, `array[to]`. Returns how many were ready. */
+  fill(array: IdArray, from: number, to: number): number
+  /** Puts the number of the last `step()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
+  putBack?(): void
+}
+
+/** A call that needs more numbers than were ready. */
+export interface Task {
+  /** How many numbers are missing. */
+  readonly missing: number
+  /** Takes the numbers that are ready. @param by - Takes them in another way than `step()` and `fill()` do. */
+  proceed(by?: Pick<ReadyNumbers, 'step' | 'fill'>): Progress
+}
+
+/** How far a task got: to its end, somewhat, or not at all. */
+export type Progress = 'done' | 'some' | 'none'
+
+/** What follows one try of a waiting task: `again` at once, after some milliseconds, or when a promise settles. */
+export type Round = 'done' | 'again' | number | Promise<void>
+
+/** Makes more numbers ready. */
+export interface MoreNumbers {
+  /** Finishes a task without a turn of the event loop. @throws if that is impossible */
+  finish(task: Task): void
+  /** Tries a task that may wait. @throws if the task fails; the promise rejects if all tasks that wait fail. */
+  round(task: Task): Round
+  /** Makes the error of one task from a rejection that all tasks have in common, because each gets its own `filled`. */
+  errorOf?(failure: unknown): unknown
+}
