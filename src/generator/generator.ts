@@ -5,9 +5,8 @@ import { type DecodedId, decode, type Field, type Layout } from '../layout/index
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
 import { Numbers } from '../numbers/numbers.js'
 import type { MoreNumbers } from '../numbers/source.js'
-import type { Counters } from '../policy/counters.js'
+import type { Counters } from '../policy/policy.js'
 import { PolicyRunner } from '../policy/runner.js'
-import { PolicyNumbers } from '../policy/waiting.js'
 import type { BaseGenerator, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 
@@ -20,7 +19,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   readonly #settings: ResolvedOptions<F>
   readonly #source: NodeSource
   /** Made with the counters when they are first needed: most generators never wait. */
-  #more: PolicyNumbers | undefined
+  #more: PolicyRunner | undefined
   #counters = nothingCounted
   /** Set by `close()`. */
   #lastStats: Stats | undefined
@@ -87,8 +86,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
       this.#counters = { ...nothingCounted }
       const hasInjectedClock = typeof clock === 'function'
       const subject = { layout, namespace, hasInjectedClock, path, source: this.#source }
-      const runner = new PolicyRunner(this.#core, this.#settings, subject, this.#counters)
-      this.#more = new PolicyNumbers(this.#core, runner)
+      this.#more = new PolicyRunner(this.#core, this.#settings, subject, this.#counters)
     }
     return this.#more
   }

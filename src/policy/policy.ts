@@ -1,15 +1,18 @@
 import type { AheadEvent } from '../core/events.js'
+import type { Core } from '../engine/engine.js'
+import type { NodeSource } from '../engine/source/node-source.js'
+import type { Layout } from '../layout/index.js'
 
 export const rollbackActions = ['throw', 'wait', 'advance', 'reuse'] as const
-/** What to do where the clock has stepped back behind the last id; `docs/rollback.md` compares the policies. */
+/** The action if the clock has stepped back behind the last id; `docs/rollback.md` compares the actions. */
 export type RollbackAction = (typeof rollbackActions)[number]
 
 export const overflowActions = ['wait', 'advance', 'throw'] as const
-/** What to do where all sequence numbers of a tick are issued; `docs/rollback.md` compares the policies. */
+/** The action if all sequence numbers of a tick are issued; `docs/rollback.md` compares the actions. */
 export type OverflowAction = (typeof overflowActions)[number]
 
 /**
- * What a function `onRollback` receives.
+ * The argument of a function `onRollback`.
  *
  * @example
  * createGenerator({ node: 7, onRollback: ({ rollbackMs }) => (rollbackMs > 1000 ? 'throw' : 'advance') })
@@ -24,6 +27,33 @@ export interface Policy {
   readonly onRollback: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   readonly onOverflow: OverflowAction
   readonly maxAheadMs: number
-  /** Bounds one wait, not a call: a call that needs many ticks waits for each. */
+  /** Bounds one wait and not a call: a call that needs many ticks waits for each tick. */
   readonly maxWaitMs: number
+}
+
+/** The generator that a decision is about, for its waits, messages and events. */
+export interface Subject {
+  readonly layout: Layout
+  readonly namespace: string
+  /** The clock is a function of the user's, which may only go on when it is called. */
+  readonly hasInjectedClock: boolean
+  /** The state file; empty for other states. */
+  readonly path: string
+  readonly source: NodeSource
+}
+
+/** The counts of a generator outside its hot path. */
+export interface Counters {
+  waits: number
+  waitedMs: number
+  rollbacks: number
+  overflows: number
+}
+
+/** A generator and its policy, as the parts of this folder share them. */
+export interface Judged {
+  readonly core: Core
+  readonly policy: Policy
+  readonly subject: Subject
+  readonly counters: Counters
 }

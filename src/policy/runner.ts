@@ -1,161 +1,140 @@
 import { show, typeError } from '../core/errors.js'
 import { type AheadEvent, publish } from '../core/events.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
-import { CeilingWait } from './ceiling-wait.js'
-import { ClockWait, type Wait } from './clock-wait.js'
-import type { Counters } from './counters.js'
+import type { MoreNumbers, Progress, ReadyNumbers, Round, Task } from '../numbers/source.js'
 import { judge, type Situation, situationOf } from './judge.js'
-import { type OverflowAction, type Policy, type RollbackAction, type RollbackEvent, rollbackActions } from './policy.js'
-import { Refusals } from './refusal.js'
-import type { Subject } from './subject.js'
+import {
+  type Counters,
+  type Judged,
+  type OverflowAction,
+  type Policy,
+  type RollbackAction,
+  type RollbackEvent,
+  rollbackActions,
+  type Subject,
+} from './policy.js'
+import { observe, policyError } from './refusal.js'
+import { BlockingWaits, DeferredWaits, type Waits } from './waits.js'
 
-/** Something to be made: one id, or the rest of an array. Each call makes what it can and says how far that got. */
-export interface Task {
-  /** At the time that the clock shows. */
-  proceed(): Progress
-  /** Up to `limitTick`, though the clock shows `nowTick`. */
-  grant(nowTick: number, limitTick: number): Progress
-  /** From what was left unused in the past tick `nowTick`. */
-  unused(nowTick: number): Progress
-}
-export type Progress = 'done' | 'some' | 'none'
-
-/** Waits during which the clock stepped back further, before a call is given up. */
-const maxInVain = 100
-
-/**
- * Runs where an engine did not simply make an id: asks the policy, applies the verdict, and waits or refuses. Shared by calls
- * that block (`run`) and calls that do not (`round`, by the queue).
- */
-export class PolicyRunner {
-  readonly #core: Core
-  readonly #policy: Policy
-  readonly #subject: Subject
-  readonly #counters: Counters
-  readonly #refusals: Refusals
-  readonly #clockWait: ClockWait
-  /** What was counted last, so that one event of many calls is counted and published once. */
+/** Makes ids of a core that has none ready: observes the core, lets the policy judge, and grants what the policy allows. */
+export class PolicyRunner implements MoreNumbers {
+  readonly #judged: Judged
+  /** The task that tries without blocking, and its waits. */
+  #deferred: { readonly task: Task; readonly waits: DeferredWaits } | undefined
+  /** The ticks that were counted last, so that one event of many calls is counted and published once. */
   #countedHighTick = -1
   #countedHeadTick = -1
   /** Whether `advance` has counted ahead of a clock that had stepped back. */
   #ledByRollback = false
 
   constructor(core: Core, policy: Policy, subject: Subject, counters: Counters) {
-    this.#core = core
-    this.#policy = policy
-    this.#subject = subject
-    this.#counters = counters
-    this.#refusals = new Refusals(core, policy, subject)
-    this.#clockWait = new ClockWait(policy, subject, counters, this.#refusals)
+    this.#judged = { core, policy, subject, counters }
   }
 
-  get hasInjectedClock(): boolean {
-    return this.#subject.hasInjectedClock
+  finish(task: Task): void {
+    this.#work(task, new BlockingWaits(this.#judged))
   }
 
-  /** Blocks until the task is done. @throws GraupelError as the policy says. */
-  run(task: Task): void {
-    let inVain = 0
-    let ceilingWait: CeilingWait | undefined
+  round(task: Task): Round {
+    if (this.#deferred?.task !== task) this.#deferred = { task, waits: new DeferredWaits(this.#judged) }
+    const { waits } = this.#deferred
+    const outcome = this.#work(task, waits)
+    return outcome === 'later' ? waits.pauseMs : outcome
+  }
+
+  /** Works on a task until it is done; if it must not block, until it has made some ids or has to wait. */
+  #work(task: Task, waits: Waits): 'done' | 'again' | 'later' {
+    const { core, policy, subject } = this.#judged
+    // `reuse` has found no unused slot, so the call waits for the clock instead.
+    let nothingUnused = false
     for (;;) {
-      const outcome = this.round(task, true)
-      if (outcome === 'done') return
-      if (outcome === 'ceiling') {
-        ceilingWait ??= this.ceilingWait()
-        ceilingWait.poll(true)
-        continue
+      // A copy, because the engine reuses the object, and a policy function may use the generator.
+      const seen = { ...observe(this.#judged) }
+      if (seen.status === Status.ceiling) {
+        if (waits.forCeiling()) continue
+        return 'later'
       }
-      ceilingWait = undefined
-      if (outcome === 'again' || this.#clockWait.block(outcome)) continue
-      // A clock that goes to and fro is treated as one that stands still.
-      inVain++
-      if (inVain > maxInVain) {
-        throw this.#refusals.ofClock(outcome.situation, this.#refusals.observe().nowMs, outcome.waitMs)
+      waits.leaveCeiling()
+      const { nowTick } = seen
+      const situation = situationOf(seen, subject.layout.tickMs)
+      let progress: Progress
+      if (situation === undefined) {
+        progress = task.proceed()
+      } else {
+        this.#count(situation, seen)
+        const isReused = nothingUnused && situation.kind === 'rollback'
+        const action = isReused ? 'reuse' : this.#actionFor(situation, seen)
+        const verdict = judge(isReused ? 'wait' : action, situation, seen, policy, subject.layout, waits.mayBlock)
+        nothingUnused = false
+        if (verdict.do === 'throw') throw policyError(this.#judged, situation, seen.nowMs, verdict.retryAfterMs, action)
+        if (verdict.do === 'wait') {
+          if (waits.forClock({ ...verdict, situation })) continue
+          return 'later'
+        }
+        if (verdict.do === 'grant') {
+          if (situation.kind === 'rollback') this.#ledByRollback = true
+          progress = task.proceed(ahead(core, nowTick, verdict.limitTick))
+        } else {
+          progress = task.proceed(unused(core, nowTick))
+          nothingUnused = progress === 'none'
+          if (nothingUnused) continue
+        }
       }
+      if (progress === 'done') return 'done'
+      if (!waits.mayBlock) return 'again'
     }
   }
 
-  /**
-   * One decision and what follows from it; never blocks.
-   *
-   * @param mayBlock - Whether the caller blocks where there is something to wait for.
-   * @throws GraupelError as the policy says.
-   */
-  round(task: Task, mayBlock: boolean): 'done' | 'again' | 'ceiling' | Wait {
-    const { layout } = this.#subject
-    const seen = this.#refusals.observe()
-    if (seen.status === Status.ceiling) return 'ceiling'
-    const situation = situationOf(seen, layout.tickMs)
-    if (situation === undefined) return task.proceed() === 'done' ? 'done' : 'again'
-    // The observation is reused by the engine, and a policy function may use the generator.
-    const now = { ...seen }
-    this.#count(situation, now)
-    const action = this.#action(situation, now)
-    let verdict = judge(action, situation, now, this.#policy, layout, mayBlock)
-    if (verdict.do === 'unused') {
-      const progress = task.unused(now.nowTick)
-      if (progress !== 'none') return progress === 'done' ? 'done' : 'again'
-      verdict = judge('wait', situation, now, this.#policy, layout, mayBlock)
-    }
-    switch (verdict.do) {
-      case 'grant':
-        if (situation.kind === 'rollback') this.#ledByRollback = true
-        return task.grant(now.nowTick, verdict.limitTick) === 'done' ? 'done' : 'again'
-      case 'wait':
-        return { untilTick: verdict.untilTick, waitMs: verdict.waitMs, situation }
-      case 'throw':
-        throw this.#refusals.ofPolicy(situation, now.nowMs, verdict.retryAfterMs, action)
-      case 'unused':
-        // `judge` answers it for the policy `reuse` alone, and that was 'wait'.
-        throw new Error(`the verdict on 'wait' is 'unused'`)
-    }
-  }
-
-  /** Begins to wait for the ceiling. */
-  ceilingWait(): CeilingWait {
-    return new CeilingWait(this.#core, this.#subject.source, this.#policy, this.#counters)
-  }
-
-  /** Counts a wait that the caller does. */
-  countWait(wait: Wait): void {
-    this.#clockWait.count(wait)
-  }
-
-  #action(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
-    const { onRollback, onOverflow } = this.#policy
+  #actionFor(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
+    const { onRollback, onOverflow } = this.#judged.policy
     if (situation.kind === 'overflow') {
-      // The clock has come back to where it was, and the word is still ahead of it, by what was counted meanwhile. The
-      // rollback has caused that: judged as an overflow, it would be waited for as long as maxAheadMs.
+      // The clock has come back, and the word is still ahead of it by the ids that were made meanwhile. The rollback has caused
+      // that: judged as an overflow, the call would wait for as long as maxAheadMs.
       if (seen.lastTick <= seen.nowTick) this.#ledByRollback = false
       return this.#ledByRollback ? 'advance' : onOverflow
     }
     if (typeof onRollback === 'string') return onRollback
     const action = onRollback(this.#event(situation, seen.nowMs) as RollbackEvent)
-    if (!rollbackActions.includes(action)) {
-      throw typeError(
-        'ERR_OPTION_INVALID',
-        `the function onRollback returned ${show(action)}; return one of ${rollbackActions.map(show).join(', ')}`,
-      )
-    }
-    return action
+    if (rollbackActions.includes(action)) return action
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `the function onRollback returned ${show(action)}; return one of ${rollbackActions.map(show).join(', ')}`,
+      'onRollback',
+    )
   }
 
   #count(situation: Situation, seen: Observation): void {
+    const { counters } = this.#judged
     if (situation.kind === 'rollback') {
       if (seen.highTick === this.#countedHighTick) return
       this.#countedHighTick = seen.highTick
-      this.#counters.rollbacks++
+      counters.rollbacks++
     } else {
       if (seen.headTick === this.#countedHeadTick) return
       this.#countedHeadTick = seen.headTick
-      this.#counters.overflows++
+      counters.overflows++
     }
     publish(situation.kind, this.#event(situation, seen.nowMs))
   }
 
-  #event(situation: Situation, nowMs: number): AheadEvent {
-    const { layout, namespace, source } = this.#subject
-    const { kind, rollbackMs, aheadMs } = situation
+  #event({ kind, rollbackMs, aheadMs }: Situation, nowMs: number): AheadEvent {
+    const { layout, namespace, source } = this.#judged.subject
     return { type: kind, layout: layout.name, namespace, node: source.node, nowMs, rollbackMs, aheadMs }
+  }
+}
+
+/** The ids of a core up to a tick, though the clock shows `nowTick`. */
+function ahead(core: Core, nowTick: number, limitTick: number): Pick<ReadyNumbers, 'step' | 'fill'> {
+  return {
+    step: () => core.grant(nowTick, limitTick),
+    fill: (array, from, to) => core.fillGranted(array, from, to, nowTick, limitTick),
+  }
+}
+
+/** The ids of slots that were left unused in the past tick `nowTick`. */
+function unused(core: Core, nowTick: number): Pick<ReadyNumbers, 'step' | 'fill'> {
+  return {
+    step: () => core.grantUnused(nowTick),
+    fill: (array, from, to) => core.fillUnused(array, from, to, nowTick),
   }
 }

@@ -8,7 +8,6 @@ import { createGenerator } from '../../src/generator/create.js'
 import { Queue } from '../../src/numbers/queue.js'
 import { OneTask } from '../../src/numbers/task.js'
 import { PolicyRunner } from '../../src/policy/runner.js'
-import { PolicyNumbers } from '../../src/policy/waiting.js'
 import { engines, freshNamespace } from '../support/engines.js'
 import { clock, layout, nowSlot, slotOf, specFor, tick, wideSpecFor } from './tiny.js'
 
@@ -100,8 +99,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
     const source = { ...givenNode(1), isAwaited: false }
     const subject = { layout, namespace: '', hasInjectedClock: true, path: '', source }
-    const runner = new PolicyRunner(core, policy, subject, counters)
-    const ids = new PolicyNumbers(core, runner)
+    const ids = new PolicyRunner(core, policy, subject, counters)
     expect(() => ids.finish(new OneTask(core))).toThrow(/ceiling has not risen within \d+ ms/)
     const waiting = new Queue(ids, false).add(new OneTask(core))
     setImmediate(() => core.raiseCeiling(nowSlot + 1n))
