@@ -52,6 +52,40 @@ const itRuns = (code: string) =>
   engines.includes('native') || !/state: path\b|kind \/\/ 'native'$/m.test(code) ? it : it.skip
 const leftOut = (code: string) => (itRuns(code) === it ? '' : ': left out, as there is no native engine')
 
+/** The commands in documents, and a part of their output that shows that they did their work. */
+const outputs: Record<string, RegExp> = {
+  'npx graupel next -n 3 --node 7 --format base62': /^(\w{11}\n){3}$/,
+  'npx graupel inspect 175928847299117063 --layout discord': /2016-04-30/,
+  'npx graupel layouts': /^twitter +63 /m,
+  'npm ci && npm start': /2016-04-30/,
+  "npx graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node:4}{sequence:4}' --time-zone +08:00 1541815603606036480":
+    /^0012022062900074010503780000\n$/,
+  "npx graupel serial --pattern '{yyMMddHHmmssSSS}-{node}-{sequence}' --parse 220628160740105-0378-0000":
+    /^1541815603606036480\n$/,
+  // The first test has used node 7.
+  'npx graupel state': /^twitter +7 +default /m,
+  'npx graupel state --help': /^Usage\n {2}graupel state /,
+}
+
+/** Commands that would run these tests, or install another package. They work if package.json has what they need. */
+const packageCommands: Record<string, object> = {
+  'npm ci && npm test': { scripts: { test: expect.stringContaining('vitest run') } },
+  'npm install graupel': { name: 'graupel', exports: expect.objectContaining({ '.': expect.anything() }) },
+}
+
+const manifest = JSON.parse(read('package.json'))
+// Without the build, which would take dist away from the tests that run at the same time.
+const start = manifest.scripts.start.replace(/^npm run prepare --silent && /, 'npx ')
+
+const commands = blocks.flatMap(({ file, line, language, code }) =>
+  language === 'sh'
+    ? code
+        .trimEnd()
+        .split('\n')
+        .map((command) => ({ file, line, command }))
+    : [],
+)
+
 describe('every code block', () => {
   for (const block of blocks) {
     const { file, line, language, code } = block
@@ -61,30 +95,17 @@ describe('every code block', () => {
     })
   }
 
-  it.each(blocks.filter(({ language }) => language === 'sh'))(
-    '$file:$line is a list of commands that work',
-    ({ code }) => {
-      for (const line of code.trim().split('\n')) {
-        if (line.startsWith('npx graupel ')) {
-          const output = execSync(`node dist/cli/main.js ${line.slice('npx graupel '.length)}`, {
-            cwd: folder,
-            encoding: 'utf8',
-          })
-          expect(output.length).toBeGreaterThan(10)
-        } else if (line === 'npm ci && npm start') {
-          // npm ci and the build have been done, or this test would not run. A second build would take dist away from the
-          // tests that run beside this one.
-          const { scripts } = JSON.parse(read('package.json'))
-          const [build, command = ''] = scripts.start.split(' && ')
-          expect(build).toBe('npm run prepare --silent')
-          expect(execSync(`npx ${command}`, { cwd: folder, encoding: 'utf8' })).toContain('2016-04-30')
-        } else {
-          // The package is there, and this test is a part of the run.
-          expect(['npm ci && npm test', 'npm install graupel']).toContain(line)
-        }
-      }
-    },
-  )
+  it.each(commands)('$file:$line: $command works', ({ command }) => {
+    if (command in packageCommands) return expect(manifest).toMatchObject(packageCommands[command] as object)
+    const run = command.replace(/^npx graupel /, 'node dist/cli/main.js ').replace('npm ci && npm start', start)
+    expect(execSync(run, { cwd: folder, encoding: 'utf8' })).toMatch(outputs[command] as RegExp)
+  })
+
+  it('has a command for each output that is expected', () => {
+    expect(commands.map(({ command }) => command).toSorted()).toEqual(
+      [...Object.keys(outputs), ...Object.keys(packageCommands)].toSorted(),
+    )
+  })
 
   it('says that each host needs its own number, if it gives a node', () => {
     const programs = documents.filter((file) => file !== 'docs/api.md').flatMap(blocksOf)
