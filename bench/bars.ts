@@ -1,13 +1,13 @@
 import type { Check, Report, Result, Workload } from './contract.ts'
 
-/** `lead` is how many times the subject is faster than the fastest rival, by their ratios. */
+/** `lead` says how many times faster than the fastest rival the subject is, by their ratios. */
 export interface Bar {
   of: 'ratio' | 'figure' | 'lead'
   max?: number
   min?: number
 }
 
-/** The limits of the project, by workload and subject. `--check` fails where one does not hold. */
+/** The limits of the project by workload and subject. `--check` fails if a limit does not hold. */
 const bars: Record<string, Record<string, readonly Bar[]>> = {
   next: {
     'graupel-native': [
@@ -53,7 +53,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'service-memory': { 'graupel-server': [{ of: 'figure', max: 1 }] },
 }
 
-/** What a change may cost, where a run is against another build. */
+/** The share by which a change may be slower than the build that it runs against. */
 const maxCost = 0.03
 
 function bothEngines(bar: Bar) {
@@ -64,17 +64,17 @@ function bothStores(...held: Bar[]) {
   return { 'redis-ioredis': held, 'postgres-pg': held }
 }
 
-/** The bars of a workload by subject. */
+/** Returns the bars of a workload by subject. */
 export function barsOf({ name }: Workload): Readonly<Record<string, readonly Bar[]>> {
   return bars[name] ?? {}
 }
 
-/** Whether a rival is needed to judge a workload. */
+/** Returns whether a bar of the workload compares with rivals. */
 export function hasLead(workload: Workload) {
   return Object.values(barsOf(workload)).some((all) => all.some(({ of }) => of === 'lead'))
 }
 
-/** Each bar of a result with what it is held against; `value` is undefined where that was not measured. */
+/** Returns each bar of a result with the measured value, which is undefined if it was not measured. */
 export function judge(result: Result, workload: Workload, report: Report, rivals: readonly string[]) {
   const cost: Bar = workload.isHigherBetter ? { of: 'ratio', min: 1 - maxCost } : { of: 'ratio', max: 1 + maxCost }
   const held = report.against === undefined ? (barsOf(workload)[result.subject] ?? []) : [cost]
@@ -85,7 +85,7 @@ export function judge(result: Result, workload: Workload, report: Report, rivals
   })
 }
 
-/** By the ratios, because each subject has a process and a minute of its own. */
+/** Compares the ratios, because subjects run in different processes at different times. */
 function leadOf(result: Result, results: readonly Result[], rivals: readonly string[]) {
   const ratios = results
     .filter(({ workload, node }) => workload === result.workload && node === result.node)
@@ -94,7 +94,7 @@ function leadOf(result: Result, results: readonly Result[], rivals: readonly str
   return own === undefined || ratios.length === 0 ? undefined : Math.min(...ratios) / own
 }
 
-/** What a check found, in words; empty where nothing is wrong. */
+/** Returns the faults that a check found, in words. */
 export function faultsOf(check: Check | undefined) {
   if (check === undefined) return []
   const { repeats, outOfOrder, future, wrong = 0 } = check
@@ -102,7 +102,7 @@ export function faultsOf(check: Check | undefined) {
   return Object.entries(found).flatMap(([what, number]) => (number > 0 ? [`${count(number)} ${what}`] : []))
 }
 
-/** What fails a run: a subject of ours that could not be measured, or whose ids have faults. */
+/** Returns a line for each of our subjects that could not be measured, or whose ids have faults. */
 export function failures(results: readonly Result[], own: readonly string[]) {
   return results.flatMap(({ subject, workload, node, outcome, error }) => {
     const faults = error === undefined ? faultsOf(outcome?.check) : [error.split('\n')[0]]
@@ -112,7 +112,7 @@ export function failures(results: readonly Result[], own: readonly string[]) {
   })
 }
 
-/** The bars that do not hold, or for which nothing was measured, a line each. */
+/** Returns a line for each bar that does not hold, or that was not measured. */
 export function shortfalls(report: Report, workloads: readonly Workload[], rivals: readonly string[]) {
   return workloads.flatMap((workload) => {
     const measured = report.results.filter((result) => result.workload === workload.name)
@@ -132,7 +132,7 @@ export function shortfalls(report: Report, workloads: readonly Workload[], rival
   })
 }
 
-/** What the ratios of a run are multiples of. */
+/** Names the unit of a run's ratios. */
 export function yardstickOf({ yardstick }: Workload, { against }: Report) {
   return against === undefined ? yardstick : 'the other build'
 }
@@ -143,7 +143,7 @@ export function barText({ of, max, min }: Bar, workload: Workload, report: Repor
   return max !== undefined ? `≤ ${max} ${what}` : `≥ ${min} ${what}`
 }
 
-/** With spaces between the thousands. */
+/** Writes a whole number with spaces between the thousands. */
 export function count(value: number) {
   return value.toLocaleString('en').replaceAll(',', ' ')
 }

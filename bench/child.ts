@@ -2,12 +2,12 @@ import type { Outcome } from './contract.ts'
 import { type SubjectName, subjectOf } from './subjects.ts'
 import { workloads } from './workloads/index.ts'
 
-// One subject under one workload, in a process that has seen no other: what V8 learns from one would slow the next.
+// Runs one subject under one workload in a fresh process, because V8's type feedback from one subject would slow the next.
 
 export type Task = SubjectName & {
   workload: string
   isQuick: boolean
-  /** The folder of the build that takes the place of the yardstick. */
+  /** The folder of the build that replaces the yardstick. */
   against?: string
 }
 

@@ -1,4 +1,4 @@
-/** What the parts of the bench agree on: a subject makes ids, a workload uses it, a result is what one pair of them gave. */
+/** The types that the parts of the bench share. A subject makes ids, a workload times them, and each such pair has a result. */
 
 // biome-ignore lint/suspicious/noExplicitAny: the rivals' modules have no types that are of use here
 export type Foreign = any
@@ -6,12 +6,12 @@ export type Foreign = any
 export interface Wanted {
   /** `wide` has 65 536 ids a millisecond, `twitter` 4 096, `roomy` 1 048 576; `number` fits a number. Rivals have their own. */
   layout: 'wide' | 'twitter' | 'roomy' | 'number'
-  /** Differs between workloads, so that none starts behind the ids of another. */
+  /** Differs between workloads, so that no workload waits for the ids of another workload to be in the past. */
   node: number
   namespace?: string
-  /** One of thousands of generators: none takes a page of the host. */
+  /** The workload makes thousands of generators, and none of them takes a page of the host. */
   isMany?: boolean
-  /** The ids may be stamped ahead of the clock without limit. */
+  /** Ids may be ahead of the clock without limit. */
   unbounded?: boolean
 }
 
@@ -23,72 +23,79 @@ export interface Source {
   fill?(array: BigUint64Array): unknown
   fillAsync?(array: BigUint64Array): Promise<unknown>
   close?(): void
-  /** What a source of another thread needs to take from the same. */
+  /** Lets a source of another thread take numbers from the same origin. */
   readonly handle?: Foreign
 }
 
 export interface Codecs {
-  /** In base 62. */
+  /** Writes an id in base 62. */
   encode?(id: bigint): string
   decode?(id: bigint): Foreign
-  /** The milliseconds since 1970 of an id, without the rest. */
+  /** Returns only the time of an id, in milliseconds since 1970. */
   timestampMsOf?(id: bigint): number
-  /** By a mask of 63 bits. */
+  /** Hides an id by a mask of 63 bits. */
   hide?(id: bigint): bigint
   reveal?(hidden: bigint): bigint
-  /** The milliseconds of what `decode` returned; not timed. */
+  /** Returns the milliseconds in a result of `decode`; not timed. */
   timeOf?(fields: Foreign): number | bigint
 }
 
-/** How the time is read from an id: milliseconds since the epoch, above `shift` bits, with `perMs` ids in each. */
+/** The time in an id: milliseconds since the epoch, above `shift` bits, with `perMs` ids in each millisecond. */
 export type Stamp = { epochMs: number; shift: number; perMs: number }
 
 export interface Subject {
   name: string
   title: string
-  /** What `other` makes is no id of 64 bits, and is not checked. A `store` is where nodes are leased, a `service` what is started or asked. */
+  /**
+   * Subjects of the group `other` make no 64-bit ids, so their ids are not checked. Nodes are leased from a `store`, and a
+   * `service` is called.
+   */
   group: 'graupel' | 'yardstick' | 'rival' | 'other' | 'store' | 'service'
   url?(): string
   /** `next` returns promises. */
   isAsync?: boolean
-  /** From what `next` returns; `BigInt` by default. */
+  /** Converts a result of `next` to a bigint; `BigInt` by default. */
   toId?(made: Foreign): bigint
   codecs?(): Promise<Codecs>
-  /** The layout of a rival; `undefined` where ids have no time. */
+  /** The layout of a rival; `undefined` if its ids have no time. */
   stamp?: Stamp | undefined
-  /** The workloads that it takes part in; all by default. */
+  /** The workloads that the subject takes part in; all by default. */
   only?: readonly string[]
-  /** The folder whose build is measured; this one by default. */
+  /** The folder of the measured build; this repository by default. */
   build?: string
-  /** The function returns `undefined` where the subject cannot make what is wanted. `handle` is that of another thread's source. */
+  /**
+   * Loads the subject. The returned function returns `undefined` if the subject cannot make such ids.
+   *
+   * @param handle - The handle of another thread's source.
+   */
   load(handle?: Foreign): Promise<(wanted: Wanted) => Source | undefined>
 }
 
 export interface RunOptions {
   isQuick: boolean
-  /** Takes the place of the yardstick: the same subject of another build. Only for a workload that `isCompared`. */
+  /** The same subject of another build, which replaces the yardstick. Only for a workload that `isCompared`. */
   against?: Subject
 }
 
 export interface Workload {
   name: string
   title: string
-  /** The figure's unit. */
+  /** The unit of the figure. */
   unit: string
-  /** What the ratio is a multiple of. */
+  /** The unit of the ratio. */
   yardstick?: string
   isHigherBetter?: boolean
   /** The yardstick is timed in turns with the subject, so another build can be its yardstick. */
   isCompared?: boolean
-  /** It also runs on the other versions of Node. */
+  /** The workload also runs on the other versions of Node. */
   onEveryNode?: boolean
-  /** The one group that takes part; without it all but stores and services do. */
+  /** The only group that takes part. By default, all groups but stores and services do. */
   of?: Subject['group']
-  /** The heading that it stands under on the page, which a run of its own can renew. */
+  /** The heading of the workload in the results. `--publish` renews one section. */
   section?: string
-  /** What is not there and it needs. */
+  /** Names a program that the workload needs and the machine lacks. */
   missing?(): string | undefined
-  /** Resolves to `undefined` where the subject does not offer what the workload asks for. */
+  /** Measures a subject. Resolves to `undefined` if the subject lacks a call that the workload needs. */
   run(subject: Subject, options: RunOptions): Promise<Outcome | undefined>
 }
 
@@ -98,25 +105,25 @@ export type Spread = { low: number; median: number; high: number }
 export interface Outcome {
   figure: Spread
   ratio?: Spread
-  /** In the unit of the figure. */
+  /** The time of the yardstick, in the unit of the figure. */
   yardstick?: Spread
   check?: Check
-  /** Rounds that do not count, because the yardstick was slow in them. */
+  /** The number of rounds that do not count, because the yardstick was slow in them. */
   disturbed?: number
   note?: string
   /** For the chart of ids against threads. */
   line?: readonly { threads: number; idsPerMs: number }[]
 }
 
-/** What was wrong with the timed ids. */
+/** The faults of the timed ids. */
 export interface Check {
   ids: number
   repeats: number
-  /** Ids that are not above the one before. */
+  /** Ids that are not above the id before. */
   outOfOrder: number
-  /** Ids that bear a later time than the one at which they were made. */
+  /** Ids whose time is later than the moment at which they were made. */
   future: number
-  /** Results of a codec that are not what they should be. */
+  /** Wrong results of a codec. */
   wrong?: number
 }
 
@@ -129,22 +136,22 @@ export interface Result {
   error?: string
 }
 
-/** What is in a JSON file. */
+/** The contents of a JSON file of results. */
 export interface Report {
   machine: Machine
   command: string
   quick: boolean
   results: Result[]
   steps?: Steps
-  /** The folder of the other build, where the ratios are to that. */
+  /** The folder of the other build, if the ratios are to that build. */
   against?: string
-  /** The runs of sections that were measured by themselves (`--publish`). */
+  /** The later runs that renewed a section (`--publish`). */
   sections?: Record<string, Pick<Report, 'machine' | 'command'>>
 }
 
 /**
- * `engine` is the native engine's file, or why there is none; `load` that of the minute before; `stolen` the share of the
- * wanted processor time that a hypervisor gave to others during the run.
+ * `engine` is the file of the native engine, or the reason why there is no such file. `load` is the load average of the minute
+ * before the run. `stolen` is the share of processor time that the hypervisor gave to other machines during the run.
  */
 export type Machine = Record<'cpu' | 'os' | 'node' | 'v8' | 'commit' | 'engine' | 'load', string> & { stolen?: string }
 

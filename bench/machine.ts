@@ -19,7 +19,7 @@ export async function describeMachine(): Promise<Machine> {
   }
 }
 
-/** The returned function says what was stolen since; nothing where the system does not say. */
+/** Returns a function that tells the share of time stolen since this call, if the system counts it. */
 export function watchStolenTime(): () => { stolen?: string } {
   const before = processorTimes()
   return () => {
@@ -55,7 +55,7 @@ function describeCommit() {
 }
 
 async function describeEngine() {
-  // The bench measures both engines, and the environment must not force one.
+  // The bench measures both engines, so the environment must not choose the engine.
   delete process.env['GRAUPEL_ENGINE']
   const { engineInfo } = await import('graupel')
   const { file, reason } = engineInfo()

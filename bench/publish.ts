@@ -77,7 +77,7 @@ function resultsOf(report: Report, workloads: readonly Workload[], subjects: rea
   return ['# Results of the bench', start, ...sections].join('\n\n').concat('\n')
 }
 
-/** What becomes of the ids of a workload. */
+/** Each use of an id, and the workload and subject that time it. */
 const uses: readonly [use: string, workload: string, subject: string][] = [
   ['`fill()` of 65 536 ids', 'fill-65536', 'graupel-native'],
   ['`next()`, written to a `BigUint64Array`', 'next', 'graupel-native'],

@@ -57,7 +57,7 @@ const isComplete = isWhole && !options.filter
 const section = options.publish ? chosenSection() : undefined
 if (options.json !== undefined) assertWritable(options.json)
 
-// As it is kept, so that the page is what the file says.
+// Rounded as in the file, so that the page and the file have the same figures.
 const report = options.from === undefined ? (JSON.parse(toJson(await measure())) as Report) : readReport(options.from)
 if (report.machine.stolen !== undefined) console.log(`stolen  ${report.machine.stolen}`)
 console.log(`\n${align([columns, ...rowsOf(report, chosen, subjects)])}`)
@@ -188,11 +188,11 @@ function takesPart({ name, group, only }: Subject, workload: Workload, isOtherNo
   if (workload.of === undefined ? group === 'store' || group === 'service' : group !== workload.of) return false
   if (group === 'yardstick') return against === undefined
   if (!name.includes(options.subject ?? '')) return false
-  // The store in memory needs nothing that is installed.
+  // The store in memory needs no server.
   if (group === 'store' && (against !== undefined || !(options.stores || name === 'memory'))) return false
   if (!isOwn(group) && !options.rivals) return false
   if (isOwn(group)) return !options.bars || barsOf(workload)[name] !== undefined
-  // Where only the bars or another Node count, a rival is there for the lead over it.
+  // With --bars or another Node, a rival only takes part if a bar compares with rivals.
   return !(options.bars || isOtherNode) || (group === 'rival' && hasLead(workload))
 }
 
@@ -204,7 +204,7 @@ async function inChild(task: Omit<Task, 'isQuick'>, execPath = process.execPath)
   }
 }
 
-/** One subject under one workload, in a process of its own. */
+/** Measures one subject under one workload in a process of its own. */
 async function pair(subject: Subject, workload: Workload, execPath: string, node: string): Promise<Result | undefined> {
   const startMs = performance.now()
   const named = { workload: workload.name, subject: subject.name }
@@ -219,8 +219,9 @@ function log(what: string, startMs: number, error?: string) {
 }
 
 /**
- * A subject against the same of the other build. Where the workload compares, each process times both in turns, and in
- * every second process they change places; elsewhere, processes of one build and of the other alternate.
+ * Measures a subject against the same subject of the other build. If the workload has a yardstick that is timed in turns, each
+ * process times both builds, and in every second process they change places. Other workloads alternate between processes of
+ * the two builds.
  */
 async function versus(subject: Subject, workload: Workload): Promise<Result | undefined> {
   const startMs = performance.now()
@@ -252,7 +253,7 @@ async function versus(subject: Subject, workload: Workload): Promise<Result | un
 }
 
 function toJson(value: Report) {
-  // Four digits are more than any of the figures is worth.
+  // No figure is more precise than four digits.
   const short = (_: string, part: unknown) =>
     typeof part === 'number' && !Number.isInteger(part) ? Number(part.toPrecision(4)) : part
   return `${JSON.stringify(value, short, 2)}\n`

@@ -6,18 +6,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Codecs, Source, Stamp, Subject, Wanted } from './contract.ts'
 import { rivals } from './rivals/index.ts'
 
-/** The bench's own namespace: what it does to a node must not be remembered of one that is in use. */
+/** The namespace of the bench, so that the host remembers no ids of the bench for a node in use. */
 const ownNamespace = 'graupel bench'
 
 const stamps = {
   wide: { epochMs: Date.UTC(2020, 0, 1), shift: 22, perMs: 65_536 },
   twitter: { epochMs: 1_288_834_974_657, shift: 22, perMs: 4096 },
   roomy: { epochMs: Date.UTC(2020, 0, 1), shift: 22, perMs: 2 ** 20 },
-  // 53 bits hold decades, or more ids a millisecond than can be made. The second needs an epoch of yesterday.
+  // 53 bits have room for decades, or for 2^17 ids a millisecond if the epoch is yesterday.
   number: { epochMs: Date.now() - 86_400_000, shift: 17, perMs: 2 ** 17 },
 } as const
 
-/** `undefined` where the ids run ahead of the clock by choice, or have no time. */
+/** Returns `undefined` if the ids may run ahead of the clock, or have no time. */
 export function stampOf(subject: Subject, { layout, unbounded }: Wanted): Stamp | undefined {
   return 'stamp' in subject || unbounded ? subject.stamp : stamps[layout]
 }
@@ -37,7 +37,7 @@ export function subjectOf({ name, build }: SubjectName): Subject {
   return name === segmentsName ? segments(build) : ours(name, build)
 }
 
-/** Where a build is imported from; the main entry as Node takes it, where the build has that. */
+/** Returns the URL of an entry of a build. The main entry is the entry for Node, if the build has such an entry. */
 function urlOf(build: string | undefined, entry = '') {
   if (build === undefined) return import.meta.resolve(entry === '' ? 'graupel' : `graupel/${entry}`)
   const forNode = join(build, 'dist/node/index.js')
@@ -81,7 +81,7 @@ function ours(name: string, build?: string): Subject {
         roomy: define('roomy', { timestamp: 41, node: 2, sequence: 20 }),
         number: define('number', { timestamp: 36, sequence: 17 }),
       }
-      // Two builds in one process do not share a node: the js engine refuses that.
+      // Two builds in one process do not share a node, because the js engine refuses that.
       const space = build === undefined ? ownNamespace : `${ownNamespace} ${build}`
       return ({ layout, node, namespace = '', unbounded, isMany }) =>
         createGenerator({
@@ -91,7 +91,7 @@ function ours(name: string, build?: string): Subject {
           ...(layout !== 'number' && { node }),
           namespace: space + namespace,
           ...(state !== undefined && { state: state() }),
-          // The host must not remember ids of years to come, nor keep a page for each of a thousand nodes.
+          // The host must not remember ids of the future, nor keep a page for each of a thousand nodes.
           ...((unbounded || isMany) && { state: 'process' }),
           ...(unbounded && { onOverflow: 'advance', maxAheadMs: Number.MAX_SAFE_INTEGER }),
         }) as Source
@@ -101,7 +101,7 @@ function ours(name: string, build?: string): Subject {
 
 const segmentsName = 'graupel-segments'
 
-/** A step that no run uses up: a timed loop gives the event loop no turn to fetch another segment. */
+/** A step that no run uses up, because a timed loop never lets the event loop fetch another segment. */
 const allNumbers = 2 ** 46
 
 function segments(build?: string): Subject {
@@ -126,13 +126,13 @@ function codecsOf({ decode, encodeId, layouts, timestampMsOf }: typeof import('g
   return {
     encode: (id) => encodeId(id, 'base62'),
     decode: (id) => decode(id, layouts.twitter),
-    // Nothing for a build that is older.
+    // An older build lacks it.
     ...(timestampMsOf !== undefined && { timestampMsOf: (id) => timestampMsOf(id, layouts.twitter) }),
     timeOf: ({ timestampMs }) => timestampMs,
   }
 }
 
-/** Nothing for a build that has no mask. */
+/** Returns an empty object for a build without masks. */
 async function maskOf(build: string | undefined): Promise<Codecs> {
   if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'mask')))) return {}
   const { createMask }: typeof import('graupel/mask') = await import(urlOf(build, 'mask'))
@@ -155,24 +155,24 @@ function service(name: string, title: string, ...only: readonly string[]): Subje
 const anId = 0x1a2b_3c4d_5e6f_7081n
 const view = new BigUint64Array([anId, 0n])
 
-/** In the order of the table. A rival is imported only where it takes part. */
+/** All subjects, in the order of the table. A rival is imported only if it takes part. */
 export const subjects: readonly Subject[] = [
   ...Object.keys(own).map((name) => ours(name)),
   segments(),
-  // What a Snowflake generator has to do, or to find a way around.
+  // A Snowflake generator has to read the clock, or to find a way around it.
   yardstick('date-now', 'Date.now()', { next: Date.now }),
-  // The least that an id costs which reaches JavaScript as a bigint. The write keeps the read in the loop.
+  // The lowest possible cost of an id that reaches JavaScript as a bigint. The write keeps the read in the loop.
   yardstick('view-read', 'BigUint64Array[0]', {
     next: () => {
       view[1] = 0n
       return view[0]
     },
   }),
-  // The least that an array of ids costs.
+  // The lowest possible cost of an array of ids.
   yardstick('array-fill', 'BigUint64Array#fill', { fill: (array) => array.fill(anId) }),
   // 122 random bits, from a pool that Node refills in batches.
   yardstick('random-uuid', 'crypto.randomUUID()', { next: () => randomUUID() }),
-  // Their names are those of measure/stores.ts. A start of many is one client's for each server.
+  // measure/stores.ts reads the names. Only one client of each server takes part in a start of many processes.
   store('memory', 'memory', ['lease-calls']),
   store('sqlite-libsql', 'SQLite, libsql', ['lease-calls']),
   store('sqlite-better-sqlite3', 'SQLite, better-sqlite3', ['lease-calls']),
@@ -185,7 +185,7 @@ export const subjects: readonly Subject[] = [
   store('etcd-fetch', 'etcd', ['lease-calls', 'lease-start']),
   store('zookeeper-node-zookeeper-client', 'ZooKeeper, node-zookeeper-client', ['lease-calls', 'lease-start']),
   store('consul-fetch', 'Consul', ['lease-calls', 'lease-start']),
-  // The API server of the tests, which keeps everything in memory, unless variables name a cluster.
+  // Uses the API server of the tests, which keeps everything in memory, unless variables name a cluster.
   store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
   service('graupel-server', 'graupel-server', 'one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
   service('graupel-client', 'graupel/client', 'client', 'client-next'),

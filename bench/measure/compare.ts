@@ -4,32 +4,32 @@ import type { Outcome } from '../contract.ts'
 import { calmRounds, type Effort } from './rounds.ts'
 
 export interface Batch {
-  /** Makes `size` ids, and keeps them. */
+  /** Makes and keeps `size` ids. */
   run(): void | Promise<void>
   size: number
-  /** Looks at the kept ids; not timed. */
+  /** Checks the kept ids; not timed. */
   check?(): void | Promise<void>
 }
 
-/** Rounds, how many at most where some are disturbed, and the time of each of the three turns of a round. */
+/** The rounds that are wanted, the most rounds if some are disturbed, and the time of each of the three turns of a round. */
 const efforts = {
   claim: { wanted: 30, max: 60, turnMs: 40 },
   context: { wanted: 9, max: 18, turnMs: 50 },
   look: { wanted: 5, max: 5, turnMs: 30 },
 } as const
 
-/** Bursts in a turn; the quartiles come from at least five of these turns. */
+/** The number of bursts in a turn. The quartiles are over at least five turns. */
 const bursts = 25
 
 /**
  * Times a batch against a yardstick, in short turns of one process. The ratio of a round is to the mean of the yardstick
  * before and after.
  *
- * What slows both does not slow both alike: a neighbour on the other thread of a core adds some 22 ns to an id and to a
- * reading of the clock. A round in which the yardstick is more than a tenth slower than in its best round does not count.
- * The yardstick decides and never the batch: this choice can make a ratio higher, and not lower.
+ * A neighbour on the other thread of a core adds some 22 ns to an id and to a reading of the clock, so it changes their ratio.
+ * A round does not count if the yardstick is more than a tenth slower than in its best round. The time of the batch never
+ * decides, so this choice can only make a ratio higher.
  *
- * With `pauseMs`, each batch is a burst after a sleep. All rounds count then, and the note has the slowest bursts.
+ * With `pauseMs`, each batch is a burst after a sleep. Then all rounds count, and the note has the slowest bursts.
  */
 export async function compare(batch: Batch, yardstick: Batch, effort: Effort, pauseMs?: number): Promise<Outcome> {
   const { wanted, max, turnMs } = efforts[effort]
@@ -42,7 +42,7 @@ export async function compare(batch: Batch, yardstick: Batch, effort: Effort, pa
   const { counted, over, disturbed } = await calmRounds(
     isBurst ? { wanted: effort === 'look' ? 5 : 16, max: 16 } : { wanted, max },
     async (number) => {
-      // The timers of a lease have their turns.
+      // Lets the timers of a lease run.
       await nextTurn()
       const bench = new Bench({ ...length, warmup: number === 0, throws: true })
       const add = (name: string, { run, check }: Batch) =>
@@ -75,11 +75,11 @@ function nsPerId(bench: Bench, name: string, { size }: Batch) {
   const result = bench.getTask(name)?.result
   if (result?.state !== 'completed') throw new Error(`the timing of ${name} ended as '${result?.state}'`)
   const perId = (ms: number) => (ms * 1e6) / size
-  // The median batch: one that a scheduler interrupts does not count for more than another.
+  // The median batch, so that an interruption by the scheduler does not count for more than one batch.
   return { p50: perId(result.latency.p50), p99: perId(result.latency.p99), max: perId(result.latency.max) }
 }
 
-/** The yardstick of most ratios. It keeps its results as the loops of ids do. */
+/** Reads the clock: the yardstick of most ratios. Keeps its results as the loops of ids do. */
 export function clockReadings(size: number): Batch {
   const readings = new Float64Array(size)
   return {

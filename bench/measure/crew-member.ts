@@ -4,13 +4,13 @@ import { type SubjectName, subjectOf } from '../subjects.ts'
 import { clockReadings } from './compare.ts'
 import { keepNext, type Loop } from './loops.ts'
 
-// One of the threads or processes of crew.ts: makes ids when it is told to, and sends them when it is asked.
+// A thread or process of crew.ts. It makes ids on command, and sends them on request.
 
 export type CrewStart = SubjectName & {
   wanted: Wanted
-  /** Counts the threads that have arrived; processes share no memory, and start at a time of the clock. */
+  /** Counts the threads that are ready. Processes share no memory, so they start at an agreed time. */
   gate: Int32Array | undefined
-  /** That of the main thread's source. */
+  /** The handle of the main thread's source. */
   handle: Foreign
 }
 
@@ -39,7 +39,7 @@ async function answer(task: CrewTask): Promise<string | Times | Kept> {
   if (task.do === 'get ready') return 'ready'
   if (task.do === 'send ids') return { ids: (last as Loop).ids(), madeMs }
   const { run } = task.do === 'make' ? loopOf(task.count) : clockReadings(task.count)
-  // Awake, because to be woken takes longer than a run lasts.
+  // Busy waiting, because waking up takes longer than a run.
   if (gate) Atomics.add(gate, 0, 1)
   while (gate ? Atomics.load(gate, 0) < task.members : Date.now() < task.startMs) {}
   const startNs = process.hrtime.bigint()

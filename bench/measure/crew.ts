@@ -7,8 +7,9 @@ import type { CrewStart, CrewTask, Kept, Times } from './crew-member.ts'
 import { withTypes } from './fresh.ts'
 import { countRepeats, Ledger } from './ledger.ts'
 
-/** Ids of a member in a round, and how long that may take where ids are slow. */
+/** The most ids that a member makes in a round. */
 const maxIds = { threads: 2 ** 22, processes: 2 ** 20 }
+/** The most milliseconds that a round of slow ids takes. */
 const roundMs = 150
 
 const program = new URL('crew-member.ts', import.meta.url)
@@ -64,7 +65,7 @@ export async function startCrew(
   let ids = 0
   let repeats = 0
 
-  /** From the first start to the last end: a member that is left behind counts against the rate. */
+  /** Measures from the first start to the last end, so a member that lags behind lowers the rate. */
   async function run(task: 'make' | 'read clock', count: number, chosen = members) {
     if (gate) Atomics.store(gate, 0, 0)
     const cpu = process.cpuUsage()
@@ -78,7 +79,7 @@ export async function startCrew(
     return { ms: (last - first) / 1e6, cpuNs: (user + system) * 1000 }
   }
 
-  /** How many ids of each member are enough for a round; all are warm then. */
+  /** Finds how many ids each member makes in a round. All members are warm afterwards. */
   async function calibrate() {
     const max = isQuick ? maxIds[kind] / 4 : maxIds[kind]
     let count = 256
@@ -90,7 +91,7 @@ export async function startCrew(
     run,
     members,
     count: await calibrate(),
-    /** Looks at the last ids of all members. Repeats are those between them in this round. */
+    /** Checks the last ids of all members. Counts repeats within this round. */
     async check() {
       const kept = await Promise.all(members.map((member) => member.ask<Kept>({ do: 'send ids' })))
       for (const [i, { ids, madeMs }] of kept.entries()) ledgers[i]?.add(ids, madeMs)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { npmNode } from '../../scripts/npm-binary.ts'
 
-/** Other versions of Node from the npm registry, as npm takes them, such as `22`. */
+/** Installs versions of Node from the npm registry, given as npm takes them, such as `22`. */
 export function installNodes(versions: readonly string[]) {
   return versions.map((wanted) => {
     if (!/^\d+(\.\d+)*$/.test(wanted)) throw new Error(`'${wanted}' is no version of Node, such as 22 or 22.12.0`)
@@ -11,7 +11,7 @@ export function installNodes(versions: readonly string[]) {
   })
 }
 
-/** What `--rivals` needs, as its lockfile has it. */
+/** Installs the other packages from the lockfile of bench/rivals. */
 export function installRivals() {
   const cwd = fileURLToPath(new URL('../rivals/', import.meta.url))
   console.error('  npm ci')

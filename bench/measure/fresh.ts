@@ -12,7 +12,7 @@ process.once('exit', () => {
 
 interface Fresh {
   nodeFlags?: readonly string[]
-  /** Another version of Node. */
+  /** The program of another version of Node. */
   execPath?: string
 }
 
@@ -25,8 +25,8 @@ export function inFreshProcess<T>(module: string, parameter: unknown, { nodeFlag
 }
 
 /**
- * Runs JavaScript with nothing else in the process, and resolves to the number that it prints: a loader of TypeScript would be timed
- * with each import, and a channel for messages would make Node load what a program without one does not need.
+ * Runs JavaScript in a bare process, and resolves to the number that the code prints. A loader of TypeScript would be timed with
+ * each import, and a message channel would make Node load more modules.
  */
 export async function evaluate(code: string): Promise<number> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {

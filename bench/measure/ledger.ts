@@ -1,6 +1,6 @@
 import type { Check, Stamp } from '../contract.ts'
 
-/** Ids that are kept for counting repeats: 64 MiB. */
+/** The most ids that are kept to count repeats: 64 MiB. */
 const maxKept = 2 ** 23
 
 const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
@@ -8,9 +8,9 @@ const low = isLittleEndian ? 0 : 1
 const high = 1 - low
 
 /**
- * Checks ids between the timed batches. While each id is above the one before there is no repeat; where the order is
- * broken, repeats are counted among the first {@link maxKept}. A stamp, which ids that may run ahead of the clock do not
- * have, lets the ledger count those that bear a later time than the one at which they were made.
+ * Checks ids between the timed batches. While each id is above the id before, there is no repeat. If the order is broken,
+ * repeats are counted among the first {@link maxKept} ids. With a stamp, the ledger also counts ids whose time is later than
+ * the moment at which they were made; ids that may run ahead of the clock have no stamp.
  */
 export class Ledger {
   #stamp: Stamp | undefined
@@ -25,12 +25,12 @@ export class Ledger {
     this.#stamp = stamp
   }
 
-  /** `madeMs` is when the last of them was made. */
+  /** Adds ids. @param madeMs - The time after the last id was made. */
   add(ids: BigUint64Array, madeMs = Date.now()) {
     const [tooHigh, tooLow] = this.#firstAfter(madeMs)
     this.#kept.set(ids.subarray(0, Math.max(0, maxKept - this.#ids)), Math.min(this.#ids, maxKept))
     this.#ids += ids.length
-    // In halves: to compare bigints takes longer than most subjects take to make them.
+    // Compares halves, because comparing bigints takes longer than most subjects take to make them.
     const halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2)
     for (let at = 0; at < halves.length; at += 2) {
       const idHigh = halves[at + high] as number
@@ -49,7 +49,7 @@ export class Ledger {
     return { ...found, ids: kept.length, repeats: countRepeats(kept) }
   }
 
-  /** The halves of the least id that bears a later time. */
+  /** Returns the halves of the least id with a later time. */
   #firstAfter(ms: number): [high: number, low: number] {
     if (this.#stamp === undefined) return [2 ** 32, 0]
     const id = BigInt(ms + 1 - this.#stamp.epochMs) << BigInt(this.#stamp.shift)
@@ -57,7 +57,7 @@ export class Ledger {
   }
 }
 
-/** Sorts the ids, and counts those that are there more than once. */
+/** Sorts the ids, and counts repeats. */
 export function countRepeats(ids: BigUint64Array) {
   ids.sort()
   const halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2)

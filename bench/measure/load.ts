@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-// Servers in processes of their own on one processor, and the load on another. wrk, because it takes a third of the time of the
-// server where autocannon, which is JavaScript as the servers are, takes more than it: the generator would be measured.
+// Runs servers on one processor, and the load on another. wrk makes the load, because it takes a third of the server's time.
+// autocannon takes more time than the server, so it would be measured itself.
 
 const [serverProcessor, loadProcessor] = ['0', '1']
 const connections = 64
@@ -19,18 +19,18 @@ const script = fileOf('wrk.lua')
 
 const runs = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined
 
-/** What is not there and a client needs that is on another processor than its service. */
+/** Names a missing program or processor that a client on a processor of its own needs. */
 export function missingForClient(): string | undefined {
   if (!runs('taskset')) return 'taskset (Debian package util-linux)'
   return availableParallelism() < 2 ? 'second processor' : undefined
 }
 
-/** What is not there and a service under load needs. */
+/** Names a missing program or processor that a service under load needs. */
 export function missingForLoad(): string | undefined {
   return missingForClient() ?? (runs('wrk') ? undefined : 'wrk (Debian package wrk)')
 }
 
-/** From now on this process runs on the processor of the load. */
+/** Moves this process to the processor of the load. */
 export function pinLoad() {
   const { status, stderr } = spawnSync('taskset', ['-acp', loadProcessor, `${process.pid}`], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`taskset: ${stderr}`)
@@ -38,21 +38,21 @@ export function pinLoad() {
 
 export interface Server {
   url: string
-  /** Microseconds of processor time until now. */
+  /** Returns the processor time so far, in microseconds. */
   cpuUs(): number
-  /** Bytes in use after a collection; of one that reports. */
+  /** Resolves to the bytes in use after a garbage collection. Only for a server that was started by `reporting`. */
   memory(): Promise<{ heap: number; resident: number }>
 }
 
 interface Servers {
   empty(bodyBytes?: number): Promise<Server>
-  /** The service with its default options and these. */
+  /** Starts the service with some options. */
   start(...options: string[]): Promise<Server>
-  /** The same, which reports its memory. */
+  /** Starts the service with a reporter of its memory. */
   reporting(): Promise<Server>
 }
 
-/** Servers that end with `use`, whatever happens. @param build - The folder of the service. */
+/** Lets `use` start servers, and ends them afterwards. @param build - The folder of the service. */
 export async function withServers<T>(build: string, use: (servers: Servers) => Promise<T>): Promise<T> {
   // The bench ends its children by SIGTERM, a terminal by SIGINT; the servers end with the process.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
@@ -107,7 +107,7 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
   }
 }
 
-/** From the ticks of /proc/PID/stat, of which there are 100 in a second, as in proc(5). */
+/** Reads /proc/PID/stat, which counts in hundredths of a second (proc(5)). */
 function cpuUsOf(pid: number) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10_000
@@ -117,15 +117,15 @@ export interface Load {
   path?: string
   accept?: string
   seconds: number
-  /** How many bytes of the answers are kept. */
+  /** The number of bytes of answers that are kept. */
   keepBytes?: number
-  /** The requests that a connection sends at once. */
+  /** The number of requests that a connection sends at once. */
   depth?: number
-  /** How long a connection waits before its next request, on average. */
+  /** The average pause of a connection before its next request. */
   pauseMs?: number
 }
 
-/** What wrk.lua prints. */
+/** The line that wrk.lua prints. */
 interface Counts {
   requests: number
   us: number
@@ -133,11 +133,11 @@ interface Counts {
   p99Us: number
   maxUs: number
   kept: number
-  /** How many failed, and in which way; empty where none did. */
+  /** The number of failed requests by kind of failure; empty if no request failed. */
   failed: string
 }
 
-/** @throws Error where one request has failed. */
+/** Sends requests for some seconds. @throws Error if a request fails */
 export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', seconds, ...more }: Load) {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
   const file = join(folder, 'answers')
@@ -171,7 +171,7 @@ export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', 
       throw new Error(`${path}: of ${counts.requests} requests failed: ${counts.failed}`)
     return {
       ...counts,
-      /** Of the server, for a request. */
+      /** The server's processor time for a request. */
       cpuUs: (cpuUs() - beforeUs) / counts.requests,
       rate: (counts.requests / counts.us) * 1e6,
       answers: keepBytes > 0 ? readFileSync(file) : undefined,

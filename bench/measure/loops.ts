@@ -1,11 +1,11 @@
 import type { Foreign, Source, Subject } from '../contract.ts'
 
-// The timed loops: each makes ids and keeps them, and does nothing else. With two builds in one process, each build has
-// an instance of this module, because what V8 learns about one generator in a loop would slow the other.
+// The timed loops. Each loop only makes ids and keeps them. If two builds are in one process, each build has an instance of
+// this module, because V8's type feedback from one generator would slow the other.
 
 export interface Loop {
   run(): void | Promise<void>
-  /** What was kept, as 64 bits; not timed. */
+  /** Returns the kept ids; not timed. */
   ids(): BigUint64Array
 }
 
@@ -52,21 +52,21 @@ export const keepStrings: Keep = (source, size, subject) => {
   return keepNext({ next: () => generator.nextString() }, size, { ...subject, toId: BigInt })
 }
 
-/** Five times as fast as `BigUint64Array.from()`. */
+/** Converts ids, five times as fast as `BigUint64Array.from()`. */
 function idsOf(kept: readonly Foreign[], toId: (made: Foreign) => bigint) {
   const ids = new BigUint64Array(kept.length)
   for (let i = 0; i < ids.length; i++) ids[i] = toId(kept[i])
   return ids
 }
 
-/** A string is as fast as what is done with it: V8 may leave a part of the work to the first reader. */
+/** Times a string together with a use of it, because V8 may leave a part of the work to the first reader. */
 function keepUsed(source: Source, size: number, subject: Subject, use: (id: string) => string) {
   if (source.nextString === undefined) return undefined
   const generator = source as Required<Source>
   return keepNext({ next: () => use(generator.nextString()) }, size, subject)
 }
 
-/** Copied to a buffer. */
+/** Copies each string to a buffer. */
 export const keepWritten: Keep = (source, size, subject) => {
   const buffer = Buffer.alloc(64)
   return keepUsed(source, size, subject, (id) => {
@@ -76,8 +76,8 @@ export const keepWritten: Keep = (source, size, subject) => {
 }
 
 /**
- * Looked up in a Map of 256 other keys. To fill one would time its growth, whose garbage makes some batches a third slower than
- * others.
+ * Looks each string up in a Map of 256 other keys. Adding keys would time the growth of the Map, whose garbage makes some
+ * batches a third slower.
  */
 export const keepAsKeys: Keep = (source, size, subject) => {
   const map = new Map(Array.from({ length: 256 }, (_, i) => [String(2n ** 60n + BigInt(i)), i]))
@@ -87,7 +87,7 @@ export const keepAsKeys: Keep = (source, size, subject) => {
   })
 }
 
-/** As a property in JSON. */
+/** Puts each string into JSON. */
 export const keepInJson: Keep = (source, size, subject) => {
   const toId = (json: string) => BigInt(JSON.parse(json).id)
   return keepUsed(source, size, { ...subject, toId }, (id) => JSON.stringify({ id }))
@@ -99,7 +99,7 @@ export const keepNumbers: Keep = (source, size, subject) => {
   return keepNext({ next: () => generator.nextNumber() }, size, subject)
 }
 
-/** 65 536 ids in arrays of `size`. */
+/** Fills arrays of `size` with 65 536 ids in all. */
 export const keepFilled: Keep = (source, size) => {
   if (source.fill === undefined) return undefined
   const generator = source as Required<Source>
@@ -121,7 +121,7 @@ export const keepFilledAsync: Keep = (source, size) => {
   return { run, ids: () => kept }
 }
 
-/** What is done with each of these ids, as an encoder or decoder does it. */
+/** Converts each id, and keeps the results. */
 export function keepResults(ids: readonly bigint[], use: (id: bigint) => unknown) {
   const results = new Array<unknown>(ids.length).fill(undefined)
   const run = () => {
@@ -130,7 +130,7 @@ export function keepResults(ids: readonly bigint[], use: (id: bigint) => unknown
   return { run, results }
 }
 
-/** Whether a subject makes ids of 64 bits, which can be checked. */
+/** Returns whether a subject makes 64-bit ids, which can be checked. */
 export function makesIds({ group }: Subject) {
   return group === 'graupel' || group === 'rival'
 }

@@ -1,4 +1,4 @@
-// Loaded into a server before its own code: says how much memory is in use, after a collection, when it is asked.
+// Loaded into a server before its own code. On request it reports the memory in use after a garbage collection.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 process.on('message', async () => {
@@ -9,5 +9,5 @@ process.on('message', async () => {
   const { heapUsed, external, rss } = process.memoryUsage()
   process.send?.({ heap: heapUsed + external, resident: rss })
 })
-// A channel that is listened to must not keep the server alive.
+// The message channel must not keep the server alive.
 process.channel?.unref()

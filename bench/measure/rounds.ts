@@ -1,6 +1,6 @@
 import type { RunOptions, Spread, Subject } from '../contract.ts'
 
-/** Quartiles over rounds. tinybench has p50 and p75 for the samples of one task, and none for rounds of a process. */
+/** Returns the quartiles over rounds. tinybench only has quartiles over the samples of one task. */
 export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const quantile = (q: number) => {
@@ -13,12 +13,12 @@ export function spread(values: readonly number[]): Spread {
 
 export type Effort = 'claim' | 'context' | 'look'
 
-/** `claim` is for our own subjects, `context` for what they are compared with. */
+/** Returns `claim` for our own subjects, and `context` for the subjects that they are compared with. */
 export function effortFor({ group }: Subject, { isQuick }: RunOptions): Effort {
   return isQuick ? 'look' : group === 'graupel' ? 'claim' : 'context'
 }
 
-/** Measures until `wanted` rounds are calm, or `max` are made. If fewer than five are calm, all count. */
+/** Measures until `wanted` rounds are calm, at most `max` rounds. If fewer than five are calm, all rounds count. */
 export async function calmRounds<Round>(
   { wanted, max }: { wanted: number; max: number },
   measure: (number: number) => Promise<Round>,
@@ -32,7 +32,7 @@ export async function calmRounds<Round>(
   }
   if (counted.length < 5) counted = rounds
   const disturbed = rounds.length - counted.length
-  /** The quartiles of one value of each round that counts. */
+  /** Returns the quartiles of a value over the rounds that count. */
   const over = (value: (round: Round) => number) => spread(counted.map(value))
   return { counted, over, disturbed: disturbed > 0 ? { disturbed } : {} }
 }

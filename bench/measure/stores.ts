@@ -7,15 +7,15 @@ import { serverKinds } from '../../test/stores/kinds/index.ts'
 import { load, type Opened } from '../../test/stores/kinds/kind.ts'
 import { sqliteClients } from '../../test/stores/kinds/sqlite.ts'
 
-// The servers and clients are those of the tests: on free ports in temporary folders, and as a user makes them.
+// Starts the servers and opens the clients of test/stores: on free ports, in temporary folders.
 
-/** A subject's name is that of its kind of store and that of its client. */
+/** Splits the name of a subject into the kind of store and the client. */
 function partsOf(name: string) {
   const [kind = '', ...client] = name.split('-')
   return { kind, client: client.join('-') }
 }
 
-/** What is not installed and a store needs. */
+/** Names a missing program that a store needs. */
 export function missingFor(name: string): string | undefined {
   return serverKinds[partsOf(name).kind]?.missing()
 }
@@ -26,7 +26,7 @@ export function installClients() {
   load('better-sqlite3', 'better-sqlite3')
 }
 
-/** Starts the server of a store, uses one client of it, and ends both whatever happens. */
+/** Starts the server of a store, lets `use` use one client, and ends the client and the server. */
 export async function withStore<T>(name: string, use: (store: Store, port: number) => Promise<T>): Promise<T> {
   const { kind, client } = partsOf(name)
   // The bench ends its children by SIGTERM, a terminal by SIGINT; the server ends with the process.
@@ -53,7 +53,7 @@ async function open(kind: string, client: string, port: number, file: string) {
   return opened
 }
 
-/** A store that counts its calls. */
+/** Wraps a store, and counts its calls. */
 export function counted(inner: Store) {
   const counts = { calls: 0, writes: 0 }
   const store = new Proxy(inner, {

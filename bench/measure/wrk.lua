@@ -1,6 +1,6 @@
--- What wrk does beyond its flags, and its results in one line of JSON.
--- Parameters: the file for what is kept of the answers, or '-'; how many bytes of it; the requests that a connection sends at
--- once; the milliseconds that a connection waits before the next, on average.
+-- Extends wrk: keeps answers, pipelines requests, pauses between them, and prints the results as one line of JSON.
+-- Parameters: a file for answers, or '-'; how many bytes of answers to keep; the number of requests that a connection sends at
+-- once; the average pause of a connection before the next request, in milliseconds.
 
 -- `done` has a Lua state of its own, and reads the globals of the thread that sent the requests.
 kept = 0

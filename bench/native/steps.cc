@@ -1,5 +1,5 @@
-// What each step of an id costs in the native core, without Node: so that a
-// nanosecond that was lost can be found. Prints JSON for bench/native/run.ts.
+// Times each step of an id in the native core, without Node, so that a lost
+// nanosecond can be found. Prints JSON for bench/native/run.ts.
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 
 using SteadyTimer = std::chrono::steady_clock;
 
-// Keeps the compiler from dropping a value that nothing reads.
+// Keeps the compiler from removing a value that nothing reads.
 template <typename T>
 void Keep(T value) {
 #if defined(_MSC_VER)
@@ -40,13 +40,13 @@ template <typename Run>
 void Measure(const char* name, size_t threads, size_t rounds, const Run& run) {
   std::vector<double> figures;
   size_t count = 1024;
-  // The first rounds find a count that takes long enough to be timed, and warm up.
+  // The first rounds warm up, and find a count that takes long enough to be timed.
   for (size_t round = 0; round < rounds;) {
     std::atomic<size_t> waiting{threads};
     std::vector<SteadyTimer::time_point> starts(threads);
     std::vector<SteadyTimer::time_point> ends(threads);
     const auto work = [&](size_t thread) {
-      // All have arrived before the first starts.
+      // No thread starts before all are ready.
       waiting.fetch_sub(1);
       while (waiting.load() > 0) {
       }
@@ -91,7 +91,8 @@ Layout RoomyLayout() {
   return layout;
 }
 
-// What threads share, and what each has, as native/binding has them.
+// The parts that threads share, and the parts of each thread, as in
+// native/binding.
 struct Own {
   Own(State* state, const Layout& layout)
       : access(state, layout), generator(&access, 1, {}) {}
@@ -110,8 +111,8 @@ void MakeIds(Own& own, size_t count) {
     uint64_t now_tick = 0;
     uint64_t id = 0;
     own.access.layout.ToTick(own.clock.NowMs(), &now_tick);
-    // Another thread's clock may be in the next millisecond already, and the word
-    // with it. Then the clock is read in earnest, as the facade does.
+    // Another thread may already be in the next millisecond, and the word with
+    // it. Then the clock itself is read, as the facade does.
     while (own.generator.Next(now_tick, &id) != Status::kOk) {
       own.access.layout.ToTick(own.clock.ReadMs(), &now_tick);
     }
@@ -164,7 +165,7 @@ void MeasureAll(size_t rounds) {
     }
   });
   Measure("ask whether the page is current", 1, rounds, [&](size_t, size_t count) {
-    // The one call to the system, made once in each tick with ids.
+    // The only system call, made once in each tick with ids.
     HomeOptions options;
     options.place = Place::kHost;
     options.identity = {"bench graupel steps", "{}"};

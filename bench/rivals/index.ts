@@ -1,8 +1,7 @@
 import type { Codecs, Foreign, Source, Stamp, Subject, Wanted } from '../contract.ts'
 
-// The other packages of npm, each as its documentation says, with node 1 where it takes one and, where it takes an epoch,
-// one that is the same for all. This folder has a package.json of its own, which `--rivals` installs, and a module is
-// looked up from the file that imports it.
+// The other packages of npm, used as their documentation says. If a package takes a node, it is 1; if it takes an epoch, the
+// epoch is the same for all. This folder has a package.json of its own, which `--rivals` installs.
 
 const epochMs = Date.UTC(2020, 0, 1)
 const epoch = BigInt(epochMs)
@@ -12,7 +11,7 @@ interface Rival {
   toId?(made: Foreign): bigint
   isAsync?: boolean
   codecs?(exports: Foreign): Codecs
-  /** Where it differs from Twitter's layout with the epoch above. */
+  /** The layout, if it differs from Twitter's layout with the epoch above. */
   stamp?: Partial<Stamp>
 }
 
@@ -29,7 +28,7 @@ function snowflake(module: string, { open, stamp, codecs, ...rest }: Rival): Sub
     url: () => import.meta.resolve(module),
     stamp: { epochMs, shift: 22, perMs: 4096, ...stamp },
     ...rest,
-    // Most of them decode into an object with a timestamp.
+    // Most packages decode into an object with a timestamp.
     ...(codecs && { codecs: async () => ({ timeOf: ({ timestamp }) => timestamp, ...codecs(await load()) }) }),
     async load() {
       const exports = await load()
@@ -38,7 +37,7 @@ function snowflake(module: string, { open, stamp, codecs, ...rest }: Rival): Sub
   }
 }
 
-/** What is used in place of Snowflake ids: 122 random bits and the like, which are not checked. */
+/** A package whose ids are used instead of Snowflake ids. Their random bits are not checked. */
 function other(module: string, title: string, open: (exports: Foreign) => () => string): Subject {
   return {
     name: `${module} ${title}`,
@@ -56,12 +55,12 @@ function other(module: string, title: string, open: (exports: Foreign) => () => 
 /** Twitter's ten bits as its two fields of five. */
 const two = (node: number) => ({ high: node >> 5, low: node & 31 })
 
-/** For those that make bigints, but have no strings. */
+/** Adds strings to a package that only makes bigints. */
 function bigints(made: Foreign, method: string): Source {
   return { next: () => made[method](), nextString: () => made[method]().toString() }
 }
 
-/** For those that make decimal strings. */
+/** Uses the decimal strings of a package. */
 function strings(made: Foreign, method: string): Source {
   return { next: () => made[method](), nextString: () => made[method]() }
 }
@@ -95,7 +94,7 @@ const snowflakes = [
       return {
         ...bigints(made, 'generate'),
         fill: (array) => {
-          // It returns an array of its own, which the caller would use as it is.
+          // The package returns an array of its own, which a caller would use directly.
           if (array.length === 1) array[0] = made.generate()
           else array.set(made.generate(array.length))
         },
@@ -115,7 +114,7 @@ const snowflakes = [
     toId: (buffer) => buffer.readBigUInt64BE(),
     open: ({ default: FlakeId }, { node }) => {
       const made = new FlakeId({ id: node, epoch: epochMs })
-      // Throws where the millisecond is used up, and leaves it to the caller to try again.
+      // The package throws if the millisecond is used up, and the caller has to try again.
       const next = () => {
         for (;;) {
           try {
@@ -131,7 +130,7 @@ const snowflakes = [
   }),
   snowflake('snowflakify', {
     open: ({ default: Snowflakify }) => {
-      // Its node is made of the ids of process and thread.
+      // The package makes its node of the ids of process and thread.
       const made = new Snowflakify({ epoch: epochMs })
       return bigints(made, 'nextId')
     },

@@ -6,7 +6,7 @@ import * as ownLoops from '../measure/loops.ts'
 import { effortFor } from '../measure/rounds.ts'
 import { stampOf, subjectOf } from '../subjects.ts'
 
-// The workloads that time a batch in turns with a yardstick, or with the same batch of another build.
+// Workloads that time a batch in turns with a yardstick, or with the same batch of another build.
 
 type Loops = typeof ownLoops
 
@@ -19,7 +19,7 @@ interface Prepared {
 interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'> {
   yardstick: string
   pauseMs?: number
-  /** A batch, or the subject that makes one. */
+  /** Makes a batch, or the subject that makes the batch. */
   makeYardstick(subject: Subject): Batch | Subject
   prepare(subject: Subject, loops: Loops): Promise<Prepared | undefined>
 }
@@ -44,7 +44,7 @@ function workload({ prepare, makeYardstick, pauseMs, ...rest }: Compared): Workl
   }
 }
 
-/** A second instance of the module. */
+/** Loads a second instance of the module. */
 async function otherLoops(): Promise<Loops> {
   return import(new URL('../measure/loops.ts?other', import.meta.url).href)
 }
@@ -61,14 +61,14 @@ interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'sectio
     | 'keepInJson'
     | 'keepNumbers'
     | 'keepFilled'
-  /** The same calls of this one take the place of the usual yardstick. */
+  /** The subject whose same calls replace the usual yardstick. */
   engine?: Subject
-  /** The same strings, made by `String(next())`, take its place. */
+  /** Strings made by `String(next())` replace the usual yardstick. */
   isOfNext?: true
 }
 
 /**
- * Ids, against as many readings of the clock. A batch takes milliseconds, so that the first ids of a tick, which cost
+ * Times ids against as many readings of the clock. A batch takes milliseconds, so that the first ids of a tick, which cost
  * more, have the share that they have in steady use.
  */
 function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...rest }: Made): Workload {
@@ -81,17 +81,17 @@ function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...r
         ? stringsOfNext(subject)
         : (engine ?? (isFill ? arrayFill(size) : clockReadings(Math.min(size, 65_536)))),
     async prepare(subject, loops) {
-      // On a node that the native engine has, the js engine leaves the work to that.
+      // The engines do not share a key.
       const namespace = loops === ownLoops ? '' : 'yardstick'
       const source = (await subject.load())({ ...wanted, namespace })
-      // Rivals may be a thousand times slower, and make fewer.
+      // Rivals make fewer ids, because they may be a thousand times slower.
       const isShort = !isFill && rest.pauseMs === undefined && ['rival', 'other'].includes(subject.group)
       const kept = isShort ? size / 8 : size
       const loop = source && loops[keep](source, kept, subject)
       if (loop === undefined) return undefined
       const batch = { size: isFill ? 65_536 : kept, run: loop.run }
       if (!loops.makesIds(subject)) return { batch }
-      // The ids of an array may run ahead of the clock: those of ours do here by choice, and a rival's always.
+      // The ids of an array may run ahead of the clock: our ids do here by choice, and ids of rivals always do.
       const ledger = new Ledger(isFill ? undefined : stampOf(subject, wanted))
       const check = () => ledger.add(loop.ids())
       return { batch: { ...batch, check }, report: () => ledger.report(), close: () => source?.close?.() }
@@ -99,7 +99,7 @@ function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...r
   })
 }
 
-/** A generator of the same engine, whose strings are those of its bigints. */
+/** Makes strings from the bigints of a generator of the same engine. */
 function stringsOfNext(subject: Subject): Subject {
   return {
     ...subject,
@@ -122,7 +122,7 @@ function arrayFill(size: number): Batch {
 }
 
 interface Codec extends Pick<Compared, 'name' | 'title'> {
-  /** An id costs so much more than to write it in decimal that it is compared with the clock, and there are fewer in a batch. */
+  /** The codec takes a thousand times as long as `toString`, so its yardstick is the clock, and its batches are smaller. */
   isSlow?: boolean
   use(codecs: Codecs): ((id: bigint) => unknown) | undefined
   isRight(result: never, id: bigint, stamp: Stamp, codecs: Codecs): boolean
@@ -131,7 +131,7 @@ interface Codec extends Pick<Compared, 'name' | 'title'> {
 const codecSize = 4096
 const slowSize = 64
 
-/** One id a millisecond, with all values of the bits below. */
+/** Returns an id for each millisecond. Together they have all values of the bits below. */
 function codecIds({ epochMs, shift }: Stamp) {
   const firstMs = BigInt(Date.now() - codecSize - epochMs)
   return Array.from({ length: codecSize }, (_, i) => ((firstMs + BigInt(i)) << BigInt(shift)) | BigInt(i))
@@ -168,7 +168,7 @@ function codec({ use, isRight, isSlow = false, ...rest }: Codec): Workload {
 }
 
 const [upper, lower] = ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz']
-/** Both orders are in use. */
+/** The orders of digits that packages use. */
 const alphabets = [`0123456789${upper}${lower}`, `0123456789${lower}${upper}`]
 
 function readNumber(text: string, alphabet: string) {
@@ -177,25 +177,25 @@ function readNumber(text: string, alphabet: string) {
 
 const wanted = (layout: Wanted['layout'], node: number): { wanted: Wanted } => ({ wanted: { layout, node } })
 const onEveryNode = true
-// Fewer strings than ids: with many that are alive at once, the collector would be measured.
+// Fewer strings than ids, because many live strings would measure the garbage collector.
 const size = 16_384
 
 export const compared = {
   ids: [
     // With 4 096 ids a millisecond, `next()` cannot be faster than 244 ns; `wide` has a floor of 15 ns.
     made({ name: 'next', title: 'next()', ...wanted('wide', 1), onEveryNode }),
-    // A thousand ids are below what any sequence has for a millisecond: the one task that is the same for all.
+    // No sequence has fewer than a thousand ids a millisecond, so this task is the same for all.
     made({ name: 'burst', title: '1 000 ids after a sleep', ...wanted('twitter', 8), size: 1000, pauseMs: 2 }),
     made({ name: 'next-string', title: 'nextString()', ...wanted('wide', 2), size, keep: 'keepStrings', onEveryNode }),
     made({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
-    // An array takes a fraction of the millisecond whose ids it uses up; unbounded, it does not wait for the clock.
+    // An array uses up the ids of a millisecond in a fraction of it. Unbounded, it does not wait for the clock.
     made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
     made({ ...fill(64), ...wanted('roomy', 1) }),
   ],
   kept: [
-    // As many as the strings, so that few survive a collection, as in a request or a batch of rows.
+    // As few as the strings, so that most bigints die young, as in a request or a batch of rows.
     ofBigints({ name: 'next-kept', title: 'next(), kept as bigint', ...wanted('wide', 18), size }),
-    // The collector has to copy and mark what stays alive.
+    // The garbage collector has to copy and mark the ids that stay alive.
     ofBigints({
       name: 'next-kept-million',
       title: 'next(), a million kept at once',
@@ -256,7 +256,7 @@ export const compared = {
   ],
 }
 
-/** What a string costs with the first thing that is done with it. */
+/** Times a string together with its first use. */
 function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'> & { node: number }): Workload {
   const named = { name: `next-string-${name}`, title: `nextString(), ${title}` }
   return made({
@@ -270,12 +270,12 @@ function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'>
   })
 }
 
-/** Bigints that stay alive, beside the bigints that `next` writes to a BigUint64Array. */
+/** Times bigints that stay alive. `next` only writes them to a BigUint64Array. */
 function ofBigints(kept: Made): Workload {
   return { ...made({ ...kept, keep: 'keepBigints' }), section: 'Ids that are kept', of: 'graupel' }
 }
 
-/** Numbers of segments, beside ids of the engines. */
+/** Times numbers of segments beside ids of the engines. */
 function ofSegments({ name, title, ...rest }: Made): Workload {
   const named = { name: `segment-${name}`, title: `${title} of segments` }
   return { ...made({ ...named, ...rest }), section: 'Segments', of: 'graupel' }

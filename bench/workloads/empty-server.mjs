@@ -1,8 +1,8 @@
-// The yardstick of the service: a server that does nothing but answer, with a body of as many bytes as it is told.
+// The yardstick of the service: a server that only answers, with a body of the given size.
 import { createServer } from 'node:http'
 
 const bytes = Number(process.argv[2])
-// A body takes a second part of the write, even one of no bytes.
+// Even an empty body is a second part of the write.
 const body = bytes > 0 ? Buffer.alloc(bytes) : undefined
 const server = createServer((_, response) => response.end(body))
 server.listen(0, '127.0.0.1', () => {

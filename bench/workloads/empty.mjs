@@ -1,1 +1,1 @@
-// What the import of others is compared with.
+// The empty module that imports are compared with.

@@ -9,7 +9,7 @@ import { startup } from './startup.ts'
 import { sustained } from './sustained.ts'
 import { together } from './together.ts'
 
-/** In the order of the table. */
+/** All workloads, in the order of the table. */
 export const workloads: readonly Workload[] = [
   ...compared.ids,
   ...sustained,

@@ -1,5 +1,5 @@
-// A process of a fleet, which acquires leases of one store when it is told to. Plain JavaScript, because sixty-four that
-// first load a compiler of TypeScript would take minutes to start.
+// A process of a fleet. It acquires leases of one store on command. It is plain JavaScript, because 64 processes that each
+// load a TypeScript compiler would take minutes to start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -38,12 +38,12 @@ async function start({ namespace, leases: wanted, startMs }) {
   await sleep(startMs - Date.now())
   const [before, cpuBefore] = [writes, cpuMs()]
   leases = []
-  // As processes that are started anew, which have other names.
+  // Processes that are started anew have other names.
   const owner = crypto.randomUUID()
   const ids = new BigUint64Array(100 * wanted)
   let spent = { ms: 0, cpuMs: 0, writes: 0 }
   for (let i = 0; i < wanted; i++) {
-    // Patient, because a busy machine must not end the run.
+    // A long time limit, because a busy machine must not end the run.
     const lease = await acquireLease({ store: counted, namespace, owner, callTimeoutMs: 10_000 })
     spent = { ms: Date.now() - startMs, cpuMs: cpuMs() - cpuBefore, writes: writes - before }
     leases.push(lease)

@@ -7,14 +7,14 @@ import * as ownLoops from '../measure/loops.ts'
 import { effortFor } from '../measure/rounds.ts'
 import { stampOf, subjectOf } from '../subjects.ts'
 
-// next() under a lease against next() with state 'process'. Each has an instance of the library and of the loop for
-// itself, because what V8 learns about one would slow the other.
+// Times next() under a lease against next() with state 'process'. Each has an instance of the library and of the loop for
+// itself, because V8's type feedback from one would slow the other.
 
 export interface LeaseNextTask {
   engine: 'native' | 'js'
-  /** Two folders with the same build: that of the batch and that of the yardstick. */
+  /** Two folders with the same build, for the batch and for the yardstick. */
   builds: readonly [string, string]
-  /** The lease is the yardstick. */
+  /** Whether the lease is the yardstick. */
   isSwapped: boolean
   isQuick: boolean
 }

@@ -16,11 +16,11 @@ import type { LeaseNextTask } from './lease-next-probe.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const member = new URL('lease-member.mjs', import.meta.url)
 
-// A process that measures something else loads no client.
+// Loaded late, so that a process that measures something else loads no client.
 const loadStores = () => import('../measure/stores.ts')
 const loadLease = () => import('graupel/lease')
 
-/** In fresh processes, in every second of which the two change places. */
+/** Measures in fresh processes. In every second process the lease and the yardstick change places. */
 const next: Workload = {
   name: 'lease-next',
   title: 'next() under a lease',
@@ -59,7 +59,7 @@ const next: Workload = {
   },
 }
 
-/** The same build in another folder, for a second instance of it in one process. */
+/** Copies the build to another folder, for a second instance in one process. */
 function copyOf(build: string) {
   const copy = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
   for (const part of ['dist', 'package.json']) cpSync(join(build, part), join(copy, part), { recursive: true })
@@ -69,7 +69,7 @@ function copyOf(build: string) {
 
 type Ask = <T>(task: Start | 'sample') => Promise<T[]>
 
-/** Processes that are loaded and connected, and wait to be told. */
+/** Starts processes that load, connect, and then wait for commands. */
 async function withFleet<T>(name: string, port: number, size: number, use: (ask: Ask) => Promise<T>): Promise<T> {
   const children = Array.from({ length: size }, () =>
     fork(member, [JSON.stringify({ name, port })], { serialization: 'advanced', execArgv: [] }),
@@ -90,7 +90,7 @@ async function withFleet<T>(name: string, port: number, size: number, use: (ask:
   }
 }
 
-/** @throws Error where two have one node. */
+/** @throws Error if two leases have the same node */
 function checkOf(rounds: readonly (readonly Started[])[]): Check {
   const repeats = rounds.map((started) => {
     const nodes = started.flatMap((one) => one.nodes)
@@ -108,8 +108,8 @@ function sum(values: readonly number[]) {
 const fleet = 64
 
 /**
- * Processes that are loaded and connected acquire a lease at one moment; the figure is when the last has it. What it takes
- * to start sixty-four processes is not the store's, and is not counted.
+ * Lets processes that are loaded and connected acquire a lease at one moment. The figure is the time until the last process has
+ * a lease. The start of the processes is not counted.
  */
 function start(name: string, title: string, isRestart: boolean): Workload {
   return {
@@ -124,7 +124,7 @@ function start(name: string, title: string, isRestart: boolean): Workload {
       const { acquireLease } = await loadLease()
       return withStore(subject.name, async (store, port) => {
         const namespaces = Array.from({ length: isQuick ? 2 : 5 }, (_, i) => `round ${i}`)
-        // On a store that may forget, the first lease of a group waits for eleven seconds; these keep their nodes.
+        // On a store that may forget, the first lease of a group waits for eleven seconds. These leases keep their nodes.
         await Promise.all(namespaces.map((namespace) => acquireLease({ store, namespace })))
         const rounds: Started[][] = []
         await withFleet(subject.name, port, fleet, async (ask) => {
@@ -152,7 +152,7 @@ function start(name: string, title: string, isRestart: boolean): Workload {
 const holders = 4
 const windowMs = 6000
 
-/** A thousand leases in four processes with a client each, when all are held. The processor time is that of the four. */
+/** Holds a thousand leases in four processes with a client each. Counts the processor time of the four processes. */
 const thousand: Workload = {
   name: 'lease-thousand',
   title: '1 000 leases on one store',
@@ -193,11 +193,11 @@ const thousand: Workload = {
   },
 }
 
-/** As many records as an acquisition lists, and a text as long as one of them. */
+/** The number of records that an acquisition lists, and a text as long as a record. */
 const shard = 1024
 const aRecord = 'x'.repeat(300)
 
-/** One process alone, call by call. */
+/** Times the calls of one process that is alone. */
 const calls: Workload = {
   name: 'lease-calls',
   title: 'acquire, renew, release, list',

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Source } from '../contract.ts'
 import { type SubjectName, subjectOf } from '../subjects.ts'
 
-/** A fresh process that watches its memory while it makes generators. */
+/** Watches the memory of a fresh process while it makes generators. */
 export type MemoryTask = SubjectName & { measure: 'one node' | 'many nodes' | 'closed' | 'dropped' }
 
 /** Bytes, for a thousand generators. */
@@ -14,7 +14,7 @@ const { measure, ...name } = JSON.parse(process.argv[2] as string) as MemoryTask
 const open = await subjectOf(name).load()
 
 async function inUse() {
-  // Finalizers run in turns of the event loop, and free what the next collection can take.
+  // Finalizers run in turns of the event loop, and let the next collection free more.
   for (let i = 0; i < 4; i++) {
     globalThis.gc?.()
     await nextTurn()
@@ -34,10 +34,10 @@ async function makeThousand(namespace: string) {
 }
 
 async function keepThousands(): Promise<MemoryGrowth> {
-  // The first brings the engine and the code that V8 compiles: nearly a mebibyte that is there once.
+  // The first generator loads the engine and lets V8 compile code, once: nearly a mebibyte.
   await makeThousand('first')
   const before = await inUse()
-  // Several, because allocators take memory in large steps.
+  // Several times, because allocators take memory in large steps.
   for (let i = 0; i < 8; i++) await makeThousand(`more ${i}`)
   const after = await inUse()
   return { heap: (after.heap - before.heap) / 8, resident: (after.resident - before.resident) / 8 }

@@ -5,8 +5,7 @@ import { spread } from '../measure/rounds.ts'
 import type { LeakSample, MemoryGrowth, MemoryTask } from './memory-probe.ts'
 
 /**
- * A young generation of one mebibyte from the start: V8 makes it larger when it likes, by more than what is looked for.
- * Memory has no place in tinybench, which measures time.
+ * Gives V8 a young generation of one mebibyte. Otherwise V8 enlarges it during the run by more than the bench looks for.
  */
 const nodeFlags = ['--expose-gc', '--min-semi-space-size=1', '--max-semi-space-size=1']
 
@@ -15,8 +14,8 @@ function probe<T>(task: MemoryTask): Promise<T> {
 }
 
 /**
- * What a thousand generators add to a process that has the module and a thousand others. The resident set counts, because
- * it has what C++ allocates, and moves in steps: this is the mean over eight thousand, and the median of processes.
+ * Measures the memory that a thousand generators add to a process that already has a thousand. The resident set counts,
+ * because it includes allocations of C++. It moves in steps, so this is the mean over eight thousand, and the median of processes.
  */
 function kept(name: string, title: string, measure: 'one node' | 'many nodes'): Workload {
   return {
@@ -40,9 +39,9 @@ function kept(name: string, title: string, measure: 'one node' | 'many nodes'): 
 }
 
 /**
- * Whether memory grows with generators that are made, used once and dropped, after the first 100 000. The growth is that
- * of the heap or of the resident set, whichever is more, from the least of the second 100 000 to the least of the fourth:
- * both move by some hundred KiB, and a leak lifts their least.
+ * Measures whether memory grows with generators that are made, used once and dropped, after the first 100 000. The growth is
+ * from the lowest value during the second 100 000 to the lowest value during the fourth, because a leak raises the lowest value.
+ * The heap or the resident set counts, whichever grows more.
  */
 function leak(name: string, title: string, measure: 'closed' | 'dropped'): Workload {
   return {
@@ -64,7 +63,7 @@ function leak(name: string, title: string, measure: 'closed' | 'dropped'): Workl
   }
 }
 
-/** Bytes for each of the 200 000 generators between the second quarter and the fourth. */
+/** Returns the bytes for each of the 200 000 generators between the second quarter and the fourth. */
 function growth(bytes: readonly number[]) {
   const quarter = bytes.length / 4
   const least = (from: number) => Math.min(...bytes.slice(from, from + quarter))
@@ -73,7 +72,7 @@ function growth(bytes: readonly number[]) {
 
 export const memory = [
   kept('memory-one-node', '1 000 generators, one node', 'one node'),
-  // Each node has a word of its own, which is kept for the life of the process.
+  // The word of each node is kept for the life of the process.
   kept('memory-nodes', '1 000 generators, 1 000 nodes', 'many nodes'),
   leak('leak-closed', '400 000 generators closed', 'closed'),
   leak('leak-dropped', '400 000 generators dropped', 'dropped'),

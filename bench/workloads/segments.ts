@@ -11,8 +11,8 @@ const usualStep = 1000
 const usualMaxStep = 2 ** 24
 
 /**
- * A million numbers a second in small batches, with default options. They come by `fillAsync()`, which waits, while the step is
- * doubled up to its maximum, and by `next()` from then on, which would end the run with `ERR_EMPTY`.
+ * Makes a million numbers a second in small batches, with default options. Until the step has doubled up to its maximum,
+ * `fillAsync()` makes them, which waits. After that `next()` makes them, so `ERR_EMPTY` would end the run.
  */
 const steady: Workload = {
   name: 'segment-steady',
@@ -21,7 +21,7 @@ const steady: Workload = {
   of: 'store',
   unit: 'writes in 10 s',
   async run(subject, { isQuick }) {
-    // A process that measures something else loads no client.
+    // Loaded late, so that a process that measures something else loads no client.
     const { withStore, counted } = await import('../measure/stores.ts')
     const { createSegmentGenerator } = await import('graupel/segments')
     return withStore(subject.name, async (inner) => {
@@ -30,7 +30,7 @@ const steady: Workload = {
       const ledger = new Ledger()
       const kept = new BigUint64Array(65_536)
 
-      /** Has as many made as are due, until it is the end; milliseconds. */
+      /** Makes the numbers that are due, until the end. Resolves to the milliseconds of the longest call. */
       async function pace(rate: number, isEnd: (ms: number) => boolean, make: (array: typeof kept) => unknown) {
         const startMs = performance.now()
         for (let made = 0; ; await sleep(1)) {
@@ -74,7 +74,7 @@ const steady: Workload = {
   },
 }
 
-/** Fills an array; milliseconds of the longest call. */
+/** Fills an array. Returns the milliseconds of the longest call. */
 function longestOf(array: BigUint64Array, make: (i: number) => bigint) {
   let most = 0
   let before = performance.now()

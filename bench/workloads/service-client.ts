@@ -9,7 +9,7 @@ import { spread } from '../measure/rounds.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A client with default options and layout `wide`, on the other processor than its service. */
+/** Opens a client with default options and layout `wide`, on another processor than its service. */
 async function withClient<T>(build: string, use: (client: IdClient) => Promise<T>): Promise<T> {
   const load = (entry: string) => import(pathToFileURL(join(build, 'dist', entry)).href)
   const { connect }: typeof import('graupel/client') = await load('client/index.js')
@@ -26,7 +26,7 @@ async function withClient<T>(build: string, use: (client: IdClient) => Promise<T
   })
 }
 
-/** Ids as fast as they come: what was fetched before a round is taken first, so that nothing is counted that was made outside of it. */
+/** Takes ids as fast as they come. Ids that were fetched before a round are taken first, and do not count. */
 const drain: Workload = {
   ...{ name: 'service-client', title: 'graupel/client, fillAsync()', section: 'The id service', of: 'service' },
   unit: 'M ids/s',
@@ -46,7 +46,7 @@ const drain: Workload = {
         ledger.add(kept)
       }
       const { requests, count } = client.stats()
-      // The first round is the one in which the client finds out how many it needs.
+      // In the first round the client finds out how many ids it needs.
       const [first = 0, ...rest] = rates
       const note = `${first.toFixed(1)} M/s in the first round; ${requests} requests, ${count} ids in the last`
       return { figure: spread(rest), check: ledger.report(), note }
@@ -54,7 +54,7 @@ const drain: Workload = {
   },
 }
 
-/** Fewer than a request fetches, so that a batch finds all of its ids there. */
+/** Fewer than a request fetches, so that all ids of a batch are already there. */
 const size = 16_384
 
 const next: Workload = {
@@ -66,7 +66,7 @@ const next: Workload = {
     return withClient(build, async (client) => {
       const ledger = new Ledger()
       const kept = new BigUint64Array(size)
-      /** Takes ids until those that are left are enough: for a batch, and for the one by which tinybench finds out what it returns. */
+      /** Takes ids until enough are left for two batches. tinybench runs one batch more, to find out what it returns. */
       const refill = async () => {
         for (let left = client.stats().left; left < 2 * size; left = client.stats().left) {
           ledger.add(await client.fillAsync(new BigUint64Array(left + 1)))
@@ -80,7 +80,7 @@ const next: Workload = {
         return refill()
       }
       await refill()
-      // In bursts, because to fetch ids takes a hundred times as long as to use them.
+      // In bursts, because fetching ids takes a hundred times as long as using them.
       const outcome = await compare({ size, run, check }, clockReadings(size), isQuick ? 'look' : 'claim', 0)
       return { ...outcome, check: ledger.report() }
     })

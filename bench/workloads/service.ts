@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const section = 'The id service'
 const bytes = 'application/octet-stream'
 
-/** Of what a run answers, as much is kept: a million ids as bytes. */
+/** The number of bytes of answers that are kept: a million ids. */
 const keepBytes = 8_000_000
 
 type Part = Awaited<ReturnType<typeof wrk>>
 
-/** The ids of kept answers. @throws Error where they are not as many as were asked for. */
+/** Reads the ids of kept answers. @throws Error if an answer has too many or too few ids */
 function idsOf({ answers = Buffer.alloc(0), kept }: Part, idsEach: number, accept: string): BigUint64Array {
   const ids =
     accept === bytes
@@ -25,7 +25,7 @@ function idsOf({ answers = Buffer.alloc(0), kept }: Part, idsEach: number, accep
   return ids
 }
 
-/** One after the other: 64 connections have no order. */
+/** Counts only repeats, because the answers of 64 connections have no order. */
 function checkOf(all: readonly BigUint64Array[]): Check {
   const ids = new BigUint64Array(all.reduce((total, { length }) => total + length, 0))
   let at = 0
@@ -37,8 +37,8 @@ function checkOf(all: readonly BigUint64Array[]): Check {
 }
 
 /**
- * The service between two turns of the empty server, after a warm-up of both (not for a look). A round in which the empty server makes less than
- * nine tenths of its best does not count.
+ * Measures the service between two turns of the empty server. A round does not count if the empty server makes less than nine
+ * tenths of its best.
  */
 async function turns(
   empty: Server,
@@ -73,13 +73,13 @@ interface Answers {
   idsEach: number
   path?: string
   accept?: string
-  /** Of the server beside it. */
+  /** The bytes of the empty server's answers. */
   bodyBytes?: number
-  /** No bar is about it: it has three rounds. */
+  /** No bar needs the workload, so it has three rounds. */
   isContext?: boolean
 }
 
-/** As many requests as the service answers. Of one id with default options; of more with `wide`, as twitter ends at 4.1 M/s. */
+/** Sends as many requests as the service answers. Requests for many ids use `wide`, because twitter ends at 4.1 M ids/s. */
 function answers({
   name,
   title,
@@ -123,7 +123,7 @@ function answers({
   })
 }
 
-/** Connections that wait before each request: the servers answer the same load, at which neither is busy. */
+/** The pause of a connection before each request. Both servers answer the same load, and neither server is busy. */
 const pauseMs = 16
 
 const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node:http', {
@@ -146,10 +146,10 @@ const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node
   },
 })
 
-/** Requests that a connection sends at once, so that ten million take minutes. */
+/** The number of requests that a connection sends at once, so that ten million take minutes. */
 const depth = 16
 
-/** Whether memory grows with requests after the first tenth of them. */
+/** Measures whether memory grows with requests after the first tenth of them. */
 const memory = service('service-memory', 'memory over 10 000 000 requests', 'bytes each', undefined, {
   async run({ build = root }, { isQuick }): Promise<Outcome> {
     const wanted = isQuick ? 20_000 : 10_000_000

@@ -5,8 +5,8 @@ import { spread } from '../measure/rounds.ts'
 const empty = `await import(${JSON.stringify(new URL('empty.mjs', import.meta.url))})`
 
 /**
- * Milliseconds in a fresh process beyond the import of an empty module, in turns with that. tinybench repeats a task in
- * one process, where only the first import loads anything.
+ * Measures milliseconds in a fresh process above the import of an empty module, in turns with it. tinybench is no help,
+ * because it repeats a task in one process, and only the first import loads anything.
  */
 function start(
   name: string,
@@ -22,7 +22,7 @@ function start(
     async run(subject, { isQuick }) {
       const code = codeFor(subject)
       if (code === undefined) return undefined
-      // The first process after another program's work finds colder caches than the next.
+      // The first process after another program finds colder caches than the next.
       await timed(code)
       const times: number[] = []
       const idle: number[] = []
@@ -49,7 +49,7 @@ function importOf(subject: Subject) {
   return subject.url && `await import(${JSON.stringify(subject.url())})`
 }
 
-/** The engine is loaded with the first generator, which the import alone does not show. */
+/** Also makes an id, because the engine is loaded with the first generator and not with the import. */
 function firstIdOf(subject: Subject) {
   if (subject.group !== 'graupel') return undefined
   const engine = subject.name === 'graupel-js' ? 'js' : 'native'

@@ -6,15 +6,15 @@ import { type Keep, keepFilledAsync, keepNext, makesIds } from '../measure/loops
 import { calmRounds, effortFor } from '../measure/rounds.ts'
 import { stampOf } from '../subjects.ts'
 
-/** Ids between two turns of the event loop: all that the layout has for a millisecond. */
+/** The number of ids between two turns of the event loop: all that the layout has for a millisecond. */
 const perTurn = 4096
 
 /**
- * As many ids as there are, for two seconds at a time, with default options: each new millisecond is waited for. The
- * loop is our own, because tinybench times single calls, and here the time between them counts.
+ * Makes as many ids as the layout has, for two seconds at a time, with default options: calls wait for each new millisecond.
+ * The loop is our own, because tinybench times single calls, and here the time between them counts.
  *
- * The ratio is to the milliseconds that a loop sees which only reads the clock, in turns with the ids. A round in which
- * that loop missed more than one in a thousand does not count. More than 100 % are repeats, or ids of the future.
+ * In turns with the ids, another loop only reads the clock. The ratio is to the milliseconds that this loop sees. A round does
+ * not count if the loop misses more than one millisecond in a thousand. More than 100 % are repeats, or ids of the future.
  */
 function sustain(name: string, title: string, wanted: Wanted, keep: Keep): Workload {
   return {
@@ -28,7 +28,7 @@ function sustain(name: string, title: string, wanted: Wanted, keep: Keep): Workl
       const stamp = stampOf(subject, wanted) as Stamp
       const isRival = subject.group === 'rival'
       const roundMs = options.isQuick || isRival ? 500 : 2000
-      // A rival that makes more than there are is stopped at three times as many.
+      // A rival that makes more ids than the layout has is stopped at three times as many.
       const maxTurns = Math.ceil((((roundMs + 2) * stamp.perMs) / perTurn) * (isRival ? 3 : 1))
       const loops = Array.from({ length: maxTurns }, () => source && keep(source, perTurn, subject))
       const [first] = loops
@@ -43,7 +43,7 @@ function sustain(name: string, title: string, wanted: Wanted, keep: Keep): Workl
           const madeMs: number[] = []
           let elapsedMs = 0
           await nextTurn()
-          // A new one for each round: it takes the time between two rounds for a delay.
+          // A new histogram for each round, because it would take the time between two rounds for a delay.
           const delay = monitorEventLoopDelay({ resolution: 1 })
           delay.enable()
           const idle = performance.eventLoopUtilization()

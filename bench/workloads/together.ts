@@ -4,9 +4,9 @@ import { makesIds } from '../measure/loops.ts'
 import { calmRounds, effortFor, spread } from '../measure/rounds.ts'
 
 /**
- * Two worker threads on one node, against one of them alone, in turns. The ratio is to what the same threads gain where
- * they only read the clock: on a busy machine, or one with one core, that is little. A round in which it is less than 1.8
- * does not count, if there are others. Threads that are in each other's way spend more processor time on an id.
+ * Measures two worker threads on one node against one thread alone, in turns. The ratio is to the gain of the same threads if
+ * they only read the clock, which is small on a busy machine or on one core. A round does not count if this gain is less than
+ * 1.8, unless all rounds are so. Threads that block each other spend more processor time on an id.
  */
 function threads(name: string, title: string, wanted: Wanted, takes: (subject: Subject) => boolean): Workload {
   return {
@@ -25,7 +25,7 @@ function threads(name: string, title: string, wanted: Wanted, takes: (subject: S
         ],
         async (number) => {
           const measure = async (task: 'make' | 'read clock') => {
-            // Each is the one alone in turn: processors need not be equal.
+            // Each thread is alone in turn, because processors need not be equal.
             const one = await crew.run(task, count, crew.members.slice(number % 2).slice(0, 1))
             const two = await crew.run(task, count)
             return {
@@ -57,7 +57,7 @@ function threads(name: string, title: string, wanted: Wanted, takes: (subject: S
 
 const maxThreads = 4
 
-/** Also where there are fewer processors: the threads share what there is, and the line must not fall. */
+/** Runs up to four threads even on fewer processors: the threads share them, and the rate must not fall. */
 const threadsLine: Workload = {
   name: 'threads-line',
   title: `1 to ${maxThreads} threads, 20-bit sequence`,
@@ -69,7 +69,7 @@ const threadsLine: Workload = {
     const crew = await startCrew('threads', { subject, wanted, size: maxThreads }, options)
     const rates = crew.members.map((): number[] => [])
     for (let round = 0; round < (options.isQuick ? 2 : 7); round++) {
-      // The last run is that of all threads, whose ids are then looked at.
+      // The last run has all threads, and their ids are checked.
       for (const [i, series] of rates.entries()) {
         const { ms } = await crew.run('make', crew.count, crew.members.slice(0, i + 1))
         series.push(((i + 1) * crew.count) / ms)
@@ -88,7 +88,7 @@ const threadsLine: Workload = {
   },
 }
 
-/** Two processes with the same node, as `node:cluster`, pm2, or two services on one machine have it. */
+/** Measures two processes with the same node, as with `node:cluster`, pm2, or two services on one machine. */
 const processes: Workload = {
   name: 'processes',
   title: 'two processes, one node',
@@ -116,7 +116,7 @@ const processes: Workload = {
 }
 
 export const together = [
-  // The layout's ceiling is 65.5 million ids a second, and the sequence of 20 bits has none that is met.
+  // The layout `wide` ends at 65.5 million ids a second. No machine reaches the end of a sequence of 20 bits.
   threads('threads-wide', 'two threads, wide', { layout: 'wide', node: 6 }, (one) => makesIds(one) && !one.isAsync),
   threads(
     'threads-roomy',

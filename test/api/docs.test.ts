@@ -34,7 +34,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(temporary, { recursive: true }))
 
-/** Where the service is by default. Examples have one of their own. */
+/** The default URL of the service. Each example gets a service of its own. */
 const serviceUrl = 'http://127.0.0.1:4728'
 
 let count = 0
@@ -42,12 +42,12 @@ async function runExample(example: string): Promise<string> {
   const file = join(temporary, `${count++}.mjs`)
   const code = example.includes(serviceUrl) ? example.replaceAll(serviceUrl, (await serve()).url) : example
   writeFileSync(file, program(code))
-  // There, because some make a file.
+  // In the temporary folder, because some examples make a file.
   const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: temporary })
   return status === 0 ? '' : `${stderr}\n${program(code)}`
 }
 
-/** `it`, or what leaves an example out that a state file or the kind of the engine is a part of. */
+/** Returns `it`, or `it.skip` if an example needs the native engine, which is missing. */
 const itRuns = (code: string) =>
   engines.includes('native') || !/state: path\b|kind \/\/ 'native'$/m.test(code) ? it : it.skip
 const leftOut = (code: string) => (itRuns(code) === it ? '' : ': left out, as there is no native engine')
@@ -90,7 +90,7 @@ describe('every code block', () => {
   for (const block of blocks) {
     const { file, line, language, code } = block
     if (language !== 'js' || needsPostgres(block)) continue
-    itRuns(code)(`${file}:${line} runs, and comes to what it says${leftOut(code)}`, async () => {
+    itRuns(code)(`${file}:${line} runs, and its values are right${leftOut(code)}`, async () => {
       expect(await runExample(code)).toBe('')
     })
   }
@@ -198,7 +198,7 @@ describe('docs/layouts.md', () => {
   })
 })
 
-/** What an unknown option is refused with, which names the others. */
+/** Returns the message that refuses an unknown option. The message names all options. */
 async function refusal(call: (options: never) => unknown): Promise<string> {
   try {
     await call({ nonsense: 1 } as never)

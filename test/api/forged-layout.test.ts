@@ -7,7 +7,7 @@ import { caught, engines, freshNamespace } from '../support/engines.js'
 const { twitter } = layouts
 const specOf = (layout: Layout) => ({ ...layout })
 
-/** Says that it is a layout, as those of another copy do. */
+/** Makes an object that claims to be a layout, as layouts of another copy do. */
 const claiming = (properties: object) =>
   Object.freeze(Object.assign(Object.create(Object.getPrototypeOf(twitter)), properties))
 
@@ -91,7 +91,7 @@ describe('fields that change while they are looked at', () => {
   })
 
   it('may not have holes', () => {
-    // biome-ignore lint/suspicious/noSparseArray: that is what is tried
+    // biome-ignore lint/suspicious/noSparseArray: the test is about a sparse array
     const fields = [['timestamp', 41], , ['sequence', 12]]
     expect(caught(() => defineLayout({ ...specOf(twitter), fields: fields as never })).code).toBe('ERR_LAYOUT_INVALID')
   })

@@ -90,7 +90,7 @@ describe('any layout', () => {
   })
 })
 
-/** What a call returns, or the error that it throws. */
+/** Returns the result of a call, or the error that it throws. */
 function outcomeOf(call: () => unknown): unknown {
   try {
     return call()

@@ -106,7 +106,7 @@ describe('options', () => {
     expect(createGenerator({ node: 1, namespace, engine: 'native' }).stats().state).toBe('host')
     expect(createGenerator({ node: 2, namespace, engine: 'native', state: 'process' }).stats().state).toBe('process')
     expect(createGenerator({ node: 3, namespace, engine: 'js' }).stats().state).toBe('host')
-    // What a simulation leaves must not be found by the next run of it.
+    // A run of a simulation must not find the state of the run before.
     expect(createGenerator({ node: 4, namespace, clock: Date.now }).stats().state).toBe('process')
     expect(createGenerator({ node: 5, namespace, clock: Date.now, state: 'host' }).stats().state).toBe('host')
   })

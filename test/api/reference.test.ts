@@ -12,11 +12,11 @@ import { read } from '../support/documents.js'
 const page = read('docs/api.md')
 const { exports } = JSON.parse(read('package.json'))
 
-/** Text without its code: blocks, and what stands between backticks. */
+/** Removes code from a text: blocks, and words between backticks. */
 const prose = page.replace(/^```\w+\n[\s\S]*?^```$/gm, '')
 const headings = [...prose.matchAll(/^(#+) (.*)$/gm)].map(([, level = '', heading = '']) => ({ level, heading }))
 
-/** What stands below a heading, up to the next of its level or above. */
+/** Returns the text below a heading, up to the next heading of its level or above. */
 function below(heading: string): string {
   const [, level = ''] = new RegExp(`^(#+) ${heading.replace(/[().]/g, '\\$&')}$`, 'm').exec(page) ?? []
   return page.split(`\n${level} ${heading}\n`)[1]?.split(new RegExp(`^#{1,${level.length}} `, 'm'))[0] ?? ''

@@ -61,7 +61,7 @@ const service = ts.createLanguageService({
   getDirectories: ts.sys.getDirectories,
 })
 
-/** What an editor shows where the pointer is on the end of this text. */
+/** Returns the text that an editor shows if the pointer is at the end of `text`. */
 function hover(text: string): { type: string; docs: string } {
   const info = service.getQuickInfoAtPosition(file, program.indexOf(text) + text.length - 1)
   return { type: ts.displayPartsToString(info?.displayParts), docs: ts.displayPartsToString(info?.documentation) }

@@ -36,7 +36,7 @@ function measure(name: string) {
 
 const spread = (median: number) => ({ low: median, median, high: median })
 
-/** What just holds, and is worse by `more`. */
+/** Returns a report of figures that are worse than their bars by `more`. */
 function reportOf(more: number): Report {
   const result = (workload: string, subject: string, figure: number, ratio: number): Result => {
     return { workload, subject, node: 'v20.0.0', outcome: { figure: spread(figure), ratio: spread(ratio) } }

@@ -1,12 +1,12 @@
 import { platform } from '#platform'
 
-/** A run on a machine that has only Node, which CI makes once on purpose. */
+/** Whether the run is on a machine that has only Node. CI makes such a run on purpose. */
 const isBare = Boolean(process.env['GRAUPEL_TEST_BARE'])
 
-/** Whether a test that cannot run for lack of a tool fails. Otherwise it is skipped, and says why. */
+/** Whether a test fails if its tool is missing. Otherwise the test is skipped, and says why. */
 export const needsAll = Boolean(process.env['CI']) && !isBare
 
-/** Global set-up: says once that there is no native engine, or fails if there has to be one. */
+/** Global set-up. Prints once that there is no native engine, or fails if the run needs the engine. */
 export default function setUp(): void {
   const reason = whyNotNative()
   if (reason === undefined && isBare) {
@@ -17,7 +17,7 @@ export default function setUp(): void {
   console.log(`There is no native engine: ${reason}.\nIts tests are skipped; the others run on the TypeScript engine.`)
 }
 
-/** Not by `engineInfo()`, which would warn, too. */
+/** Asks the platform, because `engineInfo()` would also warn. */
 function whyNotNative(): string | undefined {
   if (process.env['GRAUPEL_ENGINE'] === 'js') return "GRAUPEL_ENGINE is 'js'"
   const loaded = platform.loadNative()

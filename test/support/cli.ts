@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { engines } from './engines.ts'
 
-/** The command line as it is shipped. */
+/** The shipped command. */
 export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 export interface Run {
@@ -15,13 +15,13 @@ export interface Run {
 
 type Variables = Record<string, string>
 
-/** Set where there is no native engine, so that the command does not warn that it runs on the other one. */
+/** Without a native engine, asks for the js engine, so that the command prints no warning. */
 const engine = engines.includes('native') ? undefined : 'js'
 
-/** Not taken from the environment of the tests. */
+/** Variables that are not taken from the environment of the tests. */
 const neutral = { GRAUPEL_NODE: undefined, GRAUPEL_ENGINE: engine, NODE_APP_INSTANCE: undefined, TZ: 'UTC' }
 
-/** The environment in which the tests run `graupel`. */
+/** Returns the environment in which the tests run `graupel`. */
 export function environment(variables: Variables = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...neutral, ...variables }
 }
@@ -46,14 +46,14 @@ export function start(words: readonly string[], variables: Variables = {}) {
   })
 }
 
-/** The lines that it printed. @throws Error unless it succeeded, and wrote nothing to stderr. */
+/** Runs `graupel`, and returns the lines that it printed. @throws Error if it fails or writes to stderr */
 export function lines(words: readonly string[], variables: Variables = {}, input = ''): string[] {
   const { status, stdout, stderr } = graupel(words, variables, input)
   if (status !== 0 || stderr !== '') throw new Error(`graupel ${words.join(' ')}: ${status}, ${stderr}`)
   return stdout.split('\n').slice(0, -1)
 }
 
-/** The pages of a namespace, as `graupel state --json` shows them. */
+/** Returns the pages of a namespace, as `graupel state --json` shows them. */
 export function shownPages(namespace: string): { path: string; [property: string]: unknown }[] {
   return lines(['state', '--json'])
     .map((line) => JSON.parse(line))
@@ -64,9 +64,9 @@ export function removePages(namespace: string): void {
   for (const { path } of shownPages(namespace)) rmSync(path)
 }
 
-/** A process that has a state open, and has made an id. */
+/** Starts a process that has a state open, and has made an id. */
 export async function holder(options: object, ...words: string[]) {
-  // Global, because a generator that nothing refers to is collected, which closes its state.
+  // Global, because the collection of an unreachable generator closes its state.
   const code = `
     import { createGenerator } from 'graupel'
     globalThis.ids = createGenerator(${JSON.stringify(options)})

@@ -1,4 +1,4 @@
-/** What says where the elements of an array are. */
+/** The properties that say where the elements of an array are. */
 const said = ['buffer', 'byteOffset', 'length', 'byteLength'] as const
 
 const elsewhere = {

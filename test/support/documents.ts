@@ -24,19 +24,19 @@ export function blocksOf(file: string): Block[] {
   }))
 }
 
-/** The documents of the service: test/server/docs.long.test.ts runs what is in them. */
+/** The documents of the service. test/server/docs.long.test.ts runs their code. */
 export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
 
-/** Whether a block of README.md needs PostgreSQL: test/stores/examples.long.test.ts runs it. */
+/** Returns whether a block of README.md needs PostgreSQL. test/stores/examples.long.test.ts runs such a block. */
 export const needsPostgres = ({ code }: Block) => code.includes("from 'pg'")
 
-/** What is in these needs servers or packages that the project does not have, and is run by long tests. */
+/** Documents whose code needs servers or other packages. Long tests run it. */
 export const documentsRunElsewhere = [
   ...serviceDocuments,
   'docs/databases.md',
   'docs/orms.md',
   'docs/testing.md',
   'docs/wire.md',
-  // Made of the docstrings: test/api/docs.test.ts runs their examples, and `npm run check` sees to it that they are the same.
+  // Made of the docstrings, whose examples test/api/docs.test.ts runs. `npm run check` compares them.
   'docs/api.md',
 ]

@@ -1,17 +1,17 @@
 import { type EngineKind, engineInfo } from 'graupel'
 
-/** The engines that the suite runs on. Without a binary, only the TypeScript engine is there (test/support/bare.ts). */
+/** The engines that the suite runs on. Without a binary, this is only the js engine (test/support/bare.ts). */
 export const engines: readonly EngineKind[] = engineInfo().kind === 'native' ? ['native', 'js'] : ['js']
 
 let count = 0
 
-/** A namespace that no other test uses, so that tests cannot push one another's state word. */
+/** Returns a namespace that no other test uses, so that tests do not share a state. */
 export function freshNamespace(): string {
   count += 1
   return `test ${process.pid} ${count} ${Math.random()}`
 }
 
-/** The error a call throws, as far as the tests look into it. */
+/** The properties of an error that tests read. */
 export interface Caught extends Error {
   code?: string
   retryAfterMs?: number

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 const source = fileURLToPath(new URL('../../src', import.meta.url))
 
-/** Comments behind a line that are what the line comes to, and not a remark. */
+/** A line with a comment that is the value of the line, and not a remark. */
 const literal = /^(.*\S)\s+\/\/ ('[^']*'|-?\d+n?|true|false|undefined|\{.*\}|\[.*\])$/
 
-/** A program from an example: each line with a value behind it becomes a check of that value. */
+/** Makes a program of an example. Each line with a value in its comment becomes a check of that value. */
 export function program(code: string): string {
   const lines = code.split('\n').map((line) => {
     const match = literal.exec(line)
@@ -19,7 +19,7 @@ export function program(code: string): string {
   return `import { deepStrictEqual as __equal } from 'node:assert'\n${lines.join('\n')}`
 }
 
-/** The example in the docstring of each thing that a module of src exports, by its name. */
+/** Returns the example in the docstring of each export of src, by name. */
 export function docstringExamples(): Map<string, string> {
   const examples = new Map<string, string>()
   for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
@@ -35,7 +35,7 @@ export function docstringExamples(): Map<string, string> {
   return examples
 }
 
-/** Those of stores that need a database, which run where there is one: test/stores/examples.long.test.ts. */
+/** Exports whose example needs a database. test/stores/examples.long.test.ts runs their examples. */
 export const examplesWithDatabase = [
   'consulStore',
   'etcdStore',

@@ -3,7 +3,7 @@ import type { TestProject } from 'vitest/node'
 
 const ending = '.long.test.ts'
 
-/** Global set-up of `npm test`: says at its end what it leaves out. */
+/** Global set-up of `npm test`. Lists the long tests at the end, which `npm test` leaves out. */
 export default function setUp({ vite }: TestProject): (() => void) | undefined {
   if (vite.config.mode !== 'test') return undefined
   return () => {

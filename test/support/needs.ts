@@ -25,7 +25,7 @@ const mountCommand = ['unshare', '--mount', '--propagation', 'private', ...(isRo
 
 const found = new Map<string, string | undefined>()
 
-/** Each finds its tool or says what is missing. */
+/** Each function finds its tool, or names it as missing. */
 const tools = {
   native: () => (engines.includes('native') ? undefined : 'native engine'),
   linux: () => (isLinux ? undefined : 'Linux'),
@@ -56,7 +56,7 @@ const tools = {
 }
 export type Tool = keyof typeof tools
 
-/** `describe`, or what leaves it out for lack of a tool; a tool of another place says itself what is missing. */
+/** Returns `describe`, or a function that skips the tests if a tool is missing. */
 export function describeWith(
   needed: readonly (Tool | (() => string | undefined))[],
   name: string,

@@ -6,16 +6,16 @@ import { headerAt, keyIn } from '../../src/host/format.js'
 
 // The pages and claims of a namespace; none on Windows.
 
-/** The paths of the pages whose namespace begins so. */
+/** Returns the paths of the pages whose namespace begins with a text. */
 export function pagesOf(namespace: string): string[] {
   return pathsWith('.page').filter((path) => namespaceIn(keyIn(headOf(path)))?.startsWith(namespace))
 }
 
-/** The paths of the claims of the js engine whose namespace begins so. A claim is a folder. */
+/** Returns the paths of the js engine's claims whose namespace begins with a text. A claim is a folder. */
 export function claimsOf(namespace: string): string[] {
   return pathsWith('.claim').filter((path) =>
     namesIn(path).some((step) => {
-      // Empty where the step was removed after the folder was listed.
+      // Empty if the step was removed after the folder was listed.
       const text = headOf(join(path, step)).toString()
       return /^\{.*\}$/s.test(text.trim()) && namespaceIn(JSON.parse(text).key)?.startsWith(namespace)
     }),

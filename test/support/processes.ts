@@ -64,7 +64,7 @@ export function memoryOf({ started }: Obedient): Surroundings {
 export const defaultFolder = { GRAUPEL_STATE_FOLDER: '' }
 
 const living = new Map<ChildProcess, Promise<unknown>>()
-// For what the last test has left; most files do this after each test.
+// Removes the remains of the last test. Most files do this after each test.
 afterAll(cleanUp)
 
 /** After tests: ends the processes that they have started, and deletes their pages. */
@@ -172,17 +172,17 @@ export class Obedient {
   endThread = () => this.#tell<void>('endThread')
 }
 
-/** What opens one generator. */
+/** The calls that open one generator and take ids of it. */
 export type Opener = Pick<Obedient, 'open' | 'take'>
 
-/** A started process with an open generator. */
+/** Starts a process, and opens a generator in it. */
 export async function opened(plan: Plan, surroundings: Surroundings = {}): Promise<Obedient> {
   const process = new Obedient(surroundings)
   await process.open(plan)
   return process
 }
 
-/** The error of a call that has to fail. */
+/** Resolves to the error of a call that has to fail. */
 export async function failure(call: Promise<unknown>): Promise<Failure> {
   const result = await call.catch((error: Failure) => error)
   if (!(result instanceof Error)) throw new Error('it did not fail')
@@ -191,7 +191,7 @@ export async function failure(call: Promise<unknown>): Promise<Failure> {
 
 let count = 0
 
-/** A folder for a state file, and one for the shim that watches it. */
+/** Makes a folder for a state file, and a folder for the shim that watches the file. */
 export function stateFolder() {
   count += 1
   const own = join(folder, String(count))
@@ -203,7 +203,7 @@ export function stateFolder() {
     state,
     watch,
     env: { LD_PRELOAD: shim() ?? '', SHIM_FILE: state, SHIM_FOLDER: watch },
-    /** Tells the shim what to do, or to do nothing. */
+    /** Gives the shim an order, or takes the order back. */
     order(text?: string): void {
       if (text === undefined) rmSync(join(watch, 'order'), { force: true })
       else writeFileSync(join(watch, 'order'), text)
@@ -212,13 +212,13 @@ export function stateFolder() {
   }
 }
 
-/** The environment of this process without what changes the way that graupel works. */
+/** Returns the environment of this process without the variables that graupel reads. */
 function environment(): Record<string, string | undefined> {
   const { NODE_APP_INSTANCE, GRAUPEL_ENGINE, GRAUPEL_NODE, NODE_OPTIONS, ...rest } = process.env
   return rest
 }
 
-/** A clock of processes that a test sets: `+0` is the true time, `-2` two seconds less, and a date stands still (faketime(1)). */
+/** Makes a clock for processes, which a test sets: `+0` is the true time, `-2` is two seconds earlier, and a date stands still (faketime(1)). */
 export function testClock() {
   const { folder: own } = stateFolder()
   // A process that acts for another user reads the clock, too.

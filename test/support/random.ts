@@ -1,7 +1,7 @@
 /** A number from 0 to below 1. */
 export type Random = () => number
 
-/** The same numbers again for the same seed. */
+/** Returns a source of random numbers, which are the same for the same seed. */
 export function randomFrom(seed: number): Random {
   // Mulberry32.
   let state = seed
@@ -13,7 +13,7 @@ export function randomFrom(seed: number): Random {
   }
 }
 
-/** Random numbers of a seed that is printed. GRAUPEL_SEED in the environment repeats them. */
+/** Returns a source of random numbers, and prints its seed. GRAUPEL_SEED in the environment sets the seed. */
 export function seededRandom(purpose: string): Random {
   const given = process.env['GRAUPEL_SEED']
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given)

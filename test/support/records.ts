@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 
 const idBytes = 8
 
-/** The ids that processes have appended to `file`, and to the files whose names begin with its name. */
+/** Reads the ids that processes have appended to `file`, and to files whose names begin with the name of `file`. */
 export function recordsOf(file: string): BigUint64Array[] {
   return readdirSync(dirname(file))
     .filter((name) => name.startsWith(basename(file)))
@@ -19,7 +19,7 @@ export function readIds(file: string): BigUint64Array {
   return new BigUint64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + whole))
 }
 
-/** Cuts a part of an id off the end of a file that other processes append to; returns how many ids it has. */
+/** Cuts a partial id off the end of a file that other processes append to. Returns the number of ids. */
 export function mendEnd(file: string): number {
   const whole = Math.floor(statSync(file).size / idBytes)
   truncateSync(file, whole * idBytes)

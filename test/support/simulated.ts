@@ -1,7 +1,7 @@
 import { createGenerator, defineLayout, type EngineKind, type GeneratorOptions } from 'graupel'
 import { freshNamespace } from './engines.ts'
 
-/** A layout of eight ids a tick, so every edge is near. */
+/** A layout of eight ids a tick, so that tests reach every edge quickly. */
 export const tiny = defineLayout({
   name: 'tiny',
   epochMs: 0,
@@ -13,12 +13,12 @@ export const tiny = defineLayout({
   ],
 })
 
-/** The timestamp and the sequence of an id of the layout tiny. */
+/** Returns the timestamp and the sequence of an id of the layout tiny. */
 export function parts(id: bigint): [number, number] {
   return [Number(id >> 7n), Number(id & 7n)]
 }
 
-/** Makes generators of the layout tiny on an engine, whose clock stands at `time.now`. */
+/** Makes generators of the layout tiny on an engine. Their clock shows `time.now`. */
 export function simulatedOn(engine: EngineKind) {
   return (options: Partial<GeneratorOptions<typeof tiny.fields>> = {}, time = { now: 1000 }) => {
     const clock = () => time.now

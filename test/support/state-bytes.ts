@@ -15,23 +15,23 @@ import { layouts } from '../../src/index.js'
 
 export { sealed }
 
-/** A page or a state file as tests want it: `at` sets bytes before the checksums are set. */
+/** A page or a state file for tests. `at` sets bytes before the checksums are set. */
 export interface Bytes {
   kind?: 'page' | 'file'
   key?: string
   description?: string
   word?: bigint
   at?: (bytes: Buffer) => void
-  /** Set after the checksums. */
+  /** Changes bytes after the checksums are set. */
   damage?: (bytes: Buffer) => Buffer | undefined
 }
 
 const { epochMs } = layouts.sonyflake
 export const sonyflake = describeLayout(layouts.sonyflake)
-/** The key in a state file. */
+/** The key of ids of sonyflake in a state file. */
 export const sonyflakeKey = makeKey(layouts.sonyflake, 7, 'orders')
 
-/** The first slot of a tick. */
+/** Returns the first slot of a tick. */
 export function slotAt(timeMs: number): bigint {
   return (BigInt(timeMs - epochMs) / 10n) * 256n
 }

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { pagesFolder } from '../../src/host/folder.js'
 
 /**
- * Global set-up: pages and claims of the tests are in a folder of this run, which is removed at its end. They would
- * otherwise stay until the system is restarted.
+ * Global set-up. Puts the pages and claims of the tests into a folder of this run, and removes the folder at the end. Otherwise
+ * they would stay until the system is restarted.
  */
 export default function setUp(): () => void {
   const folder = mkdtempSync(join(dirname(pagesFolder()), 'graupel-tests-'))
-  // As /dev/shm is: the folder below it belongs to one user, this one to all.
+  // Like /dev/shm, this folder belongs to all users. The folder below it belongs to one user.
   chmodSync(folder, 0o1777)
-  // The workers and what they start inherit it.
+  // The workers of vitest, and the processes that they start, inherit the variable.
   process.env['GRAUPEL_STATE_FOLDER'] = folder
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { VirtualTime } from './virtual-time.ts'
 
-it('calls timers back in the order of their times, and of those for one moment in the order of setting', async () => {
+it('fires timers in the order of their times, and timers of one moment in the order in which they were set', async () => {
   const time = new VirtualTime()
   const seen: string[] = []
   const random = [7, 3, 9, 3, 1, 9, 5, 0, 3]
@@ -10,7 +10,7 @@ it('calls timers back in the order of their times, and of those for one moment i
   expect(seen).toEqual(['0 0 7', '1 1 4', '3 3 1', '3 3 3', '3 3 8', '5 5 6', '7 7 0', '9 9 2', '9 9 5'])
 })
 
-it('does not go on before every promise that can settle has settled', async () => {
+it('moves only after every promise that can settle has settled', async () => {
   const time = new VirtualTime()
   let at: number | undefined
   const chain = async () => {
@@ -23,10 +23,10 @@ it('does not go on before every promise that can settle has settled', async () =
   expect(at).toBe(1)
 })
 
-it('does not pass for timers that were taken back', async () => {
+it('does not move to cancelled timers', async () => {
   const time = new VirtualTime()
-  const cancel = time.later(() => expect.fail('was taken back'), 5)
+  const cancel = time.later(() => expect.fail('it was cancelled'), 5)
   cancel()
-  await expect(time.until(new Promise(() => {}))).rejects.toThrow('for no timer')
+  await expect(time.until(new Promise(() => {}))).rejects.toThrow('no timer is set')
   expect(time.monotonicMs()).toBe(0)
 })

@@ -2,13 +2,13 @@ import type { Clock } from '../../src/core/timing.js'
 
 interface Timer {
   readonly atMs: number
-  /** Of two timers for the same moment, the one that was set first is the first. */
+  /** Orders the timers of one moment: the timer that was set first fires first. */
   readonly order: number
-  /** `undefined` once it is taken back. */
+  /** `undefined` after the timer is cancelled. */
   callback: (() => void) | undefined
 }
 
-/** Time that goes on only where everything waits for it: from one timer to the next. */
+/** Time that moves only while everything waits: from one timer to the next. */
 export class VirtualTime implements Clock {
   #nowMs = 0
   #count = 0
@@ -43,7 +43,7 @@ export class VirtualTime implements Clock {
     return new Promise((resolve) => this.later(resolve, ms))
   }
 
-  /** Lets time pass until a promise has settled; its outcome. */
+  /** Lets time pass until a promise has settled. Resolves or rejects as the promise does. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false
     const done = () => {
@@ -51,7 +51,7 @@ export class VirtualTime implements Clock {
     }
     promise.then(done, done)
     while (true) {
-      // Node runs what is asked for by nextTick once no promise is left that can go on: here, all of them wait for a timer.
+      // Node runs the callback of nextTick after all promises that can settle. So everything that is left waits for a timer.
       await new Promise<void>((resolve) => process.nextTick(resolve))
       if (isSettled) return promise
       this.#step()
@@ -61,7 +61,7 @@ export class VirtualTime implements Clock {
   #step(): void {
     for (;;) {
       const first = this.#pop()
-      if (first === undefined) throw new Error('everything waits, and for no timer')
+      if (first === undefined) throw new Error('everything waits, but no timer is set')
       if (first.callback === undefined) continue
       this.#nowMs = Math.max(this.#nowMs, first.atMs)
       first.callback()
@@ -69,7 +69,7 @@ export class VirtualTime implements Clock {
     }
   }
 
-  // A binary heap, the earliest timer at 0.
+  // The timers are a binary heap with the earliest timer at 0.
 
   #push(timer: Timer): void {
     const timers = this.#timers

@@ -1,4 +1,5 @@
-// Compiled by test/api/types.test.ts, never run: what TypeScript must allow, and, below each directive, must refuse.
+// test/api/types.test.ts compiles this file, and nothing runs it. TypeScript must refuse the line below each directive, and allow
+// all other lines.
 import {
   composeId,
   createGenerator,
@@ -60,7 +61,7 @@ decode(id, layouts.discord).fields.datacenter
 // @ts-expect-error an id is no number
 decode(1, layouts.discord)
 
-// A type guard for what is unknown; a text that is no id is still a text.
+// isId is a type guard for an unknown value. A text that is no id is still a text.
 declare const parameter: unknown
 if (isId(parameter, layouts.discord)) decode(parameter, layouts.discord)
 export const length: number = isId(text) ? 0 : text.length
@@ -158,7 +159,7 @@ serial.parse(7n)
 // @ts-expect-error nothing says which layout made the ids
 defineSerial({ pattern: '{yyyyMMddHHmmssSSS}{node}{sequence}' })
 
-// An option may be undefined where a variable may.
+// An option may be undefined.
 declare const fromEnvironment: number | undefined
 createGenerator({ node: fromEnvironment })
 
