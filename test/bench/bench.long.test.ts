@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { barsOf, failures, faultsOf, judge, shortfalls } from '../../bench/bars.ts'
 import { barChart } from '../../bench/chart.ts'
@@ -15,27 +14,14 @@ import { page, pagesOf } from '../../bench/publish.ts'
 import { align, rivalNames, rowsOf } from '../../bench/report.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
+import { repository } from '../support/documents.ts'
+import { bench, measure, reportOf, result } from './reports.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const run = (...parameters: string[]) =>
-  spawnSync(process.execPath, ['--import', 'tsx', ...parameters], { cwd: root, encoding: 'utf8' })
-const bench = (...parameters: string[]) => run('bench/run.ts', ...parameters)
-
-const spread = (median: number) => ({ low: median, median, high: median })
 const rivals = rivalNames(subjects)
 const workloadOf = (name: string) => workloads.find((workload) => workload.name === name) as (typeof workloads)[number]
-
-function result(workload: string, subject: string, ratio: number, more: object = {}): Result {
-  return { workload, subject, node: 'v20.0.0', outcome: { figure: spread(0.5), ratio: spread(ratio), ...more } }
-}
-
-function reportOf(results: Result[]): Report {
-  const machine = { cpu: 'a', os: 'b', node: 'v20.0.0', v8: '1', commit: 'c', engine: 'd', load: '0' }
-  return { machine, command: 'npm run bench', quick: false, results }
-}
 
 describe('a ledger', () => {
   const stamp = { epochMs: 1000, shift: 22, perMs: 4096 }
@@ -107,10 +93,10 @@ describe('what is timed', () => {
 describe('a report', () => {
   const repeated = { check: { ids: 10, repeats: 2, outOfOrder: 3, future: 0 } }
   const results = [
-    result('next', 'graupel-native', 0.6),
-    result('next', 'graupel-js', 1.5),
-    result('next', 'snowyflake', 2.4, repeated),
-    result('next', '@sapphire/snowflake', 1.4),
+    result('next', 'graupel-native', 0.5, 0.6),
+    result('next', 'graupel-js', 0.5, 1.5),
+    result('next', 'snowyflake', 0.5, 2.4, repeated),
+    result('next', '@sapphire/snowflake', 0.5, 1.4),
   ]
   const report = reportOf(results)
 
@@ -130,13 +116,13 @@ describe('a report', () => {
   })
 
   it('against another build has one bar: 3 % slower, or 3 % less where more is better', () => {
-    const found = [result('next', 'graupel-js', 1.04), result('threads-wide', 'graupel-js', 0.96)]
+    const found = [result('next', 'graupel-js', 0.5, 1.04), result('threads-wide', 'graupel-js', 0.5, 0.96)]
     const against = { ...reportOf(found), against: '/other' }
     expect(shortfalls(against, workloads, rivals)).toEqual([
       'next, graupel-js, Node v20.0.0: ≤ 1.03 × the other build, is 1.04',
       'threads-wide, graupel-js, Node v20.0.0: ≥ 0.97 × the other build, is 0.96',
     ])
-    against.results = [result('next', 'graupel-js', 1.02), result('threads-wide', 'graupel-js', 1.5)]
+    against.results = [result('next', 'graupel-js', 0.5, 1.02), result('threads-wide', 'graupel-js', 0.5, 1.5)]
     expect(shortfalls(against, workloads, rivals)).toEqual([])
   })
 
@@ -149,7 +135,7 @@ describe('a report', () => {
   it('fails for anything wrong with our ids, and not for what rivals do', () => {
     const own = ['graupel-native', 'graupel-js']
     expect(failures(results, own)).toEqual([])
-    const twice = result('threads-wide', 'graupel-native', 1, repeated)
+    const twice = result('threads-wide', 'graupel-native', 0.5, 1, repeated)
     expect(failures([twice], own)).toEqual(['threads-wide, graupel-native, Node v20.0.0: 2 repeats, 3 out of order'])
     const failed = { workload: 'next', subject: 'graupel-js', node: 'v22.0.0', error: 'Error: no\n at' }
     expect(failures([failed], own)).toEqual(['next, graupel-js, Node v22.0.0: Error: no'])
@@ -158,8 +144,8 @@ describe('a report', () => {
   it('is checked on the command line, with an exit code', () => {
     const file = join(folder, 'report.json')
     writeFileSync(file, JSON.stringify(report))
-    expect(bench('--from', file, '--filter', 'burst', '--check')).toMatchObject({ status: 0, stderr: '' })
-    const all = bench('--from', file, '--filter', 'next', '--check')
+    expect(bench(['--from', file, '--filter', 'burst', '--check'])).toMatchObject({ status: 0, stderr: '' })
+    const all = bench(['--from', file, '--filter', 'next', '--check'])
     expect(all.status).toBe(1)
     expect(all.stderr).toContain('next, graupel-js, Node v20.0.0: ≤ 1.4 × Date.now(), is 1.50')
   })
@@ -178,7 +164,7 @@ it('a chart has a bar for each figure, the longer the larger, and says what is w
 
 describe('what is published', () => {
   const read = (file: string | URL) => readFileSync(file, 'utf8')
-  const latest = JSON.parse(read(join(root, 'bench/results/latest.json'))) as Report
+  const latest = JSON.parse(read(join(repository, 'bench/results/latest.json'))) as Report
 
   it('is what bench/results/latest.json says: the tables, the charts, and the bars on the page', () => {
     const pages = pagesOf(latest, workloads, subjects, read(page))
@@ -187,7 +173,7 @@ describe('what is published', () => {
   })
 
   it('has sections that a filter alone renews', () => {
-    const [, names = ''] = read(join(root, 'bench/run.ts')).match(/--publish +with --filter (.*?):/s) ?? []
+    const [, names = ''] = read(join(repository, 'bench/run.ts')).match(/--publish +with --filter (.*?):/s) ?? []
     const filters = names.split(/, | or /)
     const sections = filters.map((filter) => {
       const chosen = workloads.filter(({ name }) => name.includes(filter))
@@ -199,7 +185,7 @@ describe('what is published', () => {
   })
 
   it('has one heading for a section of one workload', () => {
-    const found = reportOf([result('first-id', 'graupel-native', 1), result('first-id', 'graupel-js', 1)])
+    const found = reportOf([result('first-id', 'graupel-native', 0.5, 1), result('first-id', 'graupel-js', 0.5, 1)])
     const pages = pagesOf(found, workloads, subjects, read(page))
     const results = [...pages].find(([href]) => href.endsWith('README.md'))?.[1]
     expect(results).toContain('## Import to first id\n\n| subject |')
@@ -218,10 +204,7 @@ describe('what is published', () => {
 
 describe('npm run bench', () => {
   it('measures, checks the ids, and writes what it found', () => {
-    const file = join(folder, 'measured.json')
-    const { status, stdout, stderr } = bench('--quick', '--filter', 'written', '--subject', 'graupel', '--json', file)
-    expect(status, stdout + stderr).toBe(0)
-    const { machine, results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+    const { machine, results } = measure('--filter', 'written', '--subject', 'graupel')
     if (process.platform === 'linux') expect(machine.stolen).toMatch(/^\d+\.\d\d % of the processor time$/)
     expect(results.map(({ subject }) => subject)).toEqual(['graupel-native', 'graupel-js'])
     for (const { outcome } of results) {
@@ -238,7 +221,7 @@ describe('npm run bench', () => {
     ['--from=nowhere.json', '--from nowhere.json: ENOENT'],
     ['--against=/nowhere', "there is no dist/index.js in '/nowhere'"],
   ])('refuses %s in one line', (option, message) => {
-    const { status, stderr } = bench(option)
+    const { status, stderr } = bench([option])
     expect(status).toBe(2)
     expect(stderr).toContain(message)
     expect(stderr.trim().split('\n')).toHaveLength(1)
@@ -246,7 +229,7 @@ describe('npm run bench', () => {
 
   it.skipIf(process.platform === 'win32')('ends with one line and without its processes when interrupted', async () => {
     const parameters = ['--import', 'tsx', 'bench/run.ts', '--filter', 'sustained', '--subject', 'graupel-native']
-    const child = spawn(process.execPath, parameters, { cwd: root })
+    const child = spawn(process.execPath, parameters, { cwd: repository })
     const text = { stdout: '', stderr: '' }
     child.stderr.on('data', (data) => {
       text.stderr += data
@@ -264,4 +247,11 @@ describe('npm run bench', () => {
     expect(performance.now() - exitMs).toBeLessThan(10_000)
     expect(text.stderr).toBe('interrupted; nothing is kept\n')
   })
+})
+
+it.skipIf(process.platform === 'win32')('npm run bench:native times the core step by step', () => {
+  const parameters = ['--import', 'tsx', 'bench/native/run.ts', '--quick']
+  const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { cwd: repository, encoding: 'utf8' })
+  expect(status, stderr).toBe(0)
+  for (const step of ['read the wall clock', 'an id, with all of this']) expect(stdout).toContain(step)
 })

@@ -1,37 +1,24 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { memoryStore } from 'graupel/stores'
 import { afterAll, expect, it } from 'vitest'
 import { shortfalls } from '../../bench/bars.ts'
-import type { Report, Result } from '../../bench/contract.ts'
 import { counted, missingFor } from '../../bench/measure/stores.ts'
 import { page, pagesOf, withSection } from '../../bench/publish.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
+import { describeWith } from '../support/needs.ts'
+import { bench, measure, reportOf, result } from './reports.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const bench = (...parameters: string[]) =>
-  spawnSync(process.execPath, ['--import', 'tsx', 'bench/run.ts', ...parameters], { cwd: root, encoding: 'utf8' })
-
 const leases = workloads.filter(({ section }) => section === 'Leases')
-const spread = (median: number) => ({ low: median, median, high: median })
-const result = (workload: string, subject: string, figure: number, ratio: number): Result => {
-  return { workload, subject, node: 'v20.0.0', outcome: { figure: spread(figure), ratio: spread(ratio) } }
-}
-const reportOf = (commit: string, results: Result[]): Report => {
-  const machine = { cpu: 'a', os: 'b', node: 'v20.0.0', v8: '1', commit, engine: 'd', load: '0' }
-  return { machine, command: `the run of ${commit}`, quick: false, results }
-}
 
 it('a run of one section takes the place of its former results, and of no others', () => {
-  const all = reportOf('old', [result('next', 'graupel-js', 60, 1.2), result('lease-next', 'graupel-js', 61, 1.01)])
-  const merged = withSection(all, 'Leases', reportOf('new', [result('lease-next', 'graupel-js', 77, 1.02)]), leases)
+  const all = reportOf([result('next', 'graupel-js', 60, 1.2), result('lease-next', 'graupel-js', 61, 1.01)], 'old')
+  const merged = withSection(all, 'Leases', reportOf([result('lease-next', 'graupel-js', 77, 1.02)], 'new'), leases)
   expect(merged.results.map(({ outcome }) => outcome?.figure.median)).toEqual([60, 77])
   const pages = [...pagesOf(merged, workloads, subjects, readFileSync(page, 'utf8'))]
   const results = pages.find(([href]) => href.endsWith('README.md'))?.[1] as string
@@ -52,8 +39,8 @@ it('the bars of leases are those of the design', () => {
     ...stores.map((store) => result('lease-start', store, 2000 + more, 4 + more)),
     ...stores.map((store) => result('lease-thousand', store, 500 + more, 1 + more)),
   ]
-  expect(shortfalls(reportOf('a', found(0)), leases, [])).toEqual([])
-  expect(shortfalls(reportOf('a', found(0.01)), leases, [])).toHaveLength(2 + 4 + 4)
+  expect(shortfalls(reportOf(found(0)), leases, [])).toEqual([])
+  expect(shortfalls(reportOf(found(0.01)), leases, [])).toHaveLength(2 + 4 + 4)
 })
 
 it('a store that is counted does what it did', async () => {
@@ -75,19 +62,13 @@ it('a server that is not installed is named', () => {
 })
 
 it('npm run bench measures leases, without --stores those in memory', () => {
-  const file = join(folder, 'measured.json')
-  const { status, stdout, stderr } = bench('--quick', '--filter', 'lease-calls', '--json', file)
-  expect(status, stdout + stderr).toBe(0)
-  const { results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+  const { results } = measure('--filter', 'lease-calls')
   expect(results.map(({ subject }) => subject)).toEqual(['memory'])
   expect(results[0]?.outcome?.note).toMatch(/^acquire: 4 calls, .* renew: 2 calls, .* release: 1 call, /)
 })
 
 it('npm run bench checks the ids that are made under a lease', () => {
-  const file = join(folder, 'next.json')
-  const { status, stdout, stderr } = bench('--quick', '--filter', 'lease-next', '--subject', 'native', '--json', file)
-  expect(status, stdout + stderr).toBe(0)
-  const { results } = JSON.parse(readFileSync(file, 'utf8')) as Report
+  const { results } = measure('--filter', 'lease-next', '--subject', 'native')
   expect(results[0]?.outcome?.check).toMatchObject({ repeats: 0, outOfOrder: 0, future: 0 })
   expect(results[0]?.outcome?.check?.ids).toBeGreaterThan(1_000_000)
 })
@@ -95,8 +76,21 @@ it('npm run bench checks the ids that are made under a lease', () => {
 it.each([['--filter=lease-next'], ['--filter=next'], ['--filter=lease', '--quick'], []])(
   'npm run bench refuses to publish what is not one whole section: %s',
   (...parameters) => {
-    const { status, stderr } = bench('--publish', ...parameters)
+    const { status, stderr } = bench(['--publish', ...parameters])
     expect(status).toBe(2)
     expect(stderr).toBe('--publish needs a whole section and nothing else, such as --filter lease\n')
   },
 )
+
+describeWith(['redis', 'postgres'], 'npm run bench on real servers', () => {
+  // Only single calls: the rows of whole fleets need a machine of their own, because beside other tests their leases lapse.
+  it.each(['redis-ioredis', 'postgres-pg'])(
+    'measures lease-calls of %s',
+    (name) => {
+      const { results } = measure('--stores', '--filter', 'lease-calls', '--subject', name)
+      expect(results.map(({ subject }) => subject)).toEqual([name])
+      for (const { outcome } of results) expect(outcome?.check?.repeats ?? 0).toBe(0)
+    },
+    600_000,
+  )
+})

@@ -2,65 +2,42 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { shortfalls } from '../../bench/bars.ts'
-import type { Report, Result } from '../../bench/contract.ts'
 import { missingForLoad } from '../../bench/measure/load.ts'
 import { page, pagesOf } from '../../bench/publish.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
 import { describeWith } from '../support/needs.ts'
+import { bench, measure, reportOf, result } from './reports.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const section = workloads.filter(({ section }) => section === 'The id service')
 
-function bench(parameters: readonly string[], env: NodeJS.ProcessEnv = process.env) {
-  const command = ['--import', 'tsx', 'bench/run.ts', '--quick', ...parameters]
-  return spawnSync(process.execPath, command, { cwd: root, encoding: 'utf8', env })
+function outcomeOf(name: string) {
+  return measure('--filter', name).results.find(({ workload }) => workload === name)?.outcome
 }
-
-function measureAll(filter: string) {
-  const file = join(folder, 'measured.json')
-  const { status, stdout, stderr } = bench(['--filter', filter, '--json', file])
-  expect(status, stdout + stderr).toBe(0)
-  return (JSON.parse(readFileSync(file, 'utf8')) as Report).results
-}
-
-function measure(name: string) {
-  return measureAll(name).find(({ workload }) => workload === name)?.outcome
-}
-
-const spread = (median: number) => ({ low: median, median, high: median })
 
 /** Returns a report of figures that are worse than their bars by `more`. */
-function reportOf(more: number): Report {
-  const result = (workload: string, subject: string, figure: number, ratio: number): Result => {
-    return { workload, subject, node: 'v20.0.0', outcome: { figure: spread(figure), ratio: spread(ratio) } }
-  }
-  return {
-    ...{ machine: { cpu: 'a', os: 'b', node: 'v20.0.0', v8: '1', commit: 'c', engine: 'd', load: '0' } },
-    ...{ command: 'npm run bench', quick: false },
-    results: [
-      result('service-one', 'graupel-server', 30_000, 0.7 - more),
-      result('service-bytes', 'graupel-server', 20 - more, 1),
-      result('service-memory', 'graupel-server', 1 + more, 1),
-      result('service-client', 'graupel-client', 10 - more, 1),
-      result('service-client-next', 'graupel-client', 2, 1 + more),
-    ],
-  }
+function worseBy(more: number) {
+  return reportOf([
+    result('service-one', 'graupel-server', 30_000, 0.7 - more),
+    result('service-bytes', 'graupel-server', 20 - more, 1),
+    result('service-memory', 'graupel-server', 1 + more, 1),
+    result('service-client', 'graupel-client', 10 - more, 1),
+    result('service-client-next', 'graupel-client', 2, 1 + more),
+  ])
 }
 
 it('the bars of the service are those of the design', () => {
-  expect(shortfalls(reportOf(0), section, [])).toEqual([])
-  expect(shortfalls(reportOf(0.01), section, [])).toHaveLength(5)
+  expect(shortfalls(worseBy(0), section, [])).toEqual([])
+  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(5)
 })
 
 it('the page has the lines of the service in one table', () => {
-  const pages = pagesOf(reportOf(0), workloads, subjects, readFileSync(page, 'utf8'))
+  const pages = pagesOf(worseBy(0), workloads, subjects, readFileSync(page, 'utf8'))
   const results = [...pages].find(([href]) => href.endsWith('README.md'))?.[1] ?? ''
   const [, text = ''] = results.split('\n## The id service\n')
   expect(text.match(/^\| --- /gm)).toHaveLength(1)
@@ -73,7 +50,7 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
     ['service-one', 1],
     ['service-bytes', 1000],
   ])('checks the ids of the answers of %s, and says what the empty server does beside it', (name, idsEach) => {
-    const outcome = measure(name)
+    const outcome = outcomeOf(name)
     expect(outcome?.check).toMatchObject({ repeats: 0 })
     expect(outcome?.check?.ids).toBeGreaterThan(100 * idsEach)
     expect(outcome?.ratio?.median).toBeGreaterThan(0)
@@ -81,7 +58,7 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
   })
 
   it('has servers that are not busy for the p99 beside the empty server', () => {
-    const outcome = measure('service-latency')
+    const outcome = outcomeOf('service-latency')
     expect(outcome?.check).toMatchObject({ repeats: 0 })
     // 64 connections that wait for 16 ms on average.
     const [, rate = '', beside = ''] = outcome?.note?.match(/^([\d ]+) requests\/s beside ([\d ]+);/) ?? []
@@ -89,12 +66,12 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
   })
 
   it('says how much memory is in use after the first tenth of the requests and after the last', () => {
-    const outcome = measure('service-memory')
+    const outcome = outcomeOf('service-memory')
     expect(outcome?.note).toMatch(/MiB resident and .* MiB of heap after \d+ \d+ requests, .* after \d+ \d+ requests$/)
   })
 
   it('checks the ids that the client has fetched', () => {
-    const outcomes = measureAll('service-client')
+    const outcomes = measure('--filter', 'service-client').results
     expect(outcomes.map(({ workload }) => workload)).toEqual(['service-client', 'service-client-next'])
     for (const { outcome } of outcomes) {
       expect(outcome?.check).toMatchObject({ repeats: 0, outOfOrder: 0 })
@@ -106,7 +83,7 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
     const tools = mkdtempSync(join(folder, 'tools-'))
     const { stdout } = spawnSync('sh', ['-c', 'command -v taskset'], { encoding: 'utf8' })
     symlinkSync(stdout.trim(), join(tools, 'taskset'))
-    const { status, stderr } = bench(['--filter', 'service-one'], { ...process.env, PATH: tools })
+    const { status, stderr } = bench(['--quick', '--filter', 'service-one'], { PATH: tools })
     expect(stderr).toContain('service-one, graupel-server: left out, as there is no wrk (Debian package wrk)')
     expect(status).toBe(0)
   })
