@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { pagesFolder } from '../../src/host/folder.js'
 import { graupel, lines } from '../support/cli.js'
+import { repository } from '../support/documents.ts'
 import { describeWith, folder, withMounts } from '../support/needs.js'
 
 const isWindows = process.platform === 'win32'
@@ -46,7 +46,6 @@ it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] 
 
 describeWith(['linux', 'mounts'], 'on Linux', () => {
   it('looks for pages in /dev/shm, and in /tmp if there is no /dev/shm', () => {
-    const repository = fileURLToPath(new URL('../..', import.meta.url))
     const within = (script: string, place = repository) => {
       const [command = '', ...words] = withMounts(script, [process.execPath, join(place, 'dist/cli/main.js'), 'state'])
       const { stdout, stderr } = spawnSync(command, words, {

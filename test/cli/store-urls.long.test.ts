@@ -3,8 +3,8 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StoreUrl } from '../../src/stores/url/url.js'
-import { repository } from '../package/consumer.ts'
 import { graupel } from '../support/cli.js'
+import { repository } from '../support/documents.ts'
 import { graupelIn, projectWith } from './fleet.ts'
 
 /** Installs the package without any client, and returns the path of its command line. */

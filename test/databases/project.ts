@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { decode, layouts } from 'graupel'
 import { expect } from 'vitest'
-import { repository } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
-import { type Block, read } from '../support/documents.ts'
+import { type Block, read, repository } from '../support/documents.ts'
 import { program } from '../support/examples.ts'
 
 /** A folder inside the package, so that its programs can import graupel and drivers by their names. */

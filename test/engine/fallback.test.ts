@@ -2,15 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { engineInfo } from 'graupel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownTarget } from '../../scripts/targets.ts'
+import { repository } from '../support/documents.ts'
 import { engines } from '../support/engines.js'
 
 // The warning of the TypeScript engine, and the errors without the native engine, for each reason.
-
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 let temporary: string
 beforeAll(() => {

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
-import { installOnce, repository } from '../package/consumer.ts'
+import { installOnce } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
+import { repository } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 
 // The apps of examples/ as processes, called over HTTP.

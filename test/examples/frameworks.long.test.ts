@@ -5,7 +5,7 @@ import { decode, layouts } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { repository } from '../package/consumer.ts'
+import { repository } from '../support/documents.ts'
 import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
 const folder = folderWith('express.mjs', 'fastify.mjs')

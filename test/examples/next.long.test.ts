@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { decode, engineInfo, layouts } from 'graupel'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { repository } from '../package/consumer.ts'
+import { repository } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 

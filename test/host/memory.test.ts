@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { pagesFolder } from '../../src/host/folder.js'
+import { repository } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.ts'
 import { describeWith, withMounts } from '../support/needs.ts'
 import { deletePages, pagesOf } from '../support/pages.ts'
@@ -26,7 +26,6 @@ afterEach(cleanUp)
 const inMemory = (script: string) => new Obedient(ownMemory(script))
 const ownName = basename(pagesFolder())
 const pages = `/dev/shm/${ownName}`
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
 
 /** It is refused, the error says what to do, and that helps. */

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { defineLayout, type Field, type Layout, type layouts } from 'graupel'
-import { installOnce, repository } from '../package/consumer.ts'
-import { read } from '../support/documents.ts'
+import { installOnce } from '../package/consumer.ts'
+import { read, repository } from '../support/documents.ts'
 
 // Other packages of npm, as docs/moving-from-npm.md describes them. The bench times the same packages, and has their lockfile.
 

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { repository } from '../package/consumer.ts'
+import { repository } from '../support/documents.ts'
 import { program } from '../support/examples.ts'
 
 // Compiles and runs programs of examples/orms and docs/orms.md as users do.

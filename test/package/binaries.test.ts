@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { afterAll, expect, test } from 'vitest'
 import { oldestGlibc, ownTarget, targets } from '../../scripts/targets.ts'
+import { repository } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
-import { node, repository, temporaryFolder } from './consumer.ts'
+import { node, temporaryFolder } from './consumer.ts'
 
 const folder = temporaryFolder()
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

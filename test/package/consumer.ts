@@ -14,12 +14,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { repository } from '../support/documents.ts'
 
 // Another project, which uses this package. It is in a temporary folder outside of this repository, so that nothing is found
 // that the tarball lacks.
-
-export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 // As root, who may write everywhere, only another user can show what a read-only folder does.
 export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { repository } from '../support/documents.ts'
 import {
   binary,
   compileMs,
@@ -23,7 +24,6 @@ import {
   type Outcome,
   packageFolder,
   poorPath,
-  repository,
   run,
   temporaryFolder,
   type Variables,

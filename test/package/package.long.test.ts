@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { install, node, repository, temporaryFolder, tool } from './consumer.ts'
+import { repository } from '../support/documents.ts'
+import { install, node, temporaryFolder, tool } from './consumer.ts'
 import { bareTarball, pack } from './tarball.ts'
 
 const folder = temporaryFolder()

@@ -2,8 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 
 import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { repository } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
-import { copyProject, node, npm, packageFolder, repository, run, temporaryFolder } from './consumer.ts'
+import { copyProject, node, npm, packageFolder, run, temporaryFolder } from './consumer.ts'
 import { bareTarball, filesInTarball, installWithBinary } from './tarball.ts'
 
 // The package as it is published: packed, installed in another project, and loaded there.

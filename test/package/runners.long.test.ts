@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { node, repository, temporaryFolder, tool } from './consumer.ts'
+import { repository } from '../support/documents.ts'
+import { node, temporaryFolder, tool } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
 
 // Test runners load a module anew for each test file, many of them in a context of its own, and run the files in one

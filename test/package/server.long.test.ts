@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Serving, serve, servedBy } from '../server/support/process.ts'
+import { repository } from '../support/documents.ts'
 import { until } from '../support/until.ts'
-import { install, npm, poorPath, repository, temporaryFolder } from './consumer.ts'
+import { install, npm, poorPath, temporaryFolder } from './consumer.ts'
 import { bareTarball, putBinary, tarballIn } from './tarball.ts'
 
 // The service from its package, beside a package of the library that has no binary, where nothing can be compiled.

@@ -14,7 +14,8 @@ import { basename, dirname, join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { inject } from 'vitest'
 import { ownTarget } from '../../scripts/targets.ts'
-import { compileMs, install, node, npm, packageFolder, repository } from './consumer.ts'
+import { repository } from '../support/documents.ts'
+import { compileMs, install, node, npm, packageFolder } from './consumer.ts'
 
 const target = ownTarget()
 if (target === undefined) throw new Error(`no binary is published for ${process.platform} ${process.arch}`)

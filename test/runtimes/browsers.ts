@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, transformSync } from 'esbuild'
 import { npmBinary } from '../../scripts/npm-binary.ts'
+import { repository } from '../support/documents.ts'
 import { startSite } from './id-service.ts'
 import { type Project, writeProgram } from './project.ts'
-import { findCommand, type Outcome, repository, run } from './run.ts'
+import { findCommand, type Outcome, run } from './run.ts'
 
 // Where there is no Node: the package as a bundler takes it for there, with nothing put in Node's place.
 

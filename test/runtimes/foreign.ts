@@ -1,8 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { npmBinary, npmNode } from '../../scripts/npm-binary.ts'
+import { repository } from '../support/documents.ts'
 import type { Project } from './project.ts'
-import { findCommand, Missing, type Outcome, repository, run } from './run.ts'
+import { findCommand, Missing, type Outcome, run } from './run.ts'
 
 // Other processors, C libraries and systems than this one, a Debian on x64. The binaries are those of `binaries:cross`.
 

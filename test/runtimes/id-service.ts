@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { repository } from './run.ts'
+import { repository } from '../support/documents.ts'
 
 /** A service of ids for the client, in a folder of its own. */
 export class IdService {

@@ -5,7 +5,8 @@ import { transformSync } from 'esbuild'
 import { type Target, targets } from '../../scripts/targets.ts'
 import { install, packageFolder } from '../package/consumer.ts'
 import { bareTarball, binaryPath, publishedBinary, tarballIn } from '../package/tarball.ts'
-import { environment, type Outcome, repository, run } from './run.ts'
+import { repository } from '../support/documents.ts'
+import { environment, type Outcome, run } from './run.ts'
 
 const foreignTargets = ['linux-arm64-glibc', 'linux-x64-musl', 'linux-arm64-musl', 'win32-x64'] as const
 type ForeignTarget = (typeof foreignTargets)[number]

@@ -1,7 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-
-export const repository = fileURLToPath(new URL('../..', import.meta.url))
+import { repository } from '../support/documents.ts'
 
 /** What ran on a runtime. */
 export interface Outcome {

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { npmBinary, npmNode } from '../../scripts/npm-binary.ts'
 import { ownTarget } from '../../scripts/targets.ts'
+import { repository } from '../support/documents.ts'
 import type { Project } from './project.ts'
-import { type Outcome, repository, run } from './run.ts'
+import { type Outcome, run } from './run.ts'
 
 // Runtimes on which the tests of this repository run: the parity suite, on the binary as it is published.
 

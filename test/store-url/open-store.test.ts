@@ -2,15 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { createSegmentGenerator } from 'graupel/segments'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { repository } from '../support/documents.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-url-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const repository = fileURLToPath(new URL('../..', import.meta.url))
-
 let files = 0
 const newFile = () => join(folder, `${files++}.db`)
 const clientsOf = import.meta.url

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
-import { repository } from '../package/consumer.ts'
+import { repository } from '../support/documents.ts'
 import type { Opened } from './kinds/kind.ts'
 
 const program = join(repository, 'test/stores/programs/increment.ts')

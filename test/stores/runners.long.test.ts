@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { storeContract } from '../../src/stores/testing.js'
-import { repository, tool } from '../package/consumer.ts'
+import { tool } from '../package/consumer.ts'
+import { repository } from '../support/documents.ts'
 
 // The contract as the author of a store has it: in the test runner that the author uses.
 

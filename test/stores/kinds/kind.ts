@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { headersOfThisNode } from '../../../scripts/node-headers.js'
 import type { Store } from '../../../src/stores/store.js'
-import { installOnce, repository } from '../../package/consumer.ts'
+import { installOnce } from '../../package/consumer.ts'
+import { repository } from '../../support/documents.ts'
 import type { Server } from '../servers.ts'
 
 /** A kind of database that has a server, and every client of it that the documents name. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { fetchTrusting, readText } from '../../../src/stores/kubernetes/pod.js'
 import { kubernetesStore } from '../../../src/stores/kubernetes.js'
-import { repository } from '../../package/consumer.ts'
+import { repository } from '../../support/documents.ts'
 import { type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
 

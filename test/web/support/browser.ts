@@ -6,7 +6,8 @@ import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { findCommand, repository, run } from '../../runtimes/run.ts'
+import { findCommand, run } from '../../runtimes/run.ts'
+import { repository } from '../../support/documents.ts'
 
 const commands = ['chromium', 'chromium-browser', 'google-chrome']
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
