@@ -148,7 +148,7 @@ export function commandHelp({ usage, summary, flags, notes }: Manual): string {
     '',
     summary,
     '',
-    'Flags',
+    rows.some(([, help]) => help.includes('(')) ? 'Flags, with their defaults in parentheses' : 'Flags',
     ...lines,
     '',
     ...notes,

@@ -16,7 +16,7 @@ const flags = {
     ...layoutFlags.layout,
     help: 'how the ids were made up; without it, all layouts that make sense are listed',
   },
-  format: { value: 'FORMAT', choices: textEncodings, help: 'how the ids are written (decimal, and masked base62)' },
+  format: { value: 'FORMAT', choices: textEncodings, help: 'how the ids are written (decimal; base62 for masked ids)' },
   ...maskFlags,
   json: {
     help: 'print one JSON object a line; without --layout, its layout is null and its readings are those that make sense',

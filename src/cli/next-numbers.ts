@@ -14,7 +14,7 @@ export const numberFlags = {
     value: 'PATTERN',
     help: 'how the numbers of a counter are written, such as IN-{yyyy}-{count:6} ({count})',
   },
-  reset: { value: 'PERIOD', choices: resets, help: 'when a counter begins anew (never)' },
+  reset: { value: 'PERIOD', choices: resets, help: 'when a counter begins again (never)' },
   'time-zone': { value: 'ZONE', help: 'the zone of its dates: UTC, or an offset such as +08:00 (UTC)' },
 } as const satisfies Record<string, Flag>
 

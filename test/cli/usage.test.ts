@@ -84,7 +84,7 @@ describe('a refused command', () => {
     const words = ['next', '--node', '7', '--engine', 'js']
     const { status, stderr } = graupel(words, { NODE_APP_INSTANCE: '1' })
     expect(status).toBe(2)
-    expect(stderr).toMatch(/pass state: 'process' to say so; see --state \(ERR_STATE_UNREACHABLE\)\n$/)
+    expect(stderr).toMatch(/pass state: 'process'; see --state \(ERR_STATE_UNREACHABLE\)\n$/)
     expect(lines([...words, '--state', 'process'], { NODE_APP_INSTANCE: '1' }).length).toBe(1)
   })
 

@@ -149,7 +149,7 @@ function systemError(fault: Fault, isOpening: boolean, name: string | undefined)
       return new GraupelError(
         'ERR_STATE_UNAVAILABLE',
         `${path}, which tells this start of the system from others, cannot be read: ${failed}; mount /proc, or pass state: 'process' if no other process uses this node`,
-        { cause },
+        { cause, option: 'state' },
       )
     case faultSubjects.folder:
       return new GraupelError(
