@@ -109,7 +109,7 @@ describe('graupel next --store', () => {
     const { status, stderr } = await graupelIn(fleet.folder, words)
     expect(status).toBe(2)
     expect(stderr).toMatch(
-      /^graupel: [^\n]* held: 32 of [^\n]* within --acquire-timeout-ms \(0\)[^\n]*\(ERR_NODES_EXHAUSTED\)\n$/,
+      /^graupel: [^\n]* held: 32 of [^\n]* raise acquireTimeoutMs \(0\); see --acquire-timeout-ms \(ERR_NODES_EXHAUSTED\)\n$/,
     )
   })
 

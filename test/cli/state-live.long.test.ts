@@ -127,7 +127,7 @@ describe.runIf(isNative && knowsStart)('graupel state of a state file', () => {
       isSameBoot: true,
       page: null,
     })
-    expect(text(state)).toMatch(/^ {2}memory +not in .*: deleted, or another container's$/m)
+    expect(text(state)).toMatch(/^ {2}memory +not in .*: deleted, or in another container$/m)
     expect(text(state)).toMatch(/^ {2}next start +after the last id$/m)
     expect(json(inUse)).toMatchObject({
       lastId: null,

@@ -43,7 +43,7 @@ describe('--store', () => {
     [['--store', 'sqlite:'], '--store has no path of a file; write sqlite: and the path'],
     [['--store', 'sqlite::memory:'], '--store has no path of a file'],
     [['--store', 'sqlite://u:secret@host/fleet.db'], '--store has no path of a file'],
-    [['--store', 'sqlite:a', '--prefix', 'p'], '--prefix is not for sqlite:; give --table, or leave it out'],
+    [['--store', 'sqlite:a', '--prefix', 'p'], '--prefix is not for sqlite:; leave it out'],
     [['--store', 'etcd:host'], '--store has no host; write etcd://127.0.0.1:2379'],
     [['--store', 'etcds://u:secret@'], '--store has no host; write etcds://127.0.0.1:2379'],
     [['--store', 'etcd://h,,i'], '--store has no host'],
@@ -54,7 +54,7 @@ describe('--store', () => {
       '--store has parameters that consul: does not have; there are datacenter and namespace',
     ],
     [['--store', 'consul://h?datacenter='], 'datacenter is empty; pass a text, or leave it out'],
-    [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; give --prefix, or leave it out'],
+    [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; leave it out'],
     [
       ['--store', 'mysql://u:secret@h/db?ssl=REQUIRED'],
       '--store has ssl as another word than true or false; write ssl=true for TLS',
@@ -64,13 +64,13 @@ describe('--store', () => {
     [['--store', 'mysql://h/db?tls=true'], '--store has parameters that mysql: does not have; there are ssl'],
     [['--store', 'zk://h?chroot=a'], '--store has parameters that zk: does not have; there are none'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
-    [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; give --prefix, or leave it out'],
+    [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; leave it out'],
     [
       ['--store', 'redis://u:secret@h/orders'],
       '--store has a database that is not a number; databases of Redis are numbers: write',
     ],
     [['--store', 'redis://h?db=secret'], '--store has a database that is not a number'],
-    [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; give --prefix, or leave it out'],
+    [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')
     for (const command of [['lease', 'list'], ['next']]) {

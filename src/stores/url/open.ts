@@ -208,7 +208,7 @@ function kindOf(scheme: string): StoreKind {
 function namesFor({ named }: StoreKind, scheme: string, options: OpenStoreOptions): Names {
   const other = named === 'table' ? 'prefix' : 'table'
   if (options[other] !== undefined) {
-    throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; pass ${named}, or leave it out`, other)
+    throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; leave it out`, other)
   }
   const { [named]: name, assumeDurable } = options
   return { ...(name !== undefined && { [named]: name }), ...(assumeDurable !== undefined && { assumeDurable }) }
