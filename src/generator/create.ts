@@ -55,7 +55,7 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
 }
 
 /** Gives a generator the type that its layout has: `nextNumber` is there for layouts of at most 53 bits. */
-export function narrowed<F extends readonly Field[]>(ids: Generator<F>): IdGenerator<F> {
+function narrowed<F extends readonly Field[]>(ids: Generator<F>): IdGenerator<F> {
   return ids as Generator<F> & NumbersOf<F>
 }
 

@@ -3,7 +3,7 @@
 
 import type { EngineKind } from '../engine/choose.js'
 import type { IdArray } from '../engine/engine.js'
-import type { LeaseStats } from '../engine/source/lease-view.js'
+import type { LeaseStats } from '../engine/source/shared-lease.js'
 import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { EngineOption } from '../engine/choose.js'
 import type { SequenceStartMode } from '../engine/engine.js'
-import type { LeaseHandle } from '../engine/source/handle.js'
+import type { LeaseHandle } from '../engine/source/shared-lease.js'
 import type { Field, Layout, NodeOf } from '../layout/index.js'
 import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/policy.js'
 

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError } from '../core/errors.js'
+import { GraupelError, showTime } from '../core/errors.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/token.js'
 import { Group } from './group.js'
@@ -79,7 +79,7 @@ export class Acquisition {
     const leftMs = this.#exhaustedSinceMs + acquireTimeoutMs - nowMs
     if (this.#publication.hasNode) this.#publication.change({ failure: 'nodes are held', failureDetail: held })
     if (leftMs > 0) return this.#calls.pause(Math.min(maxPauseMs, 2 * leftMs), signal)
-    const free = freeAtMs === undefined ? 'unknown' : new Date(freeAtMs).toISOString()
+    const free = freeAtMs === undefined ? 'unknown' : showTime(freeAtMs)
     throw new GraupelError(
       'ERR_NODES_EXHAUSTED',
       `every node that this lease may have is held: ${held} of ${this.#group.ids}, by ${owners.join(', ')}; the first may be free at ${free}; stop processes, or raise acquireTimeoutMs (${acquireTimeoutMs})`,

@@ -1,4 +1,3 @@
-export type { LeaseHandle } from '../engine/source/handle.js'
-export type { LeaseStats } from '../engine/source/lease-view.js'
+export type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 export { acquireLease, type Lease } from './lease.js'
 export type { LeaseOptions } from './options.js'

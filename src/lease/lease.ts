@@ -1,6 +1,5 @@
 import { platform } from '#platform'
-import type { LeaseHandle } from '../engine/source/handle.js'
-import type { LeaseStats } from '../engine/source/lease-view.js'
+import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
 import { type LeaseOptions, resolveLeaseOptions } from './options.js'
 import { Publication } from './publication.js'

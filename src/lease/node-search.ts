@@ -3,7 +3,7 @@ import type { StoreEntry } from '../stores/store.js'
 import { type Group, hash } from './group.js'
 import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease } from './record.js'
-import type { LeaseClock } from './store-clock.js'
+import type { LeaseClock } from './server-life.js'
 
 /** A free node, and the record that the store has for it. */
 export interface Candidate {

@@ -4,8 +4,7 @@ import type { Group } from './group.js'
 import { type Candidate, type Exhausted, NodeSearch } from './node-search.js'
 import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease, writeLease } from './record.js'
-import { type Proof, ServerLife } from './server-life.js'
-import { type LeaseClock, StoreClock } from './store-clock.js'
+import { type LeaseClock, type Proof, ServerLife, StoreClock } from './server-life.js'
 
 /** A node, and the ticks of it that may be used. */
 export interface Holding {

@@ -1,9 +1,16 @@
 import { platform } from '#platform'
 import { type LeaseEvent, publish } from '../core/events.js'
 import { engineInfo } from '../engine/choose.js'
-import { type LeaseHandle, makeHandle } from '../engine/source/handle.js'
-import { firstView, type LeaseStats, type LeaseView, SharedLease, statsOf } from '../engine/source/lease-view.js'
 import { sealNode } from '../engine/source/leased-node.js'
+import {
+  firstView,
+  type LeaseHandle,
+  type LeaseStats,
+  type LeaseView,
+  makeHandle,
+  SharedLease,
+  statsOf,
+} from '../engine/source/shared-lease.js'
 import type { Field } from '../layout/index.js'
 import { tokenAt } from '../stores/token.js'
 import type { ResolvedLeaseOptions } from './options.js'

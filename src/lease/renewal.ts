@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import type { GraupelError } from '../core/errors.js'
-import { failureOf } from '../engine/source/lease-view.js'
 import { endedError } from '../engine/source/leased-node.js'
+import { failureOf } from '../engine/source/shared-lease.js'
 import { Acquisition } from './acquisition.js'
 import type { ResolvedLeaseOptions } from './options.js'
 import type { Holding } from './protocol.js'

@@ -1,1 +1,116 @@
-export { type TestGenerator, type TestGeneratorOptions, testGenerator } from './generator.js'
+import { platform } from '#platform'
+import { show, typeError } from '../core/errors.js'
+import { readOptions } from '../core/options.js'
+import type { Core, CoreSpec } from '../engine/engine.js'
+import { JsCore } from '../engine/js/core.js'
+import { StateTable } from '../engine/js/state-table.js'
+import { ThreadStates } from '../engine/js/thread-states.js'
+import { coreSpec } from '../engine/source/core-spec.js'
+import { givenNode } from '../engine/source/node-source.js'
+import { Generator } from '../generator/generator.js'
+import type { IdGenerator, NumbersOf } from '../generator/id-generator.js'
+import type { GeneratorOptions } from '../generator/options.js'
+import { type ResolvedOptions, resolveOptions } from '../generator/resolve.js'
+import { checkLifetime, type Field, layoutOf, type layouts, type NodeOf, optionsElsewhere } from '../layout/index.js'
+
+/**
+ * The options of {@link testGenerator}, with the meaning that they have for `createGenerator`.
+ *
+ * @example
+ * testGenerator({ node: 7, clock: () => Date.UTC(2030, 0, 1) })
+ */
+export interface TestGeneratorOptions<F extends readonly Field[] = readonly Field[]>
+  extends Pick<GeneratorOptions<F>, 'layout' | 'epoch'> {
+  /** One number over all node fields of the layout, or a number for each field. @default 0 */
+  node?: NodeOf<F>
+  /**
+   * Returns milliseconds since 1970. `() => Date.now()` follows the fake timers of a test runner.
+   *
+   * @default stands at 2026-01-01T00:00:00.000Z, or at the epoch of the layout if that is later
+   */
+  clock?: () => number
+}
+
+/**
+ * A generator for tests, made by {@link testGenerator}.
+ *
+ * @example
+ * const ids = testGenerator()
+ * ids.reset()
+ */
+export type TestGenerator<F extends readonly Field[] = readonly Field[]> = IdGenerator<F> & {
+  /** Begins again: the next id is the first id of a new generator. Needs no `this`: `beforeEach(ids.reset)`. */
+  reset(this: void): void
+}
+
+const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] satisfies (keyof TestGeneratorOptions)[]
+
+/**
+ * Makes a generator for tests: its ids are the same in each run. Each generator counts by itself, from the first id of the time that
+ * `clock` shows. If the ids of a tick are used up, or the clock goes back, it counts on ahead of the clock, and never waits.
+ *
+ * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary, whatever `GRAUPEL_ENGINE` and
+ * `GRAUPEL_NODE` say.
+ *
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`,
+ * `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`.
+ * @example
+ * const ids = testGenerator()
+ * ids.next() // 2006515713438646272n
+ * ids.next() // 2006515713438646273n
+ * ids.reset()
+ * ids.next() // 2006515713438646272n
+ */
+export function testGenerator<const F extends readonly Field[] = layouts.Twitter>(
+  options: TestGeneratorOptions<F> = {},
+): TestGenerator<F> {
+  options = readOptions(options, optionNames, '{ node: 7 }', optionsElsewhere)
+  const layout = layoutOf(options)
+  const startMs = Math.max(Date.UTC(2026, 0, 1), layout.epochMs)
+  const { node = 0, clock = () => startMs } = options
+  if (typeof clock !== 'function') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `clock is ${show(clock)}; pass a function that returns milliseconds since 1970`,
+      'clock',
+    )
+  }
+  const resolved = resolveOptions<F>({
+    layout,
+    node,
+    clock,
+    engine: 'js',
+    state: 'thread',
+    onOverflow: 'advance',
+    maxAheadMs: Number.MAX_SAFE_INTEGER,
+  })
+  const ids = new ResettableGenerator(resolved, resolved.origin as number)
+  return ids as ResettableGenerator<F> & NumbersOf<F>
+}
+
+class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
+  readonly reset: () => void
+
+  constructor(options: ResolvedOptions<F>, node: number) {
+    const core = open(freshSpec(options, node))
+    super(core, options, givenNode(node))
+    this.reset = () => core.moveTo(freshSpec(options, node))
+  }
+}
+
+/** Describes a state that no other generator has. */
+function freshSpec(options: ResolvedOptions, node: number): CoreSpec {
+  const { layout, clock } = options
+  const nowMs = (clock as () => number)()
+  checkLifetime(layout, nowMs)
+  return coreSpec({ ...options, namespace: 'graupel/testing' }, node, nowMs)
+}
+
+/** Bytes enough for the table of one state. */
+const tableBytes = 32 * 1024
+
+/** Opens a state in memory of its own, which goes with the generator: a suite may make and reset many thousands. */
+function open(spec: CoreSpec): Core {
+  const table = new StateTable(new ArrayBuffer(tableBytes))
+  return new JsCore(spec, new ThreadStates(table, { ...platform, claims: undefined }), open)
+}

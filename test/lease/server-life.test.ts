@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { Group } from '../../src/lease/group.js'
-import { ServerLife } from '../../src/lease/server-life.js'
-import { StoreClock } from '../../src/lease/store-clock.js'
+import { ServerLife, StoreClock } from '../../src/lease/server-life.js'
 import { StoreCalls } from '../../src/stores/calls.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'

@@ -4,9 +4,15 @@ import type { EngineKind } from '../choose.js'
 import { type Core, type CoreSpec, Status } from '../engine.js'
 import { engineOf, openCore } from '../open.js'
 import { coreSpec, type StateOptions } from './core-spec.js'
-import type { LeaseHandle, ResolvedLease } from './handle.js'
-import { type FailureCode, type LeaseStats, type LeaseView, statsOf } from './lease-view.js'
 import type { NodeSource } from './node-source.js'
+import {
+  type FailureCode,
+  type LeaseHandle,
+  type LeaseStats,
+  type LeaseView,
+  type ResolvedLease,
+  statsOf,
+} from './shared-lease.js'
 
 /**
  * Lets a generator follow its lease, in any thread. A call that meets the ceiling looks up whether the ceiling has risen, and whether

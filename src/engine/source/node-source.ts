@@ -1,5 +1,5 @@
 import { GraupelError } from '../../core/errors.js'
-import type { LeaseStats } from './lease-view.js'
+import type { LeaseStats } from './shared-lease.js'
 
 /** The origin of a generator's node, floor and ceiling: a number that was given, or a lease. */
 export interface NodeSource {
