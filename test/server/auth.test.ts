@@ -10,7 +10,7 @@ import { replace } from './support/replace.ts'
 const token = (letter: string) => letter.repeat(24)
 let files = 0
 
-/** A file of tokens, which only its owner may read. */
+/** Writes a file of tokens that only its owner may read. */
 function fileOf(content: string): string {
   const path = join(folder, `tokens-${files++}`)
   writeFileSync(path, content, { mode: 0o600 })
@@ -26,9 +26,12 @@ describe('with tokens', () => {
     service = await listen({ tokenFile: fileOf(`# for rotation\n\n${token('a')}\r\n  ${token('b')}  \n`) })
   })
 
-  test.each([`Bearer ${token('a')}`, `Bearer ${token('b')}`, `bearer ${token('a')}`])('%s may ask', async (header) => {
-    expect((await asking(service.url, header)).status).toBe(200)
-  })
+  test.each([`Bearer ${token('a')}`, `Bearer ${token('b')}`, `bearer ${token('a')}`])(
+    '%s is accepted',
+    async (header) => {
+      expect((await asking(service.url, header)).status).toBe(200)
+    },
+  )
 
   test.each([
     `Bearer ${token('c')}`,
@@ -39,7 +42,7 @@ describe('with tokens', () => {
     'Bearer',
     token('a'),
     `Basic ${token('a')}`,
-  ])('%s may not', async (header) => {
+  ])('%s is refused', async (header) => {
     const answer = await asking(service.url, header)
     expect(answer.status).toBe(401)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="graupel", error="invalid_token"')
@@ -47,7 +50,7 @@ describe('with tokens', () => {
   })
 
   test.each(['/v1/ids', '/v1/ids?count=2', '/v1/ids/1', '/v1/segments/a', '/openapi.json', '/metrics', '/no'])(
-    'a request of %s without a token is refused, and says how to send one',
+    'a request of %s without a token is refused, and the answer says how to send one',
     async (path) => {
       const answer = await asking(service.url, undefined, path)
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="graupel"'])
@@ -56,7 +59,7 @@ describe('with tokens', () => {
     },
   )
 
-  test.each(['/', '/livez', '/readyz'])('%s needs none', async (path) => {
+  test.each(['/', '/livez', '/readyz'])('%s needs no token', async (path) => {
     expect((await asking(service.url, undefined, path)).status).toBe(200)
   })
 
@@ -78,13 +81,13 @@ describe('a file of tokens', () => {
     await expect(listen({ tokenFile: path })).rejects.toThrow(`--token-file is ${path}: `)
   })
 
-  test('that is not there is refused at the start', async () => {
+  test('that does not exist is refused at the start', async () => {
     await expect(listen({ tokenFile: join(folder, 'none') })).rejects.toThrow(
       /^--token-file is .*ENOENT.*; give a file that this user may read$/,
     )
   })
 
-  test('that others may read is warned about', async () => {
+  test('that other users may read causes a warning', async () => {
     const path = fileOf(token('a'))
     chmodSync(path, 0o644)
     const { log } = await listen({ tokenFile: path })
@@ -96,7 +99,7 @@ describe('a file of tokens', () => {
     )
   })
 
-  test('is read again when it changes, and one that is broken changes nothing', async () => {
+  test('is read again when it changes, and a broken file changes nothing', async () => {
     const path = fileOf(token('a'))
     const { url, log } = await listen({ tokenFile: path }, { pollMs: 20 })
     const may = async (letter: string) => (await asking(url, `Bearer ${token(letter)}`)).status === 200
@@ -116,7 +119,7 @@ describe('a file of tokens', () => {
     expect(JSON.stringify(log)).not.toMatch(/a{24}|b{24}|c{24}|d{24}/)
   })
 
-  test('is read again when a link to its folder is replaced, as Kubernetes does it', async () => {
+  test('is read again when a link to its folder is replaced, as Kubernetes does', async () => {
     const place = join(folder, 'mounted')
     mkdirSync(place)
     for (const [name, letter] of [
@@ -152,7 +155,7 @@ describe('without a token, on loopback', () => {
   const inject = (headers: Record<string, string>, url = '/v1/ids') => service.app.inject({ url, headers })
 
   test.each(['localhost', 'LOCALHOST:4728', '127.0.0.1:80', '127.1.2.3', '[::1]:4728', '[::1]'])(
-    'Host: %s may ask',
+    'Host: %s is accepted',
     async (host) => {
       expect((await inject({ host })).statusCode).toBe(200)
     },
@@ -166,33 +169,33 @@ describe('without a token, on loopback', () => {
     'localhost:80:80',
     'evil#localhost',
     '127.0.0.1@evil',
-  ])('Host: %s may not, as a name of a page may lead here', async (host) => {
+  ])('Host: %s is refused, because a page could use such a name for this address', async (host) => {
     const answer = await inject({ host })
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'ERR_FORBIDDEN'])
   })
 
-  test.each(['cross-site', 'same-site'])('a page of another site may not: %s', async (site) => {
+  test.each(['cross-site', 'same-site'])('a page of another site is refused: %s', async (site) => {
     for (const url of ['/v1/ids', '/v1/counters/a', '/openapi.json']) {
       const answer = await inject({ host: 'localhost', 'sec-fetch-site': site }, url)
       expect([answer.statusCode, answer.json().code]).toEqual([403, 'ERR_FORBIDDEN'])
     }
   })
 
-  test.each(['none', 'same-origin'])('a person and a page of the service may: %s', async (site) => {
+  test.each(['none', 'same-origin'])('a person and a page of the service are accepted: %s', async (site) => {
     expect((await inject({ host: 'localhost', 'sec-fetch-site': site })).statusCode).toBe(200)
   })
 
-  test('no other origin is told that it may read the answers', async () => {
+  test('no answer allows another origin to read it', async () => {
     const answer = await fetch(`${service.url}/v1/ids`, { headers: { origin: 'http://example.com' } })
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('the platform and people ask by any name', async () => {
+  test('the platform and people may use any host name', async () => {
     for (const url of ['/', '/livez', '/readyz']) expect((await inject({ host: '10.0.0.1' }, url)).statusCode).toBe(200)
   })
 })
 
-test('with --allow-anonymous any name may be used, and pages of other sites still may not ask', async () => {
+test('--allow-anonymous accepts any host name, and still refuses pages of other sites', async () => {
   const { app } = await listen({ allowAnonymous: true })
   const host = 'ids.example.com'
   expect((await app.inject({ url: '/v1/ids', headers: { host } })).statusCode).toBe(200)

@@ -9,7 +9,7 @@ let folders = 0
 const dataFolder = () => join(folder, `cluster ${folders++}`)
 const quick = ['--drain-ms', '0']
 
-/** As many different nodes answer, sooner or later. */
+/** Waits until `count` different nodes have answered. */
 async function answering(url: string, count: number): Promise<void> {
   const nodes = new Set<number>()
   await until(async () => {
@@ -18,7 +18,7 @@ async function answering(url: string, count: number): Promise<void> {
   })
 }
 
-/** The status of an answer, or how else the request ended. */
+/** Resolves to the status of the answer, or to another end of the request. */
 function outcome(url: string): Promise<number | 'an error' | 'nothing'> {
   return fetch(`${url}/v1/ids`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(20_000) }).then(
     ({ status }) => status,
@@ -26,11 +26,11 @@ function outcome(url: string): Promise<number | 'an error' | 'nothing'> {
   )
 }
 
-test('workers that are killed are started again, and each connection meanwhile has an answer or an error', async () => {
+test('killed workers are started again, and every connection gets an answer or an error', async () => {
   const { url, pid, ended, stdout, stderr } = await serve(['--data', dataFolder(), '--workers', '3', ...quick])
   await answering(url, 3)
   const [first, second, other] = workersOf(pid) as [number, number, number]
-  // They are handed a connection each and do not take it: another worker has all others.
+  // Each is handed a connection and does not take it. The third worker gets all other connections.
   await Promise.all([first, second].map(stopProcess))
   const answered: unknown[] = []
   const all = Array.from({ length: 40 }, () => outcome(url).finally(() => answered.push(1)))
@@ -40,18 +40,18 @@ test('workers that are killed are started again, and each connection meanwhile h
   expect(outcomes.filter((one) => one === 200)).toHaveLength(38)
   expect(outcomes.filter((one) => one === 'an error')).toHaveLength(2)
   await until(() => stderr().match(/a worker ended, and is started again/g)?.length === 2)
-  // The nodes of those that were killed are not free yet, so that others come.
+  // The nodes of the killed workers are not free yet, so other nodes answer.
   await answering(url, 3)
   expect(workersOf(pid)).toHaveLength(3)
   expect(workersOf(pid)).toContain(other)
   expect(stdout().match(/^graupel-server /gm)).toHaveLength(1)
-  // As a terminal sends it, to the whole group.
+  // A terminal signals the whole group.
   for (const one of [...workersOf(pid), pid]) process.kill(one, 'SIGINT')
   expect(await ended).toBe(0)
   expect(stderr().match(/lease: released/g)).toHaveLength(3)
 })
 
-test('workers end when their primary was killed, and give their nodes back', async () => {
+test('workers end when their primary was killed, and release their nodes', async () => {
   const flags = ['--data', dataFolder(), '--nodes', '0-1', '--acquire-timeout-ms', '0', '--workers', '2', ...quick]
   const { pid, child, ended } = await serve(flags)
   const workers = workersOf(pid)
@@ -59,7 +59,7 @@ test('workers end when their primary was killed, and give their nodes back', asy
   child.kill('SIGKILL')
   await ended
   for (const worker of workers) await endedProcess(worker)
-  // Both nodes, at once.
+  // Both nodes are free at once.
   const { stdout } = await serve(flags)
   expect(stdout()).toMatch(/, nodes (0, 1|1, 0) \(twitter\)/)
 })
@@ -78,7 +78,7 @@ test.each([
   ['the data folder cannot be made', ['--data', '/proc/graupel'], 1, /cannot be written .* \(ERR_DATA_UNAVAILABLE\)/],
   ['there is no such node', ['--nodes', '2000-3000'], 2, /nodes is \[2000, 3000\].* \(ERR_OPTION_INVALID\)/],
   ['there is one node for two', ['--nodes', '4-4', '--acquire-timeout-ms', '0'], 1, /ERR_NODES_EXHAUSTED/],
-])('it ends with one line and the exit code where %s', async (_, flags, code, line) => {
+])('it ends with one line and the exit code if %s', async (_, flags, code, line) => {
   const data = flags.includes('--data') ? [] : ['--data', dataFolder()]
   const { ended, stdout, stderr } = run([...data, ...flags, '--workers', '2', '--port', '0', '--log-level', 'silent'])
   expect(await ended).toBe(code)
@@ -87,7 +87,7 @@ test.each([
   expect(stderr()).toMatch(line)
 })
 
-test('a worker that cannot be started is tried again, and one that finds options that are wrong ends all', async () => {
+test('a worker that cannot start is tried again, and a worker with wrong options ends all workers', async () => {
   const config = join(folder, 'changing.json')
   writeFileSync(config, '{}')
   const node = join(folder, 'node')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { endedProcess, folder, serve, servedBy, workersOf } from './support/process.ts'
 
-test('workers share a port, and have a node each', async () => {
+test('workers share a port, and each has a node', async () => {
   const { url, child, pid, ended, stdout } = await serve(['--data', join(folder, 'two'), '--workers', '2'])
   const [, first, second] = /, nodes (\d+), (\d+) \(twitter\), /.exec(stdout()) ?? []
   expect(first).not.toBe(second)

@@ -18,10 +18,10 @@ async function problemOf(url: string, init: RequestInit = {}) {
   return { status: answer.status, code, detail, retryAfter: answer.headers.get('retry-after') }
 }
 
-/** The numbers from 1 on, as texts. */
+/** Returns the numbers from 1 on, as texts. */
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}`)
 
-it('counts are texts by the pattern of the options, as JSON or as text', async () => {
+it('counts are texts in the pattern of the options, as JSON or as text', async () => {
   const { url } = await startService({ counters: { bills: { pattern: 'IN-"{yyyy}"-{count:6}', reset: 'year' } } })
   const year = new Date().getUTCFullYear()
   const json = await fetch(`${url}/v1/counters/bills?count=2`)
@@ -33,7 +33,7 @@ it('counts are texts by the pattern of the options, as JSON or as text', async (
   expect(await text.text()).toBe(`IN-"${year}"-000003\nIN-"${year}"-000004\n`)
 })
 
-it('counts have no bytes, and none is used up by asking for some, or by HEAD', async () => {
+it('counts cannot be sent as bytes, and neither such a request nor HEAD uses one up', async () => {
   const { url, service } = await startService()
   const problem = await problemOf(`${url}/v1/counters/bills`, { headers: { accept: 'application/octet-stream' } })
   expect(problem).toMatchObject({ status: 406, code: 'ERR_NOT_ACCEPTABLE' })
@@ -51,7 +51,7 @@ it.each(['count=0', 'count=4097', 'count=x', 'count=1&count=1'])('?%s counts not
   expect(await countsOf(`${url}/v1/counters/bills?count=4096`)).toEqual(upTo(4096))
 })
 
-it('names are those of the options alone, or as many as may be open', async () => {
+it('only the names of the options work, or as many names as may be open', async () => {
   const listed = await startService({ counters: { bills: {} } })
   expect(await problemOf(`${listed.url}/v1/counters/other`)).toMatchObject({ status: 404, code: 'ERR_NAME_UNKNOWN' })
   const bounded = await startService({ maxNames: 1 })
@@ -76,7 +76,7 @@ it('two services on one store leave no gap and repeat nothing', async () => {
   expect(counts.toSorted((a, b) => a - b)).toEqual(upTo(120).map(Number))
 })
 
-it('while the store is away counts are refused, and afterwards none is missing', async () => {
+it('counts are refused while the store is away, and none is missing afterwards', async () => {
   const faulty = new Faulty()
   const { url } = await startService({ counters: { bills: { callTimeoutMs: 100 } } }, { around: faulty.around })
   expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['1'])
@@ -88,7 +88,7 @@ it('while the store is away counts are refused, and afterwards none is missing',
   expect(await countsOf(`${url}/v1/counters/bills?count=3`)).toEqual(['2', '3', '4'])
 })
 
-it('what was counted for a client that has left goes to the next one', async () => {
+it('the counts of a client that has left go to the next client', async () => {
   const faulty = new Faulty()
   const { url, app, service } = await startService({}, { around: faulty.around })
   const counter = await service.counters.get('bills')

@@ -12,7 +12,7 @@ const read = async (path: string) => {
   return { status: answer.status, headers: answer.headers, body: await answer.json() }
 }
 
-test('an id is taken apart with the default layout of the service', async () => {
+test('an id is decoded by the default layout of the service', async () => {
   const { status, headers, body } = await read('2045881362063413248')
   expect(status).toBe(200)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -27,14 +27,14 @@ test('an id is taken apart with the default layout of the service', async () => 
   })
 })
 
-test('an id that the service has made is taken apart', async () => {
+test('an id of the service is decoded', async () => {
   const answer = await fetch(`${service.url}/v1/ids`)
   const { ids } = (await answer.json()) as { ids: string[] }
   const { body } = await read(`${ids[0]}`)
   expect(body).toMatchObject({ id: ids[0], node: service.service.ids.get('twitter')?.node })
 })
 
-test('a preset is chosen by its name, also where the service makes no ids of it', async () => {
+test('a preset is chosen by its name, even if the service makes no ids of it', async () => {
   const { body } = await read('175928847299117063?layout=discord')
   expect(body).toMatchObject({ layout: 'discord', timestamp: '2016-04-30T11:18:25.796Z' })
 })

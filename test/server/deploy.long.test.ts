@@ -8,7 +8,7 @@ import { folder, read } from './support/deployed.ts'
 const name = 'graupel-server.service'
 const unit = read(`systemd/${name}`)
 
-/** Verifies a unit, whose program is that of this machine: where Node is, and whether graupel is installed, does not matter here. */
+/** Verifies a unit with a program of this machine, because the place of Node and of graupel does not matter here. */
 function verify(text: string): { readonly status: number | null; readonly output: string } {
   const file = join(folder, name)
   mkdirSync(dirname(file), { recursive: true })
@@ -23,7 +23,7 @@ function verify(text: string): { readonly status: number | null; readonly output
   return { status, output: `${stdout}${stderr}` }
 }
 
-/** How exposed the service is, in tenths: of 100, where 100 is worst. */
+/** Tells whether the exposure of the service is below a threshold. 100 is the worst. */
 function isBelow(threshold: number, text: string): boolean {
   const file = join(folder, name)
   writeFileSync(file, text)
@@ -34,7 +34,7 @@ function isBelow(threshold: number, text: string): boolean {
 }
 
 describeWith(['systemd'], 'the unit of systemd', () => {
-  test('systemd finds no fault in it, and finds those that are put in', () => {
+  test('systemd finds no fault in it, and finds faults that are put in', () => {
     expect(verify(unit)).toEqual({ status: 0, output: '' })
     for (const [right, wrong] of [
       ['Type=exec', 'Type=execute'],

@@ -14,7 +14,7 @@ import { makeService, optionsOf } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 
-/** From the signal to the end: what the options allow, 5 s to give the nodes back, and 2 s to spare. */
+/** Returns the longest time from the signal to the end: the options, 5 s to release the nodes, and 2 s to spare. */
 const endMs = ({ drainMs, shutdownTimeoutMs }: ReturnType<typeof optionsOf>) => drainMs + shutdownTimeoutMs + 7000
 
 const dockerfile = read('Dockerfile')
@@ -24,7 +24,7 @@ const wordsOf = (keyword: string): string[] => {
   return found.getJSONStrings().map((word) => JSON.parse(word.getValue()))
 }
 
-test('the linter finds no fault in the Dockerfile, and finds those that are put in', () => {
+test('the linter finds no fault in the Dockerfile, and finds faults that are put in', () => {
   expect(validate(dockerfile)).toEqual([])
   for (const [right, wrong] of [
     ['STOPSIGNAL SIGTERM', 'STOPSIGNAL'],
@@ -38,7 +38,7 @@ test('the linter finds no fault in the Dockerfile, and finds those that are put 
   }
 })
 
-test('the linter finds no fault in the Dockerfile for npm users, and its words are options of the service', () => {
+test('the linter finds no fault in the Dockerfile for npm users, and the service accepts its flags', () => {
   const [shown] = blocksOf('docs/service-deployment.md').filter(({ language }) => language === 'dockerfile')
   expect(validate(shown?.code ?? '')).toEqual([])
   const found = DockerfileParser.parse(shown?.code ?? '').getInstructions()
@@ -59,7 +59,7 @@ test('the Dockerfile names exact versions of one Node, and runs the service as a
   expect(user?.getArgumentsContent()).toMatch(/^[1-9]\d*:[1-9]\d*$/)
 })
 
-test('each path that the Dockerfile copies is there and is not ignored', () => {
+test('each path that the Dockerfile copies exists and is not ignored', () => {
   const copies = instructions.filter((one) => one.getKeyword() === 'COPY') as Copy[]
   expect(copies.length).toBeGreaterThan(5)
   const ignored = /(^|\/)(node_modules|dist|build|\.git)(\/|$)/
@@ -73,7 +73,7 @@ test('each path that the Dockerfile copies is there and is not ignored', () => {
       if (!isFromBuild) expect(path).not.toMatch(ignored)
       const local = path.replace(/^\/build\//, '')
       expect(path.startsWith('/build/')).toBe(isFromBuild)
-      // The engine is not compiled everywhere; its name is that of the target.
+      // The engine is not compiled on every machine. Its name is the name of the target.
       if (local === 'build/Release/graupel.node') {
         expect(readFileSync(join(root, 'binding.gyp'), 'utf8')).toMatch(/['"]target_name['"]: ['"]graupel['"]/)
       } else expect(existsSync(join(root, local)), local).toBe(true)
@@ -85,7 +85,7 @@ test('each path that the Dockerfile copies is there and is not ignored', () => {
   }
 })
 
-test('no package of the service lies in a folder that the image does not have', () => {
+test('no package of the service is in a folder that the image does not have', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const inServer = Object.keys(packages).filter((path) => path.startsWith('server/node_modules/'))
   expect(inServer).toEqual([])
@@ -100,7 +100,7 @@ test('the service accepts the flags of the image, and listens where the image sa
   expect(instructions.find((one) => one.getKeyword() === 'STOPSIGNAL')?.getArgumentsContent()).toBe('SIGTERM')
 })
 
-/** The exit code of the health check of the image, in its environment. */
+/** Resolves to the exit code of the image's health check in an environment. */
 async function healthOf(environment: Record<string, string>): Promise<number> {
   const [, command = ''] = /HEALTHCHECK [^\n]+\\\n\s+CMD (\[.+\])/.exec(dockerfile) ?? []
   const [program, ...words] = JSON.parse(command) as string[]
@@ -109,20 +109,20 @@ async function healthOf(environment: Record<string, string>): Promise<number> {
   return (await once(child, 'exit'))[0]
 }
 
-test('the health check of the image succeeds where the service lives, and fails where nothing listens', async () => {
+test('the health check of the image succeeds if the service is alive, and fails if nothing listens', async () => {
   expect(dockerfile).toContain('GRAUPEL_OPTION_PORT: port = 4728')
   const { app } = await makeService()
   await app.listen({ host: '127.0.0.1', port: 0 })
   const environment = { GRAUPEL_OPTION_PORT: `${(app.server.address() as AddressInfo).port}` }
   expect(await healthOf(environment)).toBe(0)
-  // With TLS it asks by TLS, which is not spoken here.
+  // It asks over TLS, which this service does not use.
   expect(await healthOf({ ...environment, GRAUPEL_OPTION_TLS_CERT: '/etc/graupel/tls.crt' })).toBe(1)
   await app.close()
   expect(await healthOf(environment)).toBe(1)
 })
 
 describeWith(['openssl'], 'the health check of the image', () => {
-  test('succeeds over TLS, whatever names the certificate has', async () => {
+  test('succeeds over TLS with any name in the certificate', async () => {
     const [tlsCert, tlsKey] = [join(folder, 'health.crt'), join(folder, 'health.key')]
     const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ids.example'
     execFileSync('openssl', [...words.split(' '), '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
@@ -131,9 +131,9 @@ describeWith(['openssl'], 'the health check of the image', () => {
   })
 })
 
-test('the service accepts the flags of the unit, which systemd gives more time to end than it takes', () => {
+test('the service accepts the flags of the unit, and systemd gives it more time to end than it takes', () => {
   const { Service: service = {}, Unit: always = {} } = unit(read('systemd/graupel-server.service'))
-  // A store may be away for longer than systemd starts a unit again by default.
+  // A store may be away for longer than systemd restarts a unit by default.
   expect([service['Restart'], always['StartLimitIntervalSec']]).toEqual(['on-failure', '0'])
   const [node, program, ...flags] = (service['ExecStart'] ?? '').split(' ')
   expect(node).toBe('/usr/bin/node')
@@ -144,7 +144,7 @@ test('the service accepts the flags of the unit, which systemd gives more time t
   expect(service['MemoryDenyWriteExecute']).toBeUndefined()
 })
 
-test('each metric that an alert or the dashboard asks for is one of the service', async () => {
+test('each metric of an alert or of the dashboard is a metric of the service', async () => {
   const { app, service } = await makeService()
   await service.open()
   const { body } = await app.inject('/metrics')
@@ -159,14 +159,14 @@ test('each metric that an alert or the dashboard asks for is one of the service'
   const asked = [...alerts, ...queries].flatMap((expr) => expr.match(/\b(graupel|nodejs|process)_\w+/g) ?? [])
   expect(new Set(asked).size).toBeGreaterThan(20)
   expect([...new Set<string>(asked)].filter((name) => !names.has(name))).toEqual([])
-  // The other way round: what graupel tells is shown, or raises an alert.
+  // Conversely, each metric of graupel is on the dashboard or in an alert.
   const shown = (name: string) => asked.some((one) => one.startsWith(name))
   expect(
     [...names].filter((name) => name.startsWith('graupel_') && !/_(bucket|sum|count)$/.test(name) && !shown(name)),
   ).toEqual([])
 })
 
-test('the package of the service has all of this in it', () => {
+test('the package of the service contains all of these files', () => {
   const { files } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8'))
   expect(files).toContain('deploy')
   expect(existsSync(join(deploy, 'Dockerfile'))).toBe(true)

@@ -10,7 +10,7 @@ import { type Block, blocksOf, serviceDocuments } from '../support/documents.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
 import { folder, type Serving, serve } from './support/process.ts'
 
-// The code in the documents of the service, against a service; docs.test.ts compares their tables.
+// Runs the code in the documents of the service against a service. docs.test.ts compares their tables.
 
 const documented = 'http://127.0.0.1:4728'
 const blocks = serviceDocuments.flatMap(blocksOf)
@@ -30,18 +30,18 @@ function runs(command: string, words: readonly string[], env: Record<string, str
   })
 }
 
-/** A service that has nothing, with the options of the document where it shows a file of them. */
+/** Starts a new service, with the configuration file of the document if it has one. */
 function serviceFor(file: string): Promise<Serving> {
   const data = mkdtempSync(join(folder, 'data-'))
   const [config] = named('json').filter((block) => block.file === file)
   if (config === undefined) return serve(['--data', data])
   const place = join(data, 'config.json')
   writeFileSync(place, config.code)
-  // Leaf's answers have times of the zone that the service is in.
+  // Leaf's answers have times in the time zone of the service.
   return serve(['--data', data, '--config', place], { TZ: 'UTC' })
 }
 
-/** The text without what is another one each time: ids, and the year of a count. */
+/** Replaces the parts of a text that differ each time: ids, and the year of a count. */
 function lasting(text: string): string {
   return text
     .replace(/\b\d{15,}\b/g, 'ID')
@@ -49,7 +49,7 @@ function lasting(text: string): string {
     .replace(/-20\d\d-/g, '-YEAR-')
 }
 
-/** Each command of a block with what is shown below it. */
+/** Returns each command of a block with its output. */
 function commandsOf({ code }: Block): { command: string; shown: string[] }[] {
   return code
     .split(/^\$ /m)
@@ -78,7 +78,7 @@ describeWith(['curl'], 'the commands', () => {
     },
   )
 
-  it('that start the service show what it prints', async () => {
+  it('that start the service show its output', async () => {
     const [first] = named('console').flatMap(commandsOf)
     expect(first?.command).toBe('npx graupel-server')
     const { stdout, url } = await serve([], { XDG_STATE_HOME: join(folder, 'ann') })
@@ -90,7 +90,7 @@ describeWith(['curl'], 'the commands', () => {
   })
 })
 
-/** How the programs are run that a document shows, by the language of their block. */
+/** The tools that run the programs of a document, by language. */
 const languages: Record<string, { tool: Tool; file: string; command: string; words?: string[] }> = {
   python: { tool: 'python', file: 'ids.py', command: 'python3' },
   java: { tool: 'javac', file: 'Ids.java', command: 'java' },
@@ -108,7 +108,7 @@ function runProgram({ language, code }: Block, url: string): Promise<Outcome> {
 const cache = join(folder, 'go-cache')
 mkdirSync(cache)
 
-/** A server that sends a byte less than it was asked for. */
+/** Starts a server that sends one byte too few. */
 async function shortServer() {
   const server = createServer(({ url = '', headers: { accept } }, response) => {
     const count = Number(new URL(url, documented).searchParams.get('count'))
@@ -125,7 +125,7 @@ for (const [language, { tool }] of Object.entries(languages)) {
   describeWith([tool], `the program in ${language}`, () => {
     const [program] = named(language)
 
-    it('gets ids as JSON and as bytes, all ascending', async () => {
+    it('gets ascending ids as JSON and as bytes', async () => {
       const { url } = await serviceFor('docs/service.md')
       const { stdout, stderr } = await runProgram(program as Block, url)
       expect(stderr).toBe('')
@@ -136,7 +136,7 @@ for (const [language, { tool }] of Object.entries(languages)) {
       expect(Math.max(...ages)).toBeLessThan(600_000)
     })
 
-    it('fails where a byte is missing', async () => {
+    it('fails if a byte is missing', async () => {
       const { code, stderr, stdout } = await runProgram(program as Block, await shortServer())
       expect(stdout).toBe('')
       expect(stderr).toContain('7999 bytes came, in place of 8000')
@@ -145,7 +145,7 @@ for (const [language, { tool }] of Object.entries(languages)) {
   })
 }
 
-it('every block of code is run, but those that need a cluster', () => {
+it('every block of code is run, except blocks that need a cluster', () => {
   const kinds = ['console', 'json', ...Object.keys(languages)]
   const others = blocks.filter(({ language }) => !kinds.includes(language))
   expect(others.filter(({ language, code }) => language !== 'text' || !code.startsWith('kubectl '))).toEqual([])

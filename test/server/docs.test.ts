@@ -5,9 +5,9 @@ import { helpText } from '../../server/src/options/help.ts'
 import { read } from '../support/documents.ts'
 import { serve } from './support/process.ts'
 
-// Tables in the documents of the service, against what they are of. docs.long.test.ts runs the code in them.
+// Compares tables in the documents of the service with the code. docs.long.test.ts runs the code in the documents.
 
-/** The rows of the table with this head, as their cells. */
+/** Returns the cells of the rows of the table with this head. */
 function tableBelow(file: string, head: string): string[][] {
   const [, text] = read(file).split(`\n${head}\n`)
   const [rows = ''] = (text ?? '').split('\n\n')
@@ -40,7 +40,7 @@ it('docs/service.md has the codes of refusals with their statuses', () => {
   expect(Object.fromEntries(told)).toEqual(statuses)
 })
 
-it('docs/service.md has the routes and parameters of the OpenAPI document, and others that there are', async () => {
+it('docs/service.md has the routes and parameters of the OpenAPI document, and other existing routes', async () => {
   const { url } = await serve()
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, { get: { parameters?: { name: string; in: string }[] } }>
@@ -59,7 +59,7 @@ it('docs/service.md has the routes and parameters of the OpenAPI document, and o
   }
 })
 
-it('docs/service-operations.md has the ids a second of the layouts that are in use', () => {
+it('docs/service-operations.md has the ids a second of the layouts in use', () => {
   const usable = Object.values(layouts).filter(
     ({ expiresAt, decodeOnly }) => !decodeOnly && expiresAt.getTime() > Date.now(),
   )

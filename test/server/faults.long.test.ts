@@ -13,27 +13,27 @@ import { serveOn } from './support/instance.ts'
 import { endedProcess, folder, type Serving, serve, workersOf } from './support/process.ts'
 
 // Faults of what the service stands on, and of its own processes, while clients ask for ids and counts. Requests may fail; ids and counts
-// may never be wrong.
+// Faults of the store, the clock and the service's own processes, while clients ask for ids and counts. Requests may fail, but ids and
 
 const windowMs = 1500
 const flags = ['--window-ms', `${windowMs}`, '--drain-ms', '0']
 const idsOfAnswer = 20
 
-/** Clients of some instances, which know at the end whether all that they were told was right. */
+/** Clients of several instances, which check all their answers at the end. */
 class Load {
   readonly ids = new Ids(idsOfAnswer)
   readonly counts = new Counts()
   readonly forIds: Clients
   readonly forCounts: Clients
 
-  /** @param urls - Those of instances, which clients share out among themselves. */
+  /** @param urls - The URLs of the instances, among which the clients are divided. */
   constructor(urls: readonly string[]) {
     const urlOf = (client: number) => urls[client % urls.length] as string
     this.forIds = new Clients(12, (client) => this.ids.urlAt(urlOf(client)), this.ids.take)
     this.forCounts = new Clients(4, (client) => this.counts.urlAt(urlOf(client)), this.counts.take)
   }
 
-  /** Waits until every client has had more of what it asks for. */
+  /** Waits until every client has received more answers. */
   async goOn(): Promise<void> {
     await Promise.all([this.forIds.goOn(), this.forCounts.goOn()])
   }
@@ -42,13 +42,13 @@ class Load {
     return [...this.forIds.broken, ...this.forCounts.broken]
   }
 
-  /** Whatever has happened, this holds. */
+  /** Checks the properties that hold after every fault. */
   async end(): Promise<void> {
     await Promise.all([this.forIds.stop(), this.forCounts.stop()])
     expect(duplicatesAmong(this.ids.arrays)).toBe(0)
     expect(this.ids.descents).toBe(0)
     expect(this.counts.repeated).toBe(0)
-    // Each client asks for one count at a time, so an answer that was lost is one count. A request that was never sent is none.
+    // Each client asks for one count at a time, so a lost answer is one missing count. A request that was never sent is no missing count.
     const lost = this.forCounts.broken.filter((reason) => reason !== 'ECONNREFUSED').length
     expect(this.counts.missing).toBeLessThanOrEqual(lost)
     for (const refusal of [...this.forIds.refusals, ...this.forCounts.refusals]) {
@@ -82,7 +82,7 @@ class Pair {
     this.load = new Load(instances.map(({ url }) => url))
   }
 
-  /** The store goes away until no instance has ids any more, and comes back. */
+  /** Takes the store away until no instance has ids, and brings it back. */
   async outage(away: () => Promise<unknown>, back: () => Promise<unknown>): Promise<void> {
     const { forIds } = this.load
     await this.load.goOn()
@@ -102,7 +102,7 @@ class Pair {
   async end(): Promise<void> {
     await Promise.all(this.#watches.map((watch) => watch.stop()))
     await this.load.end()
-    // What was counted for requests that were refused went to later ones.
+    // The counts of refused requests went to later requests.
     expect(this.load.broken).toEqual([])
   }
 }
@@ -113,11 +113,11 @@ const stores: readonly [tool: 'redis' | 'postgres', start: () => Promise<Server>
 ]
 for (const [tool, start, urlOf] of stores) {
   describeWith([tool], tool, () => {
-    test('may be killed at any time, for short or for long, and what was told stays true', async () => {
+    test('may be killed at any time, briefly or for long, and all answers stay right', async () => {
       const server = await start()
       try {
         const pair = await Pair.start(urlOf(server.port))
-        // PostgreSQL does not start before the last of its processes has ended.
+        // PostgreSQL starts only after the last of its processes has ended.
         const again = () =>
           until(() =>
             server.restart('SIGKILL').then(
@@ -129,7 +129,7 @@ for (const [tool, start, urlOf] of stores) {
         await again()
         await pair.load.goOn()
         await pair.outage(() => server.signal('SIGKILL'), again)
-        // Of PostgreSQL it would stop one process of many.
+        // With PostgreSQL it would stop only one of many processes.
         if (tool === 'redis') {
           await pair.outage(
             () => server.signal('SIGSTOP'),
@@ -161,7 +161,7 @@ test('workers and their primary may be killed', async () => {
   }
   const workers = workersOf(first.pid)
   first.child.kill('SIGKILL')
-  // On the same folder, before the workers of the first one have ended.
+  // It uses the same folder, and starts before the workers of the first primary have ended.
   const second = await serveOn(port as number, words)
   urls[0] = second.url
   for (const worker of workers) await endedProcess(worker)
@@ -170,7 +170,7 @@ test('workers and their primary may be killed', async () => {
   expect(load.broken.length).toBeGreaterThan(0)
 })
 
-test('an instance that is killed starts again at once on the folder that another one uses, too', async () => {
+test('a killed instance starts again at once on a folder that another instance also uses', async () => {
   const data = ['--data', dataFolder()]
   const [one = 0, other = 0] = await ports(2)
   const all = await Promise.all([serveOn(one, [...data, ...flags]), serveOn(other, [...data, ...flags])])
@@ -188,7 +188,7 @@ test('an instance that is killed starts again at once on the folder that another
 })
 
 describeWith(['redis', 'faketime'], 'the clock of one of two instances', () => {
-  test('may be stepped, in both directions, and be put right', async () => {
+  test('may step in both directions, and be set right again', async () => {
     const server = await startRedis()
     const file = join(folder, 'clock')
     const setClock = (seconds: number) => writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}\n`)

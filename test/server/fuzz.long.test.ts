@@ -11,27 +11,27 @@ import { expectFlat, logOf, measurable, memoryOf, seriesIn } from './support/mem
 import { folder, type Serving, serve } from './support/process.ts'
 import { answersIn, connectTo, exchange, type RawAnswer } from './support/raw.ts'
 
-// Half of all requests to a service without a token, half to one with: 100 000.
+// Sends 100 000 requests, half to a service without a token and half to a service with a token.
 
 const rounds = 5
 const connectionsOfRound = 800
 const requestsOfConnection = 10
 const malformedOfRound = 2000
 const atOnce = 48
-/** Where the service waits for more, and will until the request times out. */
+/** Time after which a client leaves if the service waits for more bytes. */
 const quietMs = 60
 const requestTimeoutMs = 3000
 const maxNames = 20
-/** What the second half of the rounds may need more than the first. A kilobyte lost by one request in ten would be 2 MB. */
+/** The growth allowed between the first and the second half of the rounds. A kilobyte lost by one request in ten would be 2 MB. */
 const [heapMB, rssMB] = [2, 40]
 
 const token = 'a-token-that-is-long-enough-for-a-test'
-/** Of this repository, of Node's own code, and of what is installed. */
+/** Matches paths of this repository, of Node's own code, and of installed packages. */
 const secrets =
   /node_modules|node:internal|\/dist\/|\.js:\d|\.ts:\d|^\s*at .+:\d|graupel\.db|fastify|libsql|ERR_INTERNAL/im
 const versions = [process.version, process.versions.openssl, '0.1.0']
 
-/** @throws where an answer says what a client may not know, or is none of the service's */
+/** Checks an answer. @throws if it reveals a secret, or is no answer of the service */
 function check({ status, headers, body }: RawAnswer, sent: string): void {
   const fail = (what: string) => {
     throw new Error(`${what} in the answer to ${JSON.stringify(sent.slice(0, 1000))}: ${status} ${body.slice(0, 1000)}`)
@@ -48,7 +48,7 @@ function check({ status, headers, body }: RawAnswer, sent: string): void {
   if (typeof title !== 'string' || typeof detail !== 'string' || detail === '') fail('no detail')
 }
 
-/** Runs so many of something, some at once. */
+/** Calls `run` `count` times, several at once. */
 async function many(count: number, run: () => Promise<void>): Promise<void> {
   let left = count
   const lane = async () => {
@@ -57,13 +57,13 @@ async function many(count: number, run: () => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
-/** One service, and all that is done to it. */
+/** Attacks on one service. */
 class Attack {
   readonly #hostile: Hostile
   readonly #port: number
   readonly #authorization: string
   readonly answers: Record<number, number> = {}
-  /** What came by connections that did not end in order: a service that is busy takes requests for late that have arrived. */
+  /** The bytes of connections that did not end in order. A busy service treats requests that have arrived as late. */
   readonly cuts: string[] = []
 
   constructor(hostile: Hostile, port: number, authorization: string) {
@@ -82,7 +82,7 @@ class Attack {
     for (const socket of held) socket.destroy()
   }
 
-  /** Requests that are HTTP, behind one another. */
+  /** Sends several valid HTTP requests on one connection. */
   async odd(): Promise<void> {
     const requests = Array.from({ length: requestsOfConnection }, (_, index) =>
       this.#hostile.odd(index === requestsOfConnection - 1),
@@ -100,18 +100,18 @@ class Attack {
     this.#count(answers, Array(answers.length).fill(bytes.toString('latin1')))
   }
 
-  /** Half a request, whose client waits for the answer. */
+  /** Sends half a request and waits for the answer. */
   async half(): Promise<void> {
     const text = 'GET /v1/ids HTTP/1.1\r\nHos'
     this.#count(answersIn(await exchange(this.#port, Buffer.from(text), 30_000)), [text])
   }
 
-  /** Connections that send nothing. */
+  /** Opens connections that send nothing. */
   silent(count: number): Socket[] {
     return Array.from({ length: count }, () => connectTo(this.#port))
   }
 
-  /** A byte now and then. */
+  /** Sends a byte now and then. */
   slow(count: number): Socket[] {
     return Array.from({ length: count }, () => {
       const socket = connectTo(this.#port)
@@ -122,7 +122,7 @@ class Attack {
     })
   }
 
-  /** Much is asked for and nothing read. */
+  /** Asks for much and reads nothing. */
   greedy(count: number): Socket[] {
     return this.silent(count).map((socket) => {
       socket.pause()
@@ -131,7 +131,7 @@ class Attack {
     })
   }
 
-  /** Gone before the answer comes. */
+  /** Leaves before the answer comes. */
   async leaving(count: number): Promise<void> {
     const text = `GET /v1/counters/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n${this.#authorization}\r\n`
     const sockets = this.silent(count)
@@ -176,7 +176,7 @@ test.each([
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const metrics = async () => `${(await ask(`${service.url}/metrics`, agent, headers)).body}`
     const filesOpen = async () => seriesIn(await metrics(), 'process_open_fds')
-    // Files that it opens when they are first needed are open then.
+    // Opens the files that the service opens at their first use.
     await ask(`${service.url}/v1/counters/orders`, agent, headers)
     const filesBefore = await filesOpen()
 
@@ -223,7 +223,7 @@ test.each([
     }
     expect(attack.cuts.length, attack.cuts[0]).toBeLessThan((rounds * connectionsOfRound) / 20)
     expectFlat(measured, heapMB, rssMB)
-    // What a client gets wrong is no event, and what the service cannot do is logged once a second.
+    // A client's mistake is not logged, and a failure of the service is logged once a second.
     expect(logOf(service).length, service.stderr()).toBeLessThan(200)
     service.child.kill('SIGTERM')
     expect(await service.ended).toBe(0)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { makeService } from './support/in-process.ts'
 
-test('before the first lease the service is alive and not ready, and then it is both', async () => {
+test('before the first lease the service is alive and not ready, and afterwards alive and ready', async () => {
   const { app, service } = await makeService()
   expect((await app.inject('/livez')).statusCode).toBe(200)
   const before = await app.inject('/readyz')
@@ -16,7 +16,7 @@ test('before the first lease the service is alive and not ready, and then it is 
   expect(after.headers['cache-control']).toBe('no-store')
 })
 
-test('readiness is told as JSON to those who accept that', async () => {
+test('readiness is JSON for a client that accepts JSON', async () => {
   const { app, service } = await makeService(['--layouts', 'twitter,discord'])
   const headers = { accept: 'application/json' }
   expect((await app.inject({ url: '/readyz', headers })).json()).toEqual({
@@ -35,7 +35,7 @@ test('a service that is stopping is alive and not ready', async () => {
   expect((await app.inject('/livez')).body).toBe('ok\n')
 })
 
-test('a lease that is not renewed turns the service unready while ids can still be had, without the address of the store', async () => {
+test('a lease that is not renewed makes the service unready while it can still make ids, and the reason has no address of the store', async () => {
   const store = memoryStore()
   let isAway = false
   const { app, service } = await makeService(['--window-ms', '3000', '--node', '7'], {
@@ -55,7 +55,7 @@ test('a lease that is not renewed turns the service unready while ids can still 
   await until(async () => (await app.inject('/readyz')).statusCode === 200)
 })
 
-test('a node that cannot be leased again is told by the code of the error alone', async () => {
+test('if no node can be leased again, the reason has only the code of the error', async () => {
   const store = memoryStore()
   let isSpoilt = false
   const { app, service } = await makeService(['--window-ms', '1000', '--acquire-timeout-ms', '0'], {
@@ -76,7 +76,7 @@ test('a node that cannot be leased again is told by the code of the error alone'
   expect(body).toMatch(/^no node of layout 'twitter' is leased \(ERR_\w+\)\n$/)
 })
 
-test('probes and scrapes with parameters are answered as those without', async () => {
+test('probes and scrapes are answered alike with and without parameters', async () => {
   const { app, service } = await makeService()
   await service.open()
   for (const url of ['/livez', '/readyz', '/metrics']) {
@@ -84,7 +84,7 @@ test('probes and scrapes with parameters are answered as those without', async (
   }
 })
 
-test('neither is cached, and both take HEAD', async () => {
+test('liveness and readiness are not cached, and take HEAD', async () => {
   const { app, service } = await makeService()
   await service.open()
   for (const url of ['/livez', '/readyz']) {

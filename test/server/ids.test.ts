@@ -11,14 +11,14 @@ beforeAll(async () => {
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${service.url}${path}`, { headers })
 const idsOf = async (answer: Response) => ((await answer.json()) as { ids: string[] }).ids
 
-test('one id is answered where nothing is configured', async () => {
+test('one id is answered without any configuration', async () => {
   const { url } = await serve()
   const answer = await fetch(`${url}/v1/ids`)
   const { ids } = (await answer.json()) as { ids: string[] }
   expect(ids).toEqual([expect.stringMatching(/^[0-9]{19}$/)])
 })
 
-test('an answer has as many ids as were asked for, ascending, and no other answer has them', async () => {
+test('an answer has as many ids as requested, ascending, and no other answer has them', async () => {
   const counts = [1, 2, 100, 65_536]
   const answers = await Promise.all(counts.map(async (count) => idsOf(await get(`/v1/ids?count=${count}`))))
   expect(answers.map((ids) => ids.length)).toEqual(counts)
@@ -87,7 +87,7 @@ test.each([
   expect(answer.headers.get('content-type')).toBe(type)
 })
 
-test('a layout is chosen by its name, and the answer says which it was', async () => {
+test('a layout is chosen by its name, and the answer names it', async () => {
   const answer = await get('/v1/ids?count=2&layout=wide')
   expect(answer.headers.get('graupel-layout')).toBe('wide')
   const [first, second] = (await idsOf(answer)).map((id) => decode(id, layouts.wide))
@@ -95,7 +95,7 @@ test('a layout is chosen by its name, and the answer says which it was', async (
   expect(second?.node).toBe(first?.node)
 })
 
-test('HEAD says how GET would answer, and uses up no id', async () => {
+test('HEAD answers with the headers of GET, and uses up no id', async () => {
   const issued = () => service.service.ids.get('twitter')?.stats()?.ids.issued
   const before = issued()
   expect(before).toBeTypeOf('number')
@@ -107,7 +107,7 @@ test('HEAD says how GET would answer, and uses up no id', async () => {
   expect(issued()).toBe(before)
 })
 
-test('HEAD is refused as GET where there is no node', async () => {
+test('HEAD is refused as GET is while there is no node', async () => {
   const { url } = await listen({}, { isOpen: false })
   for (const method of ['GET', 'HEAD']) {
     const { status, headers } = await fetch(`${url}/v1/ids`, { method })
@@ -141,19 +141,19 @@ test.each([
   expect(problem.code).toBe(code)
   if (typeof detail === 'string') expect(problem.detail).toBe(detail)
   else expect(problem.detail).toMatch(detail)
-  // For programs, so that they need not read the text.
+  // Programs read the bounds from properties, not from the text.
   if (/whole number/.test(problem.detail)) {
     expect(problem).toMatchObject({ parameter: 'count', minimum: 1, maximum: 65_536 })
   }
 })
 
-test('an encoding of text is refused where bytes are asked for', async () => {
+test('an encoding of text is refused in a request for bytes', async () => {
   const answer = await get('/v1/ids?format=hex', { accept: 'application/octet-stream' })
   expect(answer.status).toBe(400)
   expect(((await answer.json()) as ProblemBody).detail).toMatch(/^format is "hex", and Accept asks for bytes/)
 })
 
-test('an Accept that allows nothing is refused with what there is', async () => {
+test('an Accept that allows nothing is refused, and the answer lists the types', async () => {
   const answer = await get('/v1/ids', { accept: 'image/png' })
   expect(answer.status).toBe(406)
   expect(((await answer.json()) as ProblemBody).detail).toBe(
@@ -161,7 +161,7 @@ test('an Accept that allows nothing is refused with what there is', async () => 
   )
 })
 
-test('ids are refused with Retry-After where there is no node yet', async () => {
+test('ids are refused with Retry-After while there is no node', async () => {
   const { app } = await listen({}, { isOpen: false })
   const answer = await app.inject('/v1/ids')
   expect(answer.statusCode).toBe(503)

@@ -13,11 +13,11 @@ import { makeService, optionsOf } from './support/in-process.ts'
 const load = createRequire(import.meta.url)
 const all = resources()
 const workloads = all.filter(isWorkload)
-/** Of the Prometheus operator, and not of Kubernetes. */
+/** The objects of Kubernetes, without the objects of the Prometheus operator. */
 const standard = all.filter(({ content }) => content.kind !== 'ServiceMonitor')
 const find = (kind: string) => (all.find(({ content }) => content.kind === kind) as Resource).content
 
-/** The schema of Kubernetes has no word about fields that it does not know; its types do, because tsc refuses them in literals. */
+/** Types find unknown fields, because tsc refuses them in literals. The schema of Kubernetes allows them. */
 const checked = join(root, 'node_modules/.cache')
 mkdirSync(checked, { recursive: true })
 const sources = mkdtempSync(join(checked, 'graupel-kubernetes-'))
@@ -32,7 +32,7 @@ function validate(content: any): void {
   new Model(content).validate()
 }
 
-/** One thing that is wrong, in a copy. */
+/** Returns a copy with one fault. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function mutated({ file, content }: Resource, spoil: (content: any) => void): Resource {
   const copy = structuredClone(content)
@@ -40,7 +40,7 @@ function mutated({ file, content }: Resource, spoil: (content: any) => void): Re
   return { file, content: copy }
 }
 
-/** The objects in which tsc finds a fault, by their index. */
+/** Resolves to the indices of the objects in which tsc finds a fault. */
 async function faulty(objects: readonly Resource[]): Promise<Map<number, string>> {
   for (const [index, { content }] of objects.entries()) {
     const source = `import type { I${content.kind} as T } from '${modelOf(content)}'\nexport const it: T = ${JSON.stringify(content, null, 1)}\n`
@@ -66,18 +66,18 @@ async function faulty(objects: readonly Resource[]): Promise<Map<number, string>
 
 function optionsOfPod({ content }: Resource): Options {
   const [container] = content.spec.template.spec.containers
-  // What the secret may have.
+  // The options that the secret may set.
   const isBySecret = container.env?.some(({ name }: { name: string }) => name === 'GRAUPEL_OPTION_STORE')
   const environment = isBySecret ? { GRAUPEL_OPTION_STORE: 'redis://:password@redis:6379' } : {}
   return optionsOf(configured(container.args, all), environment)
 }
 
-test('each object is as the schema of Kubernetes says', () => {
+test('each object conforms to the schema of Kubernetes', () => {
   expect(standard.length).toBeGreaterThan(8)
   for (const { file, content } of standard) expect(() => validate(content), `${file}: ${content.kind}`).not.toThrow()
 })
 
-test('the schema refuses wrong types, and quantities that are none', () => {
+test('the schema refuses wrong types and wrong quantities', () => {
   const [deployment] = workloads as [Resource]
   for (const spoil of [
     (content) => (content.spec.replicas = '3'),
@@ -91,7 +91,7 @@ test('the schema refuses wrong types, and quantities that are none', () => {
   }
 })
 
-test('no object has a field that Kubernetes does not know', async () => {
+test('no object has a field unknown to Kubernetes', async () => {
   const [deployment] = workloads as [Resource]
   const wrong = [
     mutated(deployment, (content) => (content.spec.replica = 3)),
@@ -122,7 +122,7 @@ test('the service accepts the flags of each pod, and has the time that it takes 
     expect(mounts.some((path: string) => options.tokenFile?.startsWith(`${path}/`))).toBe(true)
     const { drainMs, shutdownTimeoutMs } = options
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(drainMs + shutdownTimeoutMs + 7000)
-    // A pod is known to be not ready before it stops, also where each probe takes as long as it may, and one that is late takes no pod out.
+    // Kubernetes notices that a pod is not ready before the pod stops, even if each probe takes its longest time. One late probe takes no pod out.
     const { periodSeconds, timeoutSeconds, failureThreshold } = container.readinessProbe
     expect(failureThreshold).toBeGreaterThan(1)
     expect(drainMs).toBeGreaterThan(failureThreshold * (periodSeconds + timeoutSeconds) * 1000)
@@ -145,7 +145,7 @@ test('every pod runs without rights, and sees no variables of other services', (
   }
 })
 
-test('probes ask for routes that there are', async () => {
+test('probes ask for existing routes', async () => {
   const { app } = await makeService()
   await app.ready()
   for (const { content } of workloads) {

@@ -11,7 +11,7 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { serve } from './support/process.ts'
 
-// The service on the table of Leaf, in the place of Leaf and beside it.
+// The service on the table of Leaf, replacing Leaf and running beside it.
 
 let server: Server
 let admin: Admin
@@ -53,7 +53,7 @@ async function startLeaf(tag: string) {
   }
 }
 
-/** As a client of Leaf asks; `undefined` where it is refused because no number is left. */
+/** Asks as a client of Leaf does. Resolves to `undefined` if no number is left. */
 async function ask(url: string, tag: string): Promise<number | undefined> {
   const answer = await fetch(`${url}/api/segment/get/${tag}`)
   const body = await answer.text()
@@ -76,7 +76,7 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
     await server?.stop()
   })
 
-  it('goes on where Leaf has stopped, by the step of the row', async () => {
+  it('continues after Leaf, by the step of the row', async () => {
     await makeRow('stopped', 2001, 100)
     const { url } = await serve(flags)
     expect(await ask(url, 'stopped')).toBe(2001)
@@ -86,7 +86,7 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
     expect(numbers).toEqual(['2003'])
   })
 
-  it('knows the rows of the table alone, and one that is made later without a restart', async () => {
+  it('knows only the rows of the table, and finds a later row without a restart', async () => {
     const { url } = await serve(flags)
     const refused = await fetch(`${url}/api/segment/get/later`)
     expect(await refused.json()).toMatchObject({ status: 500, message: 'Result{id=-2, status=EXCEPTION}' })
@@ -97,7 +97,7 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
     expect(await ask(url, 'later')).toBe(1)
   })
 
-  it('gives no number that Leaf gives beside it, also where the database is killed', async () => {
+  it('never gives a number that Leaf gives, even if the database is killed', async () => {
     await makeRow('beside', 1, 20)
     const leaf = await startLeaf('beside')
     const services = [await serve(flags), await serve(flags)]
@@ -118,7 +118,7 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
     leaf.begin()
     await haveMore(100)
     await until(() => leaf.numbers.length >= 100)
-    // Leaf itself is stopped, as it is when its clients have moved; and the database is away for a while.
+    // Leaf stops, as it does after its clients have moved, and the database is away for a while.
     await leaf.end()
     await server.signal('SIGKILL')
     await until(() => refused > 0)

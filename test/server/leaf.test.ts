@@ -6,7 +6,7 @@ import { startService } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { serve } from './support/process.ts'
 
-// What a client of Leaf asks, with what Leaf 1.0.1 answers by its source: LeafController and LeafMonitorController of leaf-server on Spring
+// Requests of Leaf's clients, with the answers of Leaf 1.0.1 according to its source: LeafController and LeafMonitorController of leaf-server on Spring
 // Boot 1.5.18, whose StringHttpMessageConverter and MappingJackson2HttpMessageConverter name the charset, and whose DefaultErrorAttributes
 // make the bodies of errors, with the time as a number.
 
@@ -18,7 +18,7 @@ async function ask(url: string, init: RequestInit = {}) {
   return { status: answer.status, type: answer.headers.get('content-type'), body: await answer.text() }
 }
 
-/** LeafServerException of LeafController.get, by its Result, with the moment of the error left out. */
+/** Returns the LeafServerException of LeafController.get without the time of the error. */
 async function refusalOf(url: string) {
   const { status, type, body } = await ask(url)
   expect(type).toBe(json)
@@ -44,7 +44,7 @@ it('LeafController.getSegmentId answers a bare decimal', async () => {
   expect(await (await fetch(`${url}/v1/segments/leaf-segment-test`)).json()).toEqual({ numbers: ['3'] })
 })
 
-it('LeafController.getSnowflakeId answers ids whatever the key, which LeafMonitorController takes apart', async () => {
+it('LeafController.getSnowflakeId answers an id for any key, and LeafMonitorController decodes it', async () => {
   const { url, service } = await startService()
   const sinceMs = Date.now()
   const ids: string[] = []
@@ -65,7 +65,7 @@ it('LeafController.getSnowflakeId answers ids whatever the key, which LeafMonito
   expect(Number.parseInt(timestamp, 10)).toBeGreaterThanOrEqual(sinceMs - 1)
 })
 
-it('the time is written in the time zone of the server', async () => {
+it('the time is in the time zone of the server', async () => {
   const { url } = await serve([], { TZ: 'Asia/Shanghai' })
   // The example in the comment of LeafMonitorController.decodeSnowflakeId.
   const id = ((1567733700834n - 1288834974657n) << 22n) | (39n << 12n) | 3448n
@@ -78,7 +78,7 @@ it('the time is written in the time zone of the server', async () => {
 })
 
 it.each([
-  // By the shifts of a long, which keep the sign.
+  // The shifts of a long keep the sign.
   ['0', 1288834974657, '0', '0'],
   ['+4194304', 1288834974658, '0', '0'],
   ['-1', 1288834974656, '1023', '4095'],
@@ -90,7 +90,7 @@ it.each([
   expect(decoded.timestamp.startsWith(`${timeMs}(`)).toBe(true)
 })
 
-it('decodeSnowflakeId answers errorMsg where Long.parseLong throws', async () => {
+it('decodeSnowflakeId answers errorMsg if Long.parseLong throws', async () => {
   const { url } = await startService()
   const long = '1'.repeat(200)
   for (const id of ['', 'x', '1.5', '0x10', ' 1', '--1', '9223372036854775808', '-9223372036854775809', long]) {
@@ -102,7 +102,7 @@ it('decodeSnowflakeId answers errorMsg where Long.parseLong throws', async () =>
   }
 })
 
-it('decodeSnowflakeId joins an id that is given twice, leaves other parameters alone, and names the one that is missing', async () => {
+it('decodeSnowflakeId joins an id that is given twice, ignores other parameters, and names a missing parameter', async () => {
   const { url } = await startService()
   expect((await ask(`${url}/decodeSnowflakeId?snowflakeId=1&snowflakeId=2`)).body).toContain('errorMsg')
   expect((await ask(`${url}/decodeSnowflakeId?snowflakeId=1&_=1700000000`)).body).toContain('"sequenceId":"1"')
@@ -115,7 +115,7 @@ it('decodeSnowflakeId joins an id that is given twice, leaves other parameters a
   })
 })
 
-it('a key that there is none of is Result -2, and a path without a key is none of its routes', async () => {
+it('an unknown key is Result -2, and a path without a key is no route', async () => {
   const { url } = await startService({ segments: { orders: {} } })
   expect(await refusalOf(`${url}/api/segment/get/%E8%AE%A2?x=1`)).toEqual(failed(-2, '/api/segment/get/%E8%AE%A2'))
   for (const path of ['/api/segment/get/', '/api/snowflake/get/']) {
@@ -128,7 +128,7 @@ it('a key that there is none of is Result -2, and a path without a key is none o
   }
 })
 
-it('keys that cannot be, that are too many, or that have counts are Result -2', async () => {
+it('impossible keys, too many keys, and names of counters are Result -2', async () => {
   const { url, service } = await startService({ maxNames: 1 })
   await (await service.counters.get('bills')).next()
   for (const key of ['x'.repeat(129), 'bills']) {
@@ -154,7 +154,7 @@ it('a segment that is used up while the store is away is Result -3, and a servic
   expect(await refusalOf(`${url}/api/segment/get/orders`)).toEqual(failed(-1, '/api/segment/get/orders'))
 })
 
-it('ids of another layout are not given out as those of Leaf', async () => {
+it('ids of another layout are not given out as ids of Leaf', async () => {
   const { layouts } = await import('graupel')
   const other = await startService({ layouts: [layouts.sonyflake as never] })
   expect(await refusalOf(`${other.url}/api/snowflake/get/x`)).toEqual(failed(-1, '/api/snowflake/get/x'))
@@ -164,7 +164,7 @@ it('ids of another layout are not given out as those of Leaf', async () => {
   expect(workerId).toBe(`${both.service.ids.get('leaf')?.node}`)
 })
 
-it('what the service could not do is in the log, by the X-Request-Id of the answer, and what a client got wrong is not', async () => {
+it('a failure of the service is in the log with the X-Request-Id of the answer, and a mistake of a client is not', async () => {
   const { url, log } = await listen({ logLevel: 'info', segments: { orders: {} } }, { isOpen: false })
   const unknown = await fetch(`${url}/api/segment/get/none`)
   const failed = await fetch(`${url}/api/snowflake/get/orders`)
@@ -175,7 +175,7 @@ it('what the service could not do is in the log, by the X-Request-Id of the answ
   expect(refused).toEqual([expect.objectContaining({ level: 50, reqId, status: 503, code: 'ERR_LEASE_EXPIRED' })])
 })
 
-it('a number is JSON or text, whichever Accept has first', async () => {
+it('a number is JSON or text, by the order in Accept', async () => {
   const { url } = await startService()
   const accepted = [
     // RestTemplate.getForObject(url, Long.class), the same with String.class, axios, curl, a browser

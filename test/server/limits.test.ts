@@ -31,7 +31,7 @@ describe('a body is refused, and the connection closed', () => {
     expect(answer).not.toMatch(/100 Continue/)
   })
 
-  test('of a method that is not allowed, for its method', async () => {
+  test('of a forbidden method, because of the method', async () => {
     const answer = await send(
       service.port,
       'POST /v1/ids HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999999\r\n\r\n{',
@@ -40,7 +40,7 @@ describe('a body is refused, and the connection closed', () => {
   })
 })
 
-test('a body of no length is none', async () => {
+test('a body of length 0 counts as no body', async () => {
   const answer = await send(service.port, head('/v1/ids', 'Content-Length: 0', 'Connection: close'))
   expect(parsed(answer).status).toBe(200)
 })
@@ -60,13 +60,13 @@ test('a request that does not arrive in time is refused', async () => {
   ])
 })
 
-test('an idle connection is closed after a while, and says so', async () => {
+test('an idle connection is closed after a while, and the answer announces it', async () => {
   const { port } = await listen({ keepAliveMs: 1000 })
   const answer = await send(port, head('/v1/ids'))
   expect(parsed(answer).headers.get('keep-alive')).toBe('timeout=1')
 })
 
-test('more connections than the limit are closed', async () => {
+test('connections beyond the limit are closed', async () => {
   const { port, app } = await listen({ maxConnections: 2 })
   const held = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
   for (const socket of held) await once(socket, 'connect')
@@ -80,7 +80,7 @@ test('more connections than the limit are closed', async () => {
 
 describe('ids that requests wait for', () => {
   const maxCount = 65_536
-  /** A service whose ids come when they are let go. */
+  /** Starts a service whose ids wait until the test releases them. */
   const held = async () => {
     const started = await listen({ maxCount, maxConnections: 100 })
     const source = started.service.ids.get('twitter')
@@ -97,10 +97,10 @@ describe('ids that requests wait for', () => {
     }
     return { ...started, waiting, letGo: () => waiting.splice(0).forEach((resolve) => void resolve()) }
   }
-  // What twitter makes in ten seconds is more than the most that is held in memory.
+  // The ids of twitter in ten seconds are more than memory may hold.
   const room = 2 ** 22 / maxCount
 
-  test('are bounded: more are refused until those before them are sent', async () => {
+  test('are bounded: further requests are refused until earlier answers are sent', async () => {
     const { url, waiting, letGo } = await held()
     const ask = () => fetch(`${url}/v1/ids?count=${maxCount}&format=bytes`)
     const before = Array.from({ length: room }, ask)
@@ -119,7 +119,7 @@ describe('ids that requests wait for', () => {
     expect((await after).status).toBe(200)
   })
 
-  test('do not count once their connection has ended, also those behind another request', async () => {
+  test('do not count once their connection has ended, even behind another request', async () => {
     const { app, port, waiting, letGo } = await held()
     const socket = connect(port, '127.0.0.1')
     socket.write(head(`/v1/ids?count=${maxCount}`).repeat(room))
@@ -134,7 +134,7 @@ describe('ids that requests wait for', () => {
     })
   })
 
-  test('one by one are bounded, too', async () => {
+  test('are also bounded one by one', async () => {
     const { url, waiting, letGo, app } = await held()
     const before = Array.from({ length: 99 }, () => fetch(`${url}/v1/ids`))
     const last = app.inject('/v1/ids?count=1')

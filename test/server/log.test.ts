@@ -11,7 +11,7 @@ import { openedMemory, optionsOf } from './support/in-process.ts'
 
 const hide = (text: string) => text.replaceAll('s3cret', '***')
 
-/** A logger of one's own, and what it has written. */
+/** Makes a logger and the list of its lines. */
 function logger() {
   const lines: string[] = []
   const sink = new Writable({
@@ -23,7 +23,7 @@ function logger() {
   return { lines, log: makeLogger({ logLevel: 'debug' }, sink, hide) }
 }
 
-/** As ioredis throws it, with the command that failed, and within another one. */
+/** Makes an error like ioredis's, with the failed command, as the cause of another error. */
 function errorOfClient(): Error {
   const command = { name: 'auth', args: ['s3cret'] }
   const cause = Object.assign(new Error('WRONGPASS for redis://:s3cret@10.0.0.1'), { command, code: 'WRONGPASS' })
@@ -43,7 +43,7 @@ test('an error is logged with its causes, and without the credentials of the sto
   expect(second).toBe('***')
 })
 
-test('so are the errors of a request', async () => {
+test('the errors of a request are logged in the same way', async () => {
   const { lines, log } = logger()
   const options = optionsOf([])
   const service = new Service(options, openedMemory(memoryStore()))

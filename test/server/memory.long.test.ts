@@ -4,13 +4,13 @@ import { expectFlat, logOf, measurable, memoryOf } from './support/memory.ts'
 import { folder, serve } from './support/process.ts'
 import { answersIn, exchange } from './support/raw.ts'
 
-// Many requests as programs send them. GRAUPEL_TEST_REQUESTS=10000000 runs as many.
+// Sends many requests as programs do. GRAUPEL_TEST_REQUESTS=10000000 sets their number.
 
 const requests = Number(process.env['GRAUPEL_TEST_REQUESTS'] ?? 300_000)
 const rounds = 10
 const requestsOfConnection = 250
 const atOnce = 8
-/** 2 MB over 150 000 requests are 14 bytes for each. */
+/** The allowed growth: 2 MB over 150 000 requests are 14 bytes each. */
 const [heapMB, rssMB] = [2, 40]
 
 const urls = [

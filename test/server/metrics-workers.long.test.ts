@@ -20,7 +20,7 @@ function byWorker(text: string, name: string): Map<string, number> {
   )
 }
 
-test('whichever worker is asked tells the metrics of all, and one that is started anew begins at 0 under the same label', async () => {
+test('any worker has the metrics of all, and a restarted worker begins at 0 under the same label', async () => {
   const { url, pid } = await serve(['--workers', '2'])
   for (let request = 0; request < 10; request++) {
     await fetch(`${url}/v1/ids?count=4`, { headers: { connection: 'close' } })
@@ -39,7 +39,7 @@ test('whichever worker is asked tells the metrics of all, and one that is starte
   let anew: string[] = []
   let after = ''
   await until(async () => {
-    // One that reaches the worker that was killed fails.
+    // A scrape that reaches the killed worker fails.
     after = await scrape(url).catch(() => '')
     const now = byWorker(after, 'process_start_time_seconds')
     anew = [...now.keys()].filter((worker) => now.get(worker) !== starts.get(worker))

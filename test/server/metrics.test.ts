@@ -24,7 +24,7 @@ test('ids and numbers are counted by their kind and their layout or name', async
   expect(await seriesOf(app, 'graupel_segment_numbers_left{name="orders"}')).toBe(segment.stats().left)
 })
 
-test('requests are counted by the pattern of their route, so that paths of clients make no series', async () => {
+test('requests are counted by the pattern of their route, so paths of clients make no series', async () => {
   const { app, service } = await makeService()
   await service.open()
   const count = (route: string, status: string) =>
@@ -55,7 +55,7 @@ test('a duration is counted in the bucket of its bound, in the sum and in the co
   ])
 })
 
-test('the distance to the ceiling of a lease is told with its node, and falls while the store is away', async () => {
+test('the time left of a lease has the label of its node, and falls while the store is away', async () => {
   const store = memoryStore()
   let isAway = false
   const away = async () => {
@@ -82,7 +82,7 @@ test('the distance to the ceiling of a lease is told with its node, and falls wh
   isAway = false
 })
 
-test('counts go on from where they were when a lease is lost for good and another one is acquired', async () => {
+test('counts keep growing when a lease is lost and another is acquired', async () => {
   const store = memoryStore()
   const good = new Map<string, string>()
   let isSpoilt = false
@@ -111,7 +111,7 @@ test('counts go on from where they were when a lease is lost for good and anothe
   expect(await seriesOf(app, 'graupel_lease_failures_total{layout="twitter"}')).toBeGreaterThan(0)
 })
 
-test('calls of the store are counted by their outcome, one that never answers when it is given up', async () => {
+test('calls of the store are counted by outcome, and a call that never answers when it is given up', async () => {
   const times = new StoreTimes()
   const inner = memoryStore()
   const store = observedStore(
@@ -143,7 +143,7 @@ test('calls of the store are counted by their outcome, one that never answers wh
   ])
 })
 
-test('an observed store has those functions alone that the store has', () => {
+test('an observed store has only the functions of the store', () => {
   const { name, durable, read, list, write } = memoryStore()
   expect(Object.keys(observedStore({ name, durable, read, list, write }, new StoreTimes())).sort()).toEqual(
     ['durable', 'list', 'name', 'read', 'write'].sort(),
@@ -151,7 +151,7 @@ test('an observed store has those functions alone that the store has', () => {
   expect(Object.keys(observedStore(memoryStore(), new StoreTimes())).sort()).toEqual(Object.keys(memoryStore()).sort())
 })
 
-test('the series of workers stay apart by a label, under one name', async () => {
+test('a label separates the series of workers under one name', async () => {
   const of = (value: number) =>
     [{ name: 'a_total', help: 'A.', type: 'counter', values: [{ labels: {}, value }] }] as const
   const text = await textOf(

@@ -17,7 +17,7 @@ test.each([
   ],
   ['those that descend', [5_000_000_000n, 4_000_000_001n, 3n, 4_000_000_002n]],
   ['a long one after a short one', [7n, 10_000_000_000_000_000_000n, 7n]],
-])('numbers are written as they are: %s', (_, numbers) => {
+])('numbers are written in decimal: %s', (_, numbers) => {
   expect(written(numbers)).toBe(expected(numbers))
 })
 

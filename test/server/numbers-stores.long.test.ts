@@ -5,11 +5,11 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { serve } from './support/process.ts'
 
-// Two services on one Redis, which is killed and comes back while they answer.
+// Two services on one Redis, which is killed and restarted while they answer.
 
 let redis: Server
 
-/** Asks a service in several requests at once, until it is told to end. */
+/** Sends several requests at once to a service, until it is told to end. */
 class Load {
   readonly numbers: bigint[] = []
   refused = 0
@@ -22,7 +22,7 @@ class Load {
     this.#done = Promise.all(Array.from({ length: width }, () => this.#run()))
   }
 
-  /** One request; false where it was refused. */
+  /** Sends one request. Resolves to false if it was refused. */
   async ask(): Promise<boolean> {
     const answer = await fetch(this.#url)
     const body = (await answer.json()) as { counts?: string[]; numbers?: string[] }
@@ -69,7 +69,7 @@ describeWith(['redis'], 'Redis that is killed under load', () => {
     await haveMore(30)
     for (const load of loads) await load.end()
 
-    // What was counted for requests that were refused goes to the next ones of that service.
+    // The counts of refused requests go to later requests of the same service.
     const isWhole = () => {
       const sorted = loads.flatMap(({ numbers }) => numbers).toSorted((a, b) => (a < b ? -1 : 1))
       return sorted.every((number, i) => number === BigInt(i + 1))
@@ -93,7 +93,7 @@ describeWith(['redis'], 'Redis that is killed under load', () => {
     const counts = loads.map(({ numbers }) => numbers.length + 20)
     await until(() => loads.every(({ numbers }, i) => numbers.length >= (counts[i] as number)))
     expect(loads.map(({ refused }) => refused)).toEqual([0, 0])
-    // Until what was fetched is used up.
+    // Until the fetched numbers are used up.
     const greedy = urls.map((url) => new Load(`${url}?count=500`, 1))
     await until(() => [...loads, ...greedy].every(({ refused }) => refused > 0))
     await redis.restart()

@@ -6,7 +6,7 @@ import { installOnce } from '../package/consumer.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 
-// With a TypeScript of its own: generators need the API that TypeScript 7 has not.
+// It has a TypeScript of its own, because generators need an API that TypeScript 7 lacks.
 const tools = installOnce('test/server/generator', ['--ignore-scripts'])
 const run = (file: string, ...words: string[]) => {
   const { status, stdout } = spawnSync(process.execPath, [join(tools, file), ...words], { encoding: 'utf8' })
@@ -22,7 +22,7 @@ export const query: operations['getIds']['parameters']['query'] = { count: 3, fo
 export const problem: components['schemas']['Problem']['code'] = 'ERR_LEASE_EXPIRED'
 // @ts-expect-error: the document has no such format
 export const wrong: operations['getIds']['parameters']['query'] = { format: 'xml' }
-// @ts-expect-error: the id of a path is needed
+// @ts-expect-error: the path needs an id
 export const missing: operations['decodeId']['parameters']['path'] = {}
 `
 

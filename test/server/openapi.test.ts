@@ -66,7 +66,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect(await new Validator().validate(structuredClone(document) as never)).toMatchObject({ valid: true })
 })
 
-test('a document that is not valid is found out', async () => {
+test('an invalid document is found out', async () => {
   const broken = { ...structuredClone(document), paths: { ids: {} } }
   expect(await new Validator().validate(broken as never)).toMatchObject({ valid: false })
 })
@@ -92,14 +92,14 @@ test('each operation has a name of its own, a summary, a tag that is described, 
   }
 })
 
-test('the headers of refusals are described: when to try again, and what to look for in the log', () => {
+test('the headers of refusals are described: Retry-After and X-Request-Id', () => {
   const { responses = {} } = document.paths['/v1/ids']?.get ?? {}
   const headersOf = (status: string) => Object.keys(responses[status]?.headers ?? {})
   expect(headersOf('400')).toEqual(['X-Request-Id'])
   expect(headersOf('503')).toEqual(['X-Request-Id', 'Retry-After'])
 })
 
-test('no refusal is described that there is none of', () => {
+test('every described refusal exists', () => {
   for (const { operation } of operations()) {
     const described = Object.values(operation.responses).map(({ description }) => description)
     expect(described.join()).not.toContain('ERR_UNAUTHORIZED')
@@ -108,7 +108,7 @@ test('no refusal is described that there is none of', () => {
   }
 })
 
-test('the examples of parameters and of answers are what their schemas allow', () => {
+test('the schemas allow the examples of parameters and answers', () => {
   let examples = 0
   for (const { operation } of operations()) {
     for (const { schema, example } of operation.parameters ?? []) validate(schema, example)
@@ -136,7 +136,7 @@ describe('a request of each example', () => {
       const content = operation.responses['200']?.content ?? {}
       for (const [type, { schema }] of Object.entries(content)) {
         const format = query.find(({ name }) => name === 'format')?.example
-        // It is for texts alone, or chooses a representation itself, which comes before Accept.
+        // The format is only for texts, or it overrides Accept.
         const isApart = format !== undefined && type !== 'application/json'
         const isNeeded = query.some(({ required }) => required)
         const queries = isApart
@@ -155,7 +155,7 @@ describe('a request of each example', () => {
     expect(answers).toBeGreaterThan(5)
   })
 
-  test('has the answer of the example, where nothing new is made', async () => {
+  test('has the answer of the example, if the request makes nothing new', async () => {
     const example = document.paths['/v1/ids/{id}']?.get.responses['200']?.content['application/json']?.example
     const answer = await fetch(`${service.url}/v1/ids/${(example as { id: string }).id}`)
     expect(await answer.json()).toEqual(example)

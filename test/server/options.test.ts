@@ -9,7 +9,7 @@ import { readCommand } from '../../server/src/options/read.ts'
 import { optionsOf } from './support/in-process.ts'
 import { folder, run } from './support/process.ts'
 
-/** The line that these options are refused with. */
+/** Returns the line with which these options are refused. */
 function refusalOf(flags: readonly string[], variables: Record<string, string> = {}): string {
   try {
     readCommand(flags, variables)
@@ -28,14 +28,14 @@ function fileOf(content: unknown): string {
 }
 
 describe('an option', () => {
-  test('has a default where nothing is given', () => {
+  test('has a default if nothing is given', () => {
     expect(optionsOf([])).toMatchObject({ host: '127.0.0.1', port: 4728, workers: 1, layouts: [layouts.twitter] })
   })
 
   test.each([
     ['at a terminal', true, 'warn'],
     ['into a file', undefined, 'info'],
-  ])('for the log is by default, %s, what is of use there', (_, isTerminal, level) => {
+  ])('for the log has a useful default %s', (_, isTerminal, level) => {
     const before = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')
     Object.defineProperty(process.stderr, 'isTTY', { value: isTerminal, configurable: true })
     try {
@@ -53,12 +53,12 @@ describe('an option', () => {
     expect(optionsOf(['--port', '6'], variables)).toMatchObject({ port: 6, maxCount: 5, drainMs: 3 })
   })
 
-  test('of the environment is not one of a Kubernetes Service, which has a variable for each of its ports', () => {
+  test('of the environment differs from the variables that Kubernetes sets for the ports of a Service', () => {
     const variables = { GRAUPEL_SERVER_PORT: 'tcp://10.0.0.1:80', GRAUPEL_PORT: 'tcp://10.0.0.1:80' }
     expect(optionsOf([], variables).port).toBe(4728)
   })
 
-  test('of the environment that comes from a file may have the end of its line', () => {
+  test('of the environment that was read from a file may end with a line feed', () => {
     const url = 'redis://:password@127.0.0.1:6379'
     for (const end of ['\n', '\r\n']) expect(optionsOf([], { GRAUPEL_OPTION_STORE: url + end }).store).toBe(url)
   })
@@ -69,7 +69,7 @@ describe('an option', () => {
     expect(optionsOf(['--config', fileOf({ port: 1 })], empty).port).toBe(1)
   })
 
-  test('that is a switch can be given without a value, and be taken back', () => {
+  test('that is a switch can be given without a value, and be switched off', () => {
     const store = ['--store', 'redis://127.0.0.1']
     expect(optionsOf([...store, '--assume-durable']).assumeDurable).toBe(true)
     expect(
@@ -78,7 +78,7 @@ describe('an option', () => {
     expect(optionsOf(['--config', fileOf({ allowAnonymous: true })]).allowAnonymous).toBe(true)
   })
 
-  test('can be a node, some fields of one, or a range of them', () => {
+  test('can be a node, some fields of a node, or a range of nodes', () => {
     expect(optionsOf(['--node', '7']).node).toBe(7)
     expect(optionsOf(['--node', 'datacenter=1,worker=2']).node).toEqual({ datacenter: 1, worker: 2 })
     expect(optionsOf(['--nodes', '0-255']).nodes).toEqual([0, 255])
@@ -88,7 +88,7 @@ describe('an option', () => {
     })
   })
 
-  test('can be layouts by their names, and in the file also as they are defined', () => {
+  test('can be layouts by their names, and in the file also by their definitions', () => {
     expect(optionsOf(['--layouts', 'sonyflake,twitter']).layouts.map(({ name }) => name)).toEqual([
       'sonyflake',
       'twitter',
@@ -102,7 +102,7 @@ describe('an option', () => {
     expect(optionsOf(['--config', fileOf({ layouts: ['twitter', own] })]).layouts[1]).toMatchObject({ name: 'own' })
   })
 
-  test('of a segment may be a number that JSON does not hold, as digits', () => {
+  test('of a segment may be a number beyond JSON, as a text of digits', () => {
     const { segments } = optionsOf([
       '--config',
       fileOf({ segments: { orders: { max: '9223372036854775807', step: 5 } } }),
@@ -111,7 +111,7 @@ describe('an option', () => {
   })
 })
 
-describe('refused is', () => {
+describe('the service refuses', () => {
   const store = ['--store', 'redis://127.0.0.1']
   test.each<[string, string[], RegExp]>([
     [
@@ -140,7 +140,7 @@ describe('refused is', () => {
       /^--layouts is "twiter" \(did you mean "twitter"\?\); give one of twitter, /,
     ],
     [
-      'a layout for reading ids',
+      'a decode-only layout',
       ['--layouts', 'twitter,mastodon'],
       /^--layouts has the layout "mastodon", which graupel only decodes; leave it out, .* \(ERR_LAYOUT_DECODE_ONLY\)$/,
     ],
@@ -160,7 +160,7 @@ describe('refused is', () => {
       ['--window-ms', '999'],
       /^--window-ms is "999"; give a whole number from 1000 /,
     ],
-    ['a node that is none', ['--node', 'datacenter=x'], /^--node is "datacenter=x"/],
+    ['a node that is no number', ['--node', 'datacenter=x'], /^--node is "datacenter=x"/],
     ['no workers', ['--workers', '0'], /^--workers is "0"/],
     ['a database beside a store', ['--data', 'x', ...store], /leave one out/],
     ['a prefix of the embedded database', ['--prefix', 'x'], /^--prefix needs --store; give --store/],
@@ -176,13 +176,13 @@ describe('refused is', () => {
     ],
     ['a certificate without its key', ['--tls-cert', 'x'], /^only one of --tls-cert and --tls-key is given; give both/],
     [
-      'an address that others can reach',
+      'an address that other hosts can reach without a token',
       ['--host', '0.0.0.0'],
       /^--host is "0.0.0.0", which other hosts can reach; give --token-file, or --allow-anonymous/,
     ],
-    ['a token that is not asked for', ['--token-file', 'x', '--allow-anonymous'], /leave one out/],
+    ['a token beside --allow-anonymous', ['--token-file', 'x', '--allow-anonymous'], /leave one out/],
     [
-      'a file that is not there',
+      'a file that does not exist',
       ['--config', '/nowhere/graupel.json'],
       /^the configuration file cannot be read: ENOENT/,
     ],
@@ -202,7 +202,7 @@ describe('refused is', () => {
     ['another type', { port: true }, /^port in .* is true; give a whole number/],
     ['a list without elements', { layouts: [] }, /^layouts in .* is \[\]/],
     [
-      'a layout for reading ids',
+      'a decode-only layout',
       { layouts: [{ ...layouts.twitter, name: 'x', decodeOnly: true }] },
       /^layouts in .* has the layout "x", which graupel only decodes/,
     ],
@@ -220,21 +220,21 @@ describe('refused is', () => {
     expect(refusalOf(['--config', fileOf(content)])).toMatch(line)
   })
 
-  test('an unknown variable that begins as those of options do', () => {
+  test('an unknown variable with the prefix of options', () => {
     expect(refusalOf([], { GRAUPEL_OPTION_PROT: '1' })).toMatch(
       /^there is no variable GRAUPEL_OPTION_PROT \(did you mean GRAUPEL_OPTION_PORT\?\); see/,
     )
   })
 })
 
-describe('before a store is asked, refused is', () => {
+describe('before it asks a store, the service refuses', () => {
   const leaf = { leafAlloc: true, store: 'mysql://127.0.0.1/leaf' }
   test.each<[string, object, RegExp]>([
     ['an option that segments do not have', { segments: { orders: { stpe: 5 } } }, /^segments\.orders: .*stpe/],
     ['a value that it cannot have', { segments: { orders: { step: 0 } } }, /^segments\.orders: step is 0; /],
     ['a name that is too long', { segments: ['x'.repeat(129)] }, /^segments\.x{40}…: /],
     [
-      'what the service sets',
+      'an option that the service sets',
       { segments: { orders: { store: {} } } },
       /^segments\.orders has store, which the service sets itself/,
     ],
@@ -256,7 +256,7 @@ describe('before a store is asked, refused is', () => {
     expect(exitCodeOf(error)).toBe(2)
   })
 
-  test('nothing where all is right', async () => {
+  test('nothing if all is right', async () => {
     const counters = { invoices: { pattern: 'IN-{yyyy}-{count:6}', reset: 'year' } }
     await checkNumbers(optionsOf(['--config', fileOf({ segments: { orders: { start: 5, step: 10 } }, counters })]))
     await checkNumbers(optionsOf(['--config', fileOf({ ...leaf, segments: { orders: { step: 10 } } })]))
@@ -264,7 +264,7 @@ describe('before a store is asked, refused is', () => {
 })
 
 describe('the command', () => {
-  test('ends with one line and the exit code where an option is wrong, and otherwise shows its version', async () => {
+  test('ends with one line and exit code 2 if an option is wrong, and otherwise shows its version', async () => {
     const wrong = run(['--port', 'x'])
     const version = run(['--version'])
     expect(await wrong.ended).toBe(2)
@@ -274,12 +274,12 @@ describe('the command', () => {
     expect(version.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  test('shows what can be given', () => {
+  test('lists the options in its help', () => {
     expect(readCommand(['-h'], {})).toEqual({ kind: 'help' })
     expect(helpText()).toMatch(/^Usage: graupel-server \[flags\]\n.* --max-count N +how many ids/s)
   })
 
-  test('shows it in lines that a terminal of 80 columns does not break', () => {
+  test('wraps its help at 80 columns', () => {
     expect(
       helpText()
         .split('\n')

@@ -14,7 +14,7 @@ beforeAll(async () => {
   url = (await serve(['--token-file', tokens])).url
 })
 
-/** As browsers ask, without a token, and with the body as it was sent. */
+/** Asks as a browser does, without a token. Resolves to the body as it was sent. */
 async function get(path: string, headers: Record<string, string> = {}) {
   const asked = request(url + path, {
     headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers },
@@ -40,14 +40,14 @@ describe('a browser', () => {
     expect(`${body}`).toContain('<script defer src="./page.js">')
   })
 
-  test('may come by a link of another site', async () => {
+  test('may follow a link from another site', async () => {
     expect((await get('/', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).status).toBe(200)
   })
 
   test.each([
     ['/page.js', 'text/javascript; charset=utf-8'],
     ['/page.css', 'text/css; charset=utf-8'],
-  ])('gets %s, packed as it can read it', async (path, type) => {
+  ])('gets %s in a coding that it accepts', async (path, type) => {
     const plain = await get(path)
     expect(plain.status).toBe(200)
     expect(plain.headers['content-type']).toBe(type)
@@ -67,7 +67,7 @@ test('a program gets text at /', async () => {
   expect(`${body}`).toContain('/v1/ids')
 })
 
-test('the page opens nothing else', async () => {
+test('the page opens no other route', async () => {
   expect((await get('/v1/ids')).status).toBe(401)
   expect((await get('/page.js?x=1')).status).toBe(400)
   expect((await get('/page.html')).status).toBe(401)

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await listen()
 })
 
-/** An answer that refuses, checked for what all of them have. */
+/** Parses a refusal and checks the properties of all refusals. */
 function problemOf(answer: string): { status: number; headers: Headers; problem: ProblemBody } {
   const { status, headers, body } = parsed(answer)
   const problem = JSON.parse(body) as ProblemBody
@@ -60,7 +60,7 @@ describe('a path', () => {
 
 describe('a method', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])(
-    '%s is not allowed where there is a route, and the answer says which are',
+    '%s is not allowed on a route, and the answer lists the allowed methods',
     async (method) => {
       const paths = ['/v1/ids', '/v1/ids/1', '/', '/livez', '/openapi.json']
       for (const path of paths) {
@@ -70,15 +70,15 @@ describe('a method', () => {
     },
   )
 
-  test.each(['POST', 'OPTIONS', 'PROPFIND'])('%s of an unknown path is refused for its path', async (method) => {
+  test.each(['POST', 'OPTIONS', 'PROPFIND'])('%s of an unknown path is refused because of the path', async (method) => {
     expect((await exchange(`${method} /no HTTP/1.1`)).problem.code).toBe('ERR_ROUTE_UNKNOWN')
     expect((await exchange(`${method} * HTTP/1.1`)).problem.code).toBe('ERR_ROUTE_UNKNOWN')
   })
 
-  test('CONNECT by a client that has left is no error of the service', async () => {
+  test('CONNECT by a client that has left causes no error in the service', async () => {
     const write = (_: unknown, _encoding: unknown, done: (error: Error) => void) => done(new Error('write EPIPE'))
     const socket = Object.assign(new Duplex({ write, read() {} }), { setTimeout() {} })
-    // As after Node has taken its own listeners away: an error that none listens for ends the process, and fails this run.
+    // Node has removed its own listeners, so an unhandled error would end the process and fail this run.
     refuseConnect({} as IncomingMessage, socket as unknown as Socket)
     await new Promise((resolve) => socket.once('close', resolve))
     expect(socket.errored).toMatchObject({ message: 'write EPIPE' })
@@ -110,7 +110,7 @@ describe('bytes that are no request are refused, and the connection is closed', 
     expect([status, problem.code, headers.get('connection')]).toEqual([400, 'ERR_REQUEST_INVALID', 'close'])
   })
 
-  test('after an answer that was due before them', async () => {
+  test('after the answer to an earlier request', async () => {
     const answer = await send(service.port, 'GET /v1/ids?count=2 HTTP/1.1\r\nHost: localhost\r\n\r\nhello\r\n\r\n')
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
     expect(problemOf(answer).problem.code).toBe('ERR_REQUEST_INVALID')
@@ -122,7 +122,7 @@ test('a request without Host is refused in HTTP/1.1', async () => {
   expect([answer.status, answer.problem.code]).toEqual([400, 'ERR_REQUEST_INVALID'])
 })
 
-test('HEAD of what is refused has no body', async () => {
+test('a refused HEAD has no body', async () => {
   const answer = await fetch(`${service.url}/no`, { method: 'HEAD' })
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
     404,
@@ -132,7 +132,7 @@ test('HEAD of what is refused has no body', async () => {
 })
 
 describe('the id of a request', () => {
-  test('is that of the client, and comes back', async () => {
+  test('is the id that the client sent, and comes back', async () => {
     for (const path of ['/v1/ids', '/v1/ids?count=0']) {
       const answer = await fetch(`${service.url}${path}`, { headers: { 'x-request-id': 'a.B-1_c' } })
       expect(answer.headers.get('x-request-id')).toBe('a.B-1_c')
@@ -143,13 +143,13 @@ describe('the id of a request', () => {
     )
   })
 
-  test.each(['', 'a b', 'x'.repeat(65), '{"a":1}', 'ä'])('is a new one in place of %j', async (given) => {
+  test.each(['', 'a b', 'x'.repeat(65), '{"a":1}', 'ä'])('is a new id instead of %j', async (given) => {
     const answer = await fetch(`${service.url}/no`, { headers: { 'x-request-id': given } })
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/)
   })
 })
 
-describe('what the service could not do', () => {
+describe('a failure of the service', () => {
   const failing = async (error: unknown): Promise<Listening> => {
     const started = await listen()
     const source = started.service.ids.get('twitter')
@@ -157,7 +157,7 @@ describe('what the service could not do', () => {
     return started
   }
 
-  test('is told without its reason, and logged with it', async () => {
+  test('is answered without its reason, and logged with it', async () => {
     const { url, log } = await failing(new Error('EACCES /var/lib/secret'))
     const answer = await fetch(`${url}/v1/ids`)
     expect(answer.status).toBe(500)
@@ -173,7 +173,7 @@ describe('what the service could not do', () => {
     )
   })
 
-  test('has no address of the store', async () => {
+  test('is answered without the address of the store', async () => {
     const { url } = await failing(
       new GraupelError('ERR_LEASE_EXPIRED', "the store 'redis' answers: ECONNREFUSED 10.1.2.3:6379", {
         retryAfterMs: 2500,
@@ -184,7 +184,7 @@ describe('what the service could not do', () => {
     expect(((await answer.json()) as ProblemBody).detail).not.toMatch(/redis|10\.1/)
   })
 
-  test('is logged once a second for each code, with how many there were', async () => {
+  test('is logged once a second for each code, with the number of failures', async () => {
     const { url, log } = await failing(new GraupelError('ERR_LEASE_EXPIRED', 'away'))
     for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/ids`)).status).toBe(503)
     const lines = log.filter(({ level }) => level === 50)
@@ -194,13 +194,13 @@ describe('what the service could not do', () => {
 })
 
 test.each([undefined, null, 'text', 5, { code: 'toString' }, { code: 7 }])(
-  '%j that is thrown is a failure of the service',
+  'throwing %j is a failure of the service',
   (thrown) => {
     expect(refusalOf(thrown)).toMatchObject({ status: 500, code: 'ERR_INTERNAL' })
   },
 )
 
-test('a refusal has the headers of its problem, and a time to try again where time helps', () => {
+test('a refusal has the headers of its problem, and Retry-After if waiting helps', () => {
   const full = refusalOf(new Problem('ERR_NAMES_FULL', 'there are 2; use these', { 'x-a': '1' }))
   expect([full.status, full.headers['retry-after'], full.headers['x-a']]).toEqual([429, undefined, '1'])
   const busy = refusalOf(new Problem('ERR_OVERLOADED', 'there are 2; wait'))

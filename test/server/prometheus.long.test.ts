@@ -34,7 +34,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
     expect(promtool('test', 'rules', join(deploy, 'prometheus/rules-test.yaml'))).toMatchObject({ status: 0 })
   })
 
-  test('the tests of the alerts fail where an alert is wrong', () => {
+  test('the tests of the alerts fail if an alert is wrong', () => {
     const text = read('prometheus/rules.yaml')
     const tests = read('prometheus/rules-test.yaml')
     const mutations = [
@@ -54,7 +54,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['increase(graupel_counter_recovered_total[1h]) > 0', 'graupel_counter_recovered_total > 0'],
       ['nodejs_eventloop_lag_p99_seconds{job=~".*graupel.*"} > 0.1', 'nodejs_eventloop_lag_p99_seconds > 1'],
     ] as const
-    // All at once, because the tool takes longer to start than to test.
+    // All mutations at once, because the tool takes longer to start than to test.
     const files = mutations.map(([right, wrong], index) => {
       expect(text).toContain(right)
       const place = join(folder, `mutation-${index}`)
@@ -78,7 +78,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
     expect(check(body.replaceAll('graupel_ids_total', 'graupel_ids')).status).not.toBe(0)
   })
 
-  test('panels of the dashboard lie beside each other, and have what Grafana asks for', () => {
+  test('panels of the dashboard do not overlap, and have the properties that Grafana needs', () => {
     expect(schemaVersion).toBeGreaterThanOrEqual(39)
     expect(templating.list.map(({ name }) => name)).toEqual(['datasource', 'job', 'instance'])
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -88,7 +88,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
     expect(panels.every(({ gridPos: { x, w } }) => x + w <= 24)).toBe(true)
   })
 
-  test('each query of the dashboard has an answer from a service under load, and each alert can be told', async () => {
+  test('a service under load has an answer to each query of the dashboard, and to each alert', async () => {
     const { app, service } = await makeService()
     await service.open()
     await app.listen({ host: '127.0.0.1', port: 0 })
@@ -125,7 +125,7 @@ interface Rule {
   readonly state: string
 }
 
-/** A Prometheus with the alerts, which asks the service on a port each second. */
+/** Starts a Prometheus with the alerts, which scrapes the service on a port each second. */
 function scraping(port: number): Promise<Server> {
   const configuration = `
 global: { scrape_interval: 1s, evaluation_interval: 1s }
@@ -146,7 +146,7 @@ scrape_configs:
   })
 }
 
-/** A query as Grafana sends it. */
+/** Fills the variables of a query in as Grafana does. */
 function filledIn(expr: string): string {
   const values: Record<string, string> = { $job: 'graupel', $instance: '.*', $__rate_interval: '5s' }
   return expr.replace(/\$\w+/g, (name) => values[name] ?? name)
@@ -159,7 +159,7 @@ async function ask(server: Server, path: string): Promise<unknown> {
   return data
 }
 
-/** Whether there is a series, with a number. */
+/** Tells whether a query finds a series with a number. */
 async function hasAnswer(server: Server, query: string): Promise<boolean> {
   const { result } = (await ask(server, `query?query=${encodeURIComponent(query)}`)) as {
     result: { value: [number, string] }[]

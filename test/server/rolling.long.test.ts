@@ -21,9 +21,9 @@ import { folder } from './support/process.ts'
 const instances = 3
 const clients = 32
 const idsOfAnswer = 20
-/** More than the balancer takes to notice, and less than the default, so that nothing waits for long. */
+/** Longer than the balancer takes to notice, and short, so the test does not wait long. */
 const drainMs = 1500
-/** What the service may take from SIGTERM to its end: the drain, what runs (10 s), and what it gives back (5 s). */
+/** The longest time from SIGTERM to the end: the drain, running requests (10 s), and the release of nodes (5 s). */
 const longestEndMs = drainMs + 10_000 + 5000
 
 interface Front {
@@ -38,7 +38,7 @@ async function roll(
   balance: (ports: readonly number[]) => Promise<Front>,
 ): Promise<void> {
   const ports = await Promise.all(Array.from({ length: instances }, () => freePort()))
-  // There are as many nodes as instances and none waits for one, so each has to give its own back.
+  // There are as many nodes as instances, and no instance waits for a node, so each has to release its own.
   const nodes = ['--nodes', `0-${instances - 1}`, '--acquire-timeout-ms', '0']
   const startOn = (port: number) =>
     serveOn(port, ['--store', store, '--assume-durable', ...nodes, '--drain-ms', `${drainMs}`])
@@ -89,7 +89,7 @@ async function withServer(starting: Promise<Server>, use: (server: Server) => Pr
 }
 
 describeWith(['redis'], 'three instances on Redis', () => {
-  test('are replaced twice over, and no request fails behind a balancer that sends none again', () =>
+  test('are replaced twice, and no request fails behind a balancer that never repeats a request', () =>
     withServer(startRedis(), ({ port }) =>
       roll(`redis://${host}:${port}`, 2, (ports) => Balancer.start(ports.map((one) => `http://${host}:${one}`))),
     ))

@@ -6,7 +6,7 @@ import { openedMemory, optionsOf } from './support/in-process.ts'
 
 vi.mock('../../server/src/store.ts')
 
-test('what a start fails with has not the credentials of the store, which its client may quote', async () => {
+test('the error of a failed start lacks the credentials of the store, even if its client quotes them', async () => {
   const failing = async () => {
     throw new Error('WRONGPASS for redis://:s3cret@10.0.0.1')
   }

@@ -3,7 +3,7 @@ import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
 import { startService } from './support/in-process.ts'
 
-/** One segment of so many numbers, and no other before it is used up. */
+/** Options for segments of this many numbers, without fetching ahead. */
 const steady = (step: number) => ({ step, maxStep: step, callTimeoutMs: 200, prefetchAt: 1 })
 
 async function numbersOf(url: string): Promise<bigint[]> {
@@ -39,7 +39,7 @@ describe('numbers of a segment', () => {
     expect([0, 8].map((at) => view.getBigUint64(at, true))).toEqual([4n, 5n])
   })
 
-  it('are all different where many ask at once, across segments', async () => {
+  it('are all different if many requests come at once, across segments', async () => {
     const { url } = await startService({ segments: { orders: { step: 100 } } })
     const all = await Promise.all(Array.from({ length: 60 }, () => numbersOf(`${url}/v1/segments/orders?count=7`)))
     for (const numbers of all) expect(numbers).toEqual(numbers.toSorted((a, b) => Number(a - b)))
@@ -50,7 +50,7 @@ describe('numbers of a segment', () => {
     const { url, service } = await startService()
     const head = await fetch(`${url}/v1/segments/orders?count=9`, { method: 'HEAD' })
     expect(head.status).toBe(200)
-    // It would be that of the numbers, which there are none of.
+    // The length would be the length of numbers, and HEAD makes none.
     expect(head.headers.get('content-length')).toBeNull()
     expect(head.headers.get('content-type')).toMatch(/^application\/json/)
     expect(service.segments.entries()).toEqual([])
@@ -98,7 +98,7 @@ describe('a name', () => {
     expect((await fetch(`${url}/v1/segments/Orders`, { method: 'HEAD' })).status).toBe(404)
   })
 
-  it('beyond the bound is refused, and those that are open go on', async () => {
+  it('beyond the bound is refused, and open names go on', async () => {
     const { url, service } = await startService({ maxNames: 2 })
     for (const name of ['a', 'b']) await numbersOf(`${url}/v1/segments/${name}`)
     const refused = await Promise.all(Array.from({ length: 50 }, (_, i) => problemOf(`${url}/v1/segments/other-${i}`)))
@@ -107,7 +107,7 @@ describe('a name', () => {
     expect(service.segments.entries()).toHaveLength(2)
   })
 
-  it('that has counts is no segment, and the answer does not say where the record is', async () => {
+  it('that belongs to a counter is no segment, and the answer does not say where the record is', async () => {
     const { url } = await startService()
     await (await fetch(`${url}/v1/counters/orders`)).text()
     const problem = await problemOf(`${url}/v1/segments/orders`)
@@ -117,7 +117,7 @@ describe('a name', () => {
 })
 
 describe('the first request for a name', () => {
-  it('opens it once for all that come meanwhile', async () => {
+  it('opens it once for all requests that come meanwhile', async () => {
     const faulty = new Faulty()
     const { url, service } = await startService({}, { around: faulty.around })
     faulty.hold()
@@ -127,7 +127,7 @@ describe('the first request for a name', () => {
     expect(await numbersOf(`${url}/v1/segments/orders?count=20`)).toContain(1n)
   })
 
-  it('that fails leaves nothing behind, and says nothing of the store', async () => {
+  it('that fails leaves nothing behind, and its answer does not describe the store', async () => {
     const faulty = new Faulty()
     const { url, service } = await startService(
       { maxNames: 1, segments: { orders: steady(10) } },
@@ -144,7 +144,7 @@ describe('the first request for a name', () => {
     expect(await numbersOf(`${url}/v1/segments/orders`)).toEqual([1n])
   })
 
-  it('ends at once where the service is closed', async () => {
+  it('ends at once if the service is closed', async () => {
     const faulty = new Faulty()
     const { service } = await startService(
       { segments: { orders: { callTimeoutMs: 600_000 } } },

@@ -13,7 +13,7 @@ const start = (...flags: string[]): Promise<Serving> => serve(['--data', join(fo
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterEach(() => agent.destroy())
 
-/** By a connection that is kept, and idle afterwards. */
+/** Sends a request on a connection that is idle afterwards. */
 async function used(url: string): Promise<void> {
   const [answer] = (await once(get(`${url}/v1/ids`, { agent }), 'response')) as [IncomingMessage]
   expect(answer.headers.connection).toBe('keep-alive')
@@ -27,18 +27,18 @@ test('on SIGINT it stops without a drain', async () => {
   expect(await ended).toBe(0)
 })
 
-test('an idle connection, and one that nothing was sent by, hold nothing up', async () => {
+test('neither an idle connection nor an unused connection delays the end', async () => {
   const { url, child, ended } = await start('--shutdown-timeout-ms', '3600000')
   await used(url)
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
   await once(socket, 'connect')
-  // It has accepted that one, once it answers a later one.
+  // It has accepted the first connection once it answers on a later one.
   await fetch(`${url}/livez`)
   child.kill('SIGINT')
   expect(await ended).toBe(0)
 })
 
-test('an answer that is not taken is given up after the time for it', async () => {
+test('an answer that its client does not read is given up after the timeout', async () => {
   const { url, child, ended } = await start('--drain-ms', '0', '--shutdown-timeout-ms', '300', '--max-count', '1048576')
   const [answer] = (await once(get(`${url}/v1/ids?count=1048576`, { agent }), 'response')) as [IncomingMessage]
   answer.on('error', () => {})
@@ -54,7 +54,7 @@ test('a second signal ends it at once', async () => {
   expect(await ended).toBe(130)
 })
 
-test('its node is free for the next one at once', async () => {
+test('its node is free at once for the next service', async () => {
   const data = join(folder, `stop ${folders++}`)
   const flags = ['--data', data, '--nodes', '3-3', '--acquire-timeout-ms', '0', '--drain-ms', '0']
   const first = await serve(flags)

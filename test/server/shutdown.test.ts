@@ -8,7 +8,7 @@ import { folder, refuses, serve } from './support/process.ts'
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterEach(() => agent.destroy())
 
-/** By one connection, which is kept where the service keeps it. */
+/** Sends a request on one connection, which stays open if the service keeps it. */
 async function ask(url: string, options: RequestOptions = {}): Promise<IncomingMessage & { text: string }> {
   const [answer] = (await once(get(url, { agent, ...options }), 'response')) as [IncomingMessage]
   let text = ''
@@ -16,7 +16,7 @@ async function ask(url: string, options: RequestOptions = {}): Promise<IncomingM
   return Object.assign(answer, { text })
 }
 
-test('on SIGTERM it is not ready at once, goes on until the drain is over, and sends an answer that is under way whole', async () => {
+test('on SIGTERM it is unready at once, serves until the drain is over, and completes an answer under way', async () => {
   const { url, child, ended } = await serve(['--data', join(folder, 'data'), '--drain-ms', '2000'])
   const kept = await ask(`${url}/v1/ids`)
   expect(kept.headers.connection).toBe('keep-alive')
@@ -24,7 +24,7 @@ test('on SIGTERM it is not ready at once, goes on until the drain is over, and s
   child.kill('SIGTERM')
   await until(async () => (await fetch(`${url}/readyz`)).status === 503)
   expect(await (await fetch(`${url}/readyz`)).text()).toContain('shut down')
-  // By the connection from before, and then by new ones.
+  // On the same connection as before, and then on new connections.
   const last = await ask(`${url}/v1/ids`)
   expect(last.statusCode).toBe(200)
   expect(last.headers.connection).toBe('close')
@@ -37,7 +37,7 @@ test('on SIGTERM it is not ready at once, goes on until the drain is over, and s
   expect(await ended).toBe(0)
 })
 
-test('a signal that comes twice is one', async () => {
+test('a signal that comes twice counts once', async () => {
   const { child, ended, stderr } = await serve(['--data', join(folder, 'twice'), '--drain-ms', '0'])
   child.kill('SIGTERM')
   await until(() => stderr().includes('is being shut down'))

@@ -17,7 +17,7 @@ async function textOf(url: string): Promise<string> {
   return (await fetch(url)).text()
 }
 
-/** One that has a page of content. */
+/** Makes a database with a page of content. */
 function makeDatabase(file: string): void {
   const Database = load('libsql')
   const database = new Database(file)
@@ -30,7 +30,7 @@ async function stop({ child, ended }: Awaited<ReturnType<typeof serve>>): Promis
   expect(await ended).toBe(0)
 }
 
-test('after a restart it has the node of before, and numbers go on', async () => {
+test('after a restart it has its former node, and numbers go on', async () => {
   const flags = ['--data', dataFolder()]
   const first = await serve(flags)
   expect(await textOf(`${first.url}/v1/counters/invoices?count=2`)).toBe('{"counts":["1","2"]}')
@@ -40,7 +40,7 @@ test('after a restart it has the node of before, and numbers go on', async () =>
   expect(await textOf(`${second.url}/v1/counters/invoices`)).toBe('{"counts":["3"]}')
 })
 
-test('two on one folder have different nodes, and share numbers', async () => {
+test('two services on one folder have different nodes, and share numbers', async () => {
   const flags = ['--data', dataFolder()]
   const both = await Promise.all([serve(flags), serve(flags)])
   expect(nodeOf(both[0].stdout())).not.toBe(nodeOf(both[1].stdout()))
@@ -65,7 +65,7 @@ test('after SIGKILL it starts at once, on another node', async () => {
   expect(await textOf(`${second.url}/v1/counters/invoices`)).toBe('{"counts":["2"]}')
 })
 
-describe('it ends with one line and the exit code 1 where', () => {
+describe('it ends with one line and exit code 1 if', () => {
   const failed = async (flags: string[], ...how: [Variables?, Launch?]): Promise<string> => {
     const { ended, stdout, stderr } = run(['--log-level', 'silent', ...flags], ...how)
     expect(await ended).toBe(1)
@@ -85,7 +85,7 @@ describe('it ends with one line and the exit code 1 where', () => {
     )
   })
 
-  test('the address is none of this host', async () => {
+  test('the address does not belong to this host', async () => {
     const line = await failed(['--data', dataFolder(), '--host', '192.0.2.1', '--allow-anonymous', '--port', '0'])
     expect(line).toContain('cannot listen on 192.0.2.1:0, which is no address of this host; give another --host')
   })
@@ -139,7 +139,7 @@ describe('it ends with one line and the exit code 1 where', () => {
   })
 
   describeWith(['faketime', redis.missing], 'the clock of the host', () => {
-    test('is wrong by the clock of the store', async () => {
+    test('differs from the clock of the store', async () => {
       const server = await redis.start()
       const clock = { LD_PRELOAD: libfaketime(), FAKETIME: '-10m', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
       const line = await failed(
@@ -174,14 +174,14 @@ test.each([
     ['--prefix', 'x', '--store', 'postgres://127.0.0.1'],
     /prefix is not for/,
   ],
-])('it ends with the exit code 2 for %s', async (_, flags, line) => {
+])('it ends with exit code 2 for %s', async (_, flags, line) => {
   const { ended, stderr } = run(['--log-level', 'silent', '--port', '0', ...flags])
   expect(await ended).toBe(2)
   expect(stderr()).toMatch(/^graupel-server: [^\n]+\n$/)
   expect(stderr()).toMatch(line)
 })
 
-test('while it waits for a node it is alive, is not ready, and makes no id', async () => {
+test('while it waits for a node it is alive, not ready, and makes no id', async () => {
   const flags = ['--data', dataFolder(), '--nodes', '5-5']
   const holder = await serve(flags)
   const port = await freePort()
@@ -205,7 +205,7 @@ test('while it waits for a node it is alive, is not ready, and makes no id', asy
   expect(await textOf(`${url}/readyz`)).toBe('ok\n')
 })
 
-test('several layouts have a node each', async () => {
+test('each of several layouts has a node', async () => {
   const { url, stdout } = await serve(['--data', dataFolder(), '--layouts', 'twitter,sonyflake'])
   expect(stdout()).toMatch(/, node \d+ \(twitter\), node \d+ \(sonyflake\), sqlite:/)
   expect(await textOf(`${url}/v1/ids?layout=sonyflake`)).toMatch(/^\{"ids":\["\d+"\]\}$/)

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { folder, nodeOf, serve } from './support/process.ts'
 
-// One service from its start to its end: what else a start may be is in the long tests.
+// One service from its start to its end. The long tests have other starts.
 
-test('it says where it listens, which node and store it has, and what to try, and logs what happens to its lease', async () => {
+test('it prints its address, node, store and example URLs, and logs the events of its lease', async () => {
   const data = join(folder, 'data')
   const { url, child, ended, stdout, stderr } = await serve(['--data', data])
   await until(() => stdout().endsWith('/openapi.json\n'))
@@ -16,7 +16,7 @@ test('it says where it listens, which node and store it has, and what to try, an
   expect(others).toEqual([`  ${url}/v1/ids?count=3`, `  ${url}/v1/segments/orders`, `  ${url}/openapi.json`, ''])
   for (const line of others.slice(0, 3)) expect((await fetch(line.trim())).status).toBe(200)
   expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok\n')
-  // Its user alone may read the numbers.
+  // Only its user may read the numbers.
   expect(statSync(data).mode & 0o777).toBe(0o700)
   expect(statSync(join(data, 'graupel.db')).mode & 0o777).toBe(0o600)
   child.kill('SIGINT')

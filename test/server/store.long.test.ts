@@ -6,9 +6,9 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { serve } from './support/process.ts'
 
-// Each store of --store, by the client that the service brings along.
+// Each store of --store, by the client that the service installs.
 
-// A server of the tests forgets nothing while it lives; without this, a group waits for eleven seconds at its first start.
+// A server of the tests forgets nothing while it runs. Without this flag, a group waits for eleven seconds at its first start.
 const durable = ['--assume-durable']
 const stores: Readonly<Record<string, { url: (port: number) => string; flags: string[] }>> = {
   redis: { url: (port) => `redis://127.0.0.1:${port}`, flags: durable },
@@ -20,11 +20,11 @@ const stores: Readonly<Record<string, { url: (port: number) => string; flags: st
   kubernetes: { url: (port) => `kubernetes+http://127.0.0.1:${port}/default`, flags: [] },
 }
 
-test('every kind of store is tried', () => {
+test('every kind of store has a test', () => {
   expect(Object.keys(stores).sort()).toEqual(Object.keys(serverKinds).sort())
 })
 
-/** All at once, because some take seconds. */
+/** The servers, which start at once because some take seconds. */
 const starting = new Map<string, Promise<Server>>()
 beforeAll(() => {
   for (const [name, kind] of Object.entries(serverKinds)) {
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 for (const [name, kind] of Object.entries(serverKinds)) {
   describeWith([kind.missing, () => (kind.isElsewhere ? 'server of its own' : undefined)], kind.name, () => {
-    test('gives a node, numbers and counts, and has the node back when the service ends', async () => {
+    test('gives a node, numbers and counts, and gets the node back when the service ends', async () => {
       const { url: urlOf, flags } = stores[name] as (typeof stores)[string]
       const store = urlOf(((await starting.get(name)) as Server).port)
       const words = ['--store', store, ...flags, '--nodes', '7-7', '--acquire-timeout-ms', '0', '--drain-ms', '0']

@@ -12,7 +12,7 @@ import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 import { replace } from './support/replace.ts'
 
-/** A certificate for a name, signed by its own key. */
+/** Makes a certificate for a name, signed by its own key. */
 function pairOf(name: string): { tlsCert: string; tlsKey: string } {
   const [tlsCert, tlsKey] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)]
   execFileSync(
@@ -26,7 +26,7 @@ function pairOf(name: string): { tlsCert: string; tlsKey: string } {
   return { tlsCert, tlsKey }
 }
 
-/** The name in the certificate that a service shows now. */
+/** Resolves to the name in the certificate that a service uses now. */
 async function nameAt(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')
@@ -69,7 +69,7 @@ describeWith(['openssl'], 'TLS', () => {
     fine.destroy()
   })
 
-  test('what is no TLS is closed, and the service stays up', async () => {
+  test('a connection without TLS is closed, and the service stays up', async () => {
     const { port } = await listen(pairOf('plain'))
     for (const bytes of ['GET /v1/ids HTTP/1.1\r\nHost: localhost\r\n\r\n', '\x16\x03\x01\x00\x05hello', '']) {
       const socket = connectPlain(port, '127.0.0.1')
@@ -80,14 +80,14 @@ describeWith(['openssl'], 'TLS', () => {
     expect((await get(port, '/v1/ids')).status).toBe(200)
   })
 
-  test('a new pair is used from the next connection on, and a broken one is not', async () => {
+  test('a new pair is used from the next connection on, and a broken pair is not used', async () => {
     const used = pairOf('used')
     const next = pairOf('next')
     const { port, log } = await listen(used, { pollMs: 20 })
     const failures = () => log.filter(({ level }) => level === 50).length
     const open = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
     await once(open, 'secureConnect')
-    // A certificate without its key: what is seen in the middle of a change.
+    // A certificate without its key, as in the middle of a change.
     replace(used.tlsCert, readFileSync(next.tlsCert))
     await until(() => failures() === 1)
     expect(await nameAt(port)).toBe('used')
@@ -100,7 +100,7 @@ describeWith(['openssl'], 'TLS', () => {
     open.destroy()
   })
 
-  test('a key of another certificate is refused at the start', async () => {
+  test('the key of another certificate is refused at the start', async () => {
     const [one, other] = [pairOf('one'), pairOf('other')]
     await expect(listen({ tlsCert: one.tlsCert, tlsKey: other.tlsKey })).rejects.toThrow(
       /^--tls-cert and --tls-key is .*key values mismatch; give a certificate chain in PEM and its private key$/,

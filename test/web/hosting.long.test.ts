@@ -7,7 +7,7 @@ import { missingChromium, siteForTests } from './support/browser.ts'
 
 const axe = createRequire(new URL('../../web/package.json', import.meta.url)).resolve('axe-core/axe.min.js')
 
-/** Each view with something in it, and one with faults. */
+/** Each view with content, and one view with faults. */
 const filled = {
   parse: '#parse?ids=1541815603606036480',
   many: '#parse?ids=1541815603606036480,1541815603606036481,x&layout=twitter',
@@ -18,11 +18,11 @@ const filled = {
     '#compare?old=twitter&new=leaf&largest=1541815603606036480&oldIds=1541815603606036480&newIds=1541815603606036480',
 } as const
 
-describeWith([missingChromium], 'the page, wherever it lies', () => {
+describeWith([missingChromium], 'the page in any place', () => {
   const site = siteForTests('/below/a/path/')
   afterEach(() => site.leave())
 
-  it('works from a folder, by file:', async () => {
+  it('works from a folder, over file:', async () => {
     const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480&layout=twitter', {
       base: site.fileUrl,
     })
@@ -36,7 +36,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
-  it('goes on without a network, and without storage', async () => {
+  it('works without a network and without storage', async () => {
     const { page, context, expectNoFaults } = await site.visit('')
     await context.setOffline(true)
     await page.evaluate(() => {
@@ -54,7 +54,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
-  it('has a policy that allows nothing inline and no connection', async () => {
+  it('has a policy that allows no inline code and no connection', async () => {
     const { page } = await site.visit('')
     const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')
     expect(policy).toContain("default-src 'none'")
@@ -84,7 +84,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
-  it('keeps the focus on a field that is moved, and beside one that is removed', async () => {
+  it('keeps the focus on a moved field, and moves it beside a removed field', async () => {
     const { page, expectNoFaults } = await site.visit(filled.design)
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
     await page.getByRole('button', { name: 'Move sequence up' }).click()
@@ -92,16 +92,16 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     await page.keyboard.press('Enter')
     await page.keyboard.press('Enter')
     expect(await page.locator('pre').innerText()).toContain("fields: [\n    ['sequence', 12],")
-    // It is the first field now, and cannot be moved up.
+    // The field is now the first, and cannot move up.
     expect(await focused()).toBe('Move sequence down')
     await page.getByRole('button', { name: 'Remove region' }).click()
     expect(await focused()).toBe('Remove worker')
     expectNoFaults()
   })
 
-  it('tells a screen reader what came out, and neither the ids nor the code', async () => {
+  it('tells a screen reader the result, without the ids and the code', async () => {
     const { page, expectNoFaults } = await site.visit(filled.generate)
-    // From now on, all that live regions say.
+    // Records all that live regions say from now on.
     await page.evaluate(() => {
       const said: string[] = []
       Object.assign(window, { said })
@@ -131,7 +131,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
-  it.each(['light', 'dark'] as const)('has no fault that axe finds, in %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('passes axe in %s', async (colorScheme) => {
     const { page, expectNoFaults } = await site.visit('', { colorScheme, reducedMotion: 'reduce', bypassCSP: true })
     await page.addScriptTag({ path: axe })
     for (const [name, hash] of Object.entries(filled)) {
@@ -144,7 +144,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
-  it.each([360, 640])('has no line that is wider than a window of %i pixels', async (width) => {
+  it.each([360, 640])('has no line wider than a window of %i pixels', async (width) => {
     const { page, expectNoFaults } = await site.visit('', { viewport: { width, height: 800 }, locale: 'ru' })
     for (const [name, hash] of Object.entries(filled)) {
       await goTo(page, hash)
@@ -169,13 +169,13 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     const patterns = await page
       .locator('svg.bits .pattern')
       .evaluateAll((all) => all.map((one) => one.getAttribute('d')))
-    // The timestamp and what is unused are plain; each node field and the sequence have lines of their own.
+    // The timestamp and unused bits are plain. Each node field and the sequence have a pattern of lines.
     const kinds = patterns.filter((d) => d !== '').map((d) => d?.replace(/[\d.]+/g, '').slice(0, 4))
     expect(new Set(kinds).size).toBe(3)
     expectNoFaults()
   })
 
-  it('prints tables that are no wider than the paper', async () => {
+  it('prints no table wider than the paper', async () => {
     const { page, expectNoFaults } = await site.visit(filled.many, { viewport: { width: 718, height: 1000 } })
     await page.emulateMedia({ media: 'print' })
     await page.getByRole('heading', { name: 'Each id' }).waitFor()
@@ -183,7 +183,7 @@ describeWith([missingChromium], 'the page, wherever it lies', () => {
     expectNoFaults()
   })
 
-  it('copies where the browser gives no clipboard, and leaves the focus on the button', async () => {
+  it("copies without the browser's clipboard, and leaves the focus on the button", async () => {
     const { page, expectNoFaults } = await site.visit(filled.generate)
     await page.evaluate(() => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined })

@@ -13,7 +13,7 @@ type Ids = BigUint64Array<ArrayBuffer>
 
 const nowMs = Date.UTC(2026, 10, 22)
 
-/** The result of work that yields its progress, which has to grow from 0 to 1. */
+/** Returns the result of work, and expects its progress to grow from 0 to 1. */
 function all<Result>(work: Generator<number, Result>): Result {
   let before = 0
   for (;;) {
@@ -52,11 +52,11 @@ describe('an id as text', () => {
     expect(readAnyId(text, nowMs).id).toBe(0x0271069029c00007n)
   })
 
-  it('is decimal rather than hex where it has no letter', () => {
+  it('is decimal rather than hex if it has no letter', () => {
     expect(likelyEncodings('3125927076831231', nowMs)).toEqual(['decimal', 'hex'])
   })
 
-  it('is, of two encodings, in the one in which its time makes sense', () => {
+  it('is read in the encoding in which its time is plausible', () => {
     const text = encodeId(discordId, 'base58')
     expect(likelyEncodings(text, nowMs)).toEqual(['base58', 'base62'])
     expect(readAnyId(encodeId(discordId, 'base62'), nowMs)).toEqual({ id: discordId, encoding: 'base62' })
@@ -83,7 +83,7 @@ describe('a paste', () => {
     expect(list).toMatchObject({ encoding: 'decimal', otherEncodings: [], troubleCount: 0 })
   })
 
-  it('keeps what is no id with its line, and reads the rest', () => {
+  it('keeps each text that is no id with its line, and reads the rest', () => {
     const list = all(readList(`7\n8\nid\n${'x\n'.repeat(20)}9`, '', nowMs))
     expect([...list.ids]).toEqual([7n, 8n, 9n])
     expect(list.troubleCount).toBe(21)
@@ -91,7 +91,7 @@ describe('a paste', () => {
     expect(list.troubles.length).toBe(8)
   })
 
-  it('is read in the encoding that was chosen alone', () => {
+  it('is read only in the chosen encoding', () => {
     expect(all(readList('7', 'hex', nowMs))).toMatchObject({ troubleCount: 1 })
     expect([...all(readList('0000000000000010', 'hex', nowMs)).ids]).toEqual([16n])
   })
@@ -110,7 +110,7 @@ describe('a paste', () => {
     })
   })
 
-  it('is read by layouts that make sense of all ids before those that make sense of some', () => {
+  it('is read by layouts with plausible times for all ids before layouts with some', () => {
     const recent = (BigInt(nowMs - layouts.twitter.epochMs) << 22n) | 5n
     const [first, ...others] = candidatesOf([recent, recent + 1n], Object.values(layouts), nowMs)
     expect(first).toMatchObject({ layout: { name: 'twitter' }, plausibility: 'recent', count: 2 })
@@ -137,8 +137,8 @@ describe('ids that the page makes', () => {
     expect(ids[128]).toBe((ids[0] as bigint) + (1n << 12n))
   })
 
-  it('are distinct from those of the clock', async () => {
-    // Two ids a tick: those of a typed time reach half a second ahead, where the clock arrives.
+  it('are distinct from ids of the clock', async () => {
+    // Two ids a tick, so ids of a typed time reach half a second ahead, and the clock arrives there.
     const layout = defineLayout({
       ...layouts.leaf,
       name: 'slow',
@@ -172,7 +172,7 @@ describe('ids that the page makes', () => {
     if (kind === 'json') expect(JSON.parse(text)).toHaveLength(2)
   })
 
-  it('keeps the id where a node field is called id', () => {
+  it('keeps the id if a node field is called id', () => {
     const layout = defineLayout({
       name: 'tenants',
       epochMs: 0,

@@ -4,19 +4,19 @@ import { missingChromium, siteForTests, type Visit } from './support/browser.ts'
 
 const lines = 1_000_000
 
-describeWith([missingChromium], 'much at once', () => {
+describeWith([missingChromium], 'many ids at once', () => {
   const site = siteForTests()
   afterEach(() => site.leave())
 
-  it('reads a million pasted ids, can be told to stop, and can be used meanwhile', async () => {
-    // What the ids are together is shown once their layout is sure.
+  it('reads a million pasted ids, can be cancelled, and can be used meanwhile', async () => {
+    // The summary is shown once the layout of the ids is known.
     const { page, context, expectNoFaults } = await site.visit('#parse?layout=twitter')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await clickWhenThere(page, '.progress button')
     await paste(page)
     await page.getByText('Cancelled.').waitFor()
     await page.getByText('million characters are kept beside the field').waitFor()
-    // Begins again. While the ids are read, another view opens.
+    // Starts again, and opens another view while the ids are read.
     await clickWhenThere(page, '.progress', 'nav a[href^="#generate"]')
     await page.getByLabel('Encoding').selectOption('decimal')
     await page.getByRole('button', { name: 'Make ids' }).click()
@@ -30,7 +30,7 @@ describeWith([missingChromium], 'much at once', () => {
     expectNoFaults()
   })
 
-  it('makes 100 000 ids, and can be told to stop', async () => {
+  it('makes 100 000 ids, and can be cancelled', async () => {
     const { page, expectNoFaults } = await site.visit('#generate?count=100000')
     await page.getByRole('button', { name: 'Make ids' }).click()
     await page.getByRole('heading', { name: 'Ids made: 100,000' }).waitFor()
@@ -50,7 +50,7 @@ describeWith([missingChromium], 'much at once', () => {
   })
 })
 
-/** Clicks as soon as something is there, because it may be gone before a test sees it. */
+/** Clicks an element as soon as it exists, because it may vanish before a test sees it. */
 async function clickWhenThere(page: Visit['page'], there: string, button = there): Promise<void> {
   await page.evaluate(
     ([there, button]) => {
@@ -65,7 +65,7 @@ async function clickWhenThere(page: Visit['page'], there: string, button = there
   )
 }
 
-/** Puts a million ids on the clipboard, and pastes them by the keyboard. */
+/** Puts a million ids on the clipboard and pastes them by the keyboard. */
 async function paste(page: Visit['page']): Promise<void> {
   await page.evaluate(async (count) => {
     const first = 1541815603606036480n

@@ -9,7 +9,7 @@ import { defaults, defaultValues, isLeftOut, linkOf, readLink } from '../../web/
 import { readNumber, readTime } from '../../web/src/text/time.ts'
 
 const nowMs = Date.UTC(2026, 10, 22)
-/** One bit less of time and a later epoch than Leaf: its ids grow twice as fast. */
+/** A layout with one bit of time less and a later epoch than Leaf, so its ids grow twice as fast. */
 const faster = defineLayout({
   name: 'faster',
   epochMs: Date.UTC(2020, 0, 1),
@@ -23,14 +23,14 @@ const faster = defineLayout({
 const leafFrom = (epochMs: number) => defineLayout({ ...layouts.leaf, name: 'new', epochMs })
 
 describe('a link', () => {
-  it('carries all that differs from the defaults, also what is wrong', () => {
+  it('has all values that differ from the defaults, also wrong ones', () => {
     const values = { ...defaultValues().parse, ids: '1,2\n#&=%ü', epoch: 'x?y' }
     const link = linkOf('parse', values)
     expect(link).not.toContain('layout')
     expect(readLink(link, () => ({}))).toMatchObject({ view: 'parse', values })
   })
 
-  it('leaves out what is too long, and keeps it where it is', () => {
+  it('leaves long texts out, and keeps their present values', () => {
     const values = { ...defaultValues().parse, ids: '1'.repeat(10_000), layout: 'leaf' }
     const link = linkOf('parse', values)
     expect(isLeftOut(link)).toBe(true)
@@ -38,17 +38,17 @@ describe('a link', () => {
     expect(readLink(link, () => values)?.values).toEqual(values)
   })
 
-  it.each(['', '#', '#nothing', '#constructor?x=1'])('is none in %j', (hash) => {
+  it.each(['', '#', '#nothing', '#constructor?x=1'])('is not read from %j', (hash) => {
     expect(readLink(hash, () => ({}))).toBeUndefined()
   })
 })
 
 describe('a layout as text', () => {
-  it.each(Object.values(layouts))('of $name is read as it was', (layout) => {
+  it.each(Object.values(layouts))('of $name is read back unchanged', (layout) => {
     expect(layoutFromText(layoutToText(layout))).toEqual({ ...layout })
   })
 
-  it('of ids that another system makes is not one to make ids of', () => {
+  it('of a decode-only layout makes no ids', () => {
     for (const text of ['mastodon', layoutToText(defineLayout({ ...layouts.mastodon, name: 'ours' }))]) {
       expect(choose(text, '').layout?.decodeOnly).toBe(true)
       expect(chooseToMake(text, '')).toMatchObject({
@@ -59,7 +59,7 @@ describe('a layout as text', () => {
     expect(chooseToMake('wide', '').layout).toBe(layouts.wide)
   })
 
-  it('keeps names and bits that are wrong', () => {
+  it('keeps wrong names and bits', () => {
     const fields = [
       ['a.b,c:d', '4x'],
       ['', ''],
@@ -67,7 +67,7 @@ describe('a layout as text', () => {
     expect(fieldsFromText(fieldsToText(fields))).toEqual(fields)
   })
 
-  it('tells what cannot be read', () => {
+  it('has a message for a text that cannot be read', () => {
     expect(choose('nothing', '').layoutTrouble).toMatchObject({ key: 'troubleLayoutText' })
     expect(choose('x@0/1:timestamp.41', '').layoutTrouble).toMatchObject({ key: 'troubleLibrary' })
     expect(choose('leaf', 'soon').epochTrouble).toMatchObject({ key: 'troubleTime' })
@@ -76,7 +76,7 @@ describe('a layout as text', () => {
 })
 
 describe('a design', () => {
-  it('says what is wrong where it is', () => {
+  it('shows each fault at its field', () => {
     const design = { ...defaults.design, tick: '0', epoch: '', fields: 'timestamp.41,Node.1,timestamp.2,sequence.60' }
     const { tickTrouble, epochTrouble, fieldTroubles, layout } = designOf(design)
     expect(tickTrouble?.key).toBe('troubleNumber')
@@ -90,7 +90,7 @@ describe('a design', () => {
     expect(layout).toBeUndefined()
   })
 
-  it('has code that makes the layout', () => {
+  it('has code that defines the layout', () => {
     const design = {
       ...defaults.design,
       name: `it's "new" 5`,
@@ -117,7 +117,7 @@ describe('a design', () => {
     },
   )
 
-  it('takes a text of very many fields for one that has too many', () => {
+  it('refuses a text of very many fields without reading them all', () => {
     const fields = Array.from({ length: 100_000 }, (_, i) => `f${i}.1`).join(',')
     const { fields: read, layout, trouble } = designOf({ ...defaults.design, fields, unsigned: '1' })
     expect({ layout, count: read.length, key: trouble?.key }).toEqual({
@@ -128,8 +128,8 @@ describe('a design', () => {
   })
 })
 
-describe('what follows from a layout', () => {
-  it('is the first moment with ids above 2^53 and 2^63', () => {
+describe('the facts of a layout', () => {
+  it('have the first moment with ids above 2^53 and 2^63', () => {
     expect(factsOf(layouts.js53)).toMatchObject({ unsafeFromMs: undefined, negativeFromMs: undefined })
     const { unsafeFromMs, negativeFromMs } = factsOf(layouts.discord)
     for (const [ms, bound] of [
@@ -142,7 +142,7 @@ describe('what follows from a layout', () => {
     }
   })
 
-  it('is which presets make the same ids, and which stay apart', () => {
+  it('tell which presets make the same ids, and which never do', () => {
     const relations = new Map(
       neighboursOf(layouts.twitter, nowMs).map(({ preset, relation }) => [preset.name, relation]),
     )
@@ -153,14 +153,14 @@ describe('what follows from a layout', () => {
 })
 
 describe('the order of a migration', () => {
-  it('is above where the new epoch is earlier, and below where it is later', () => {
+  it('is above if the new epoch is earlier, and below if it is later', () => {
     expect(orderOf(layouts.leaf, leafFrom(layouts.leaf.epochMs - 1)).kind).toBe('above')
     expect(orderOf(layouts.leaf, leafFrom(layouts.leaf.epochMs + 1)).kind).toBe('below')
-    // Within a tick, ids of the two interleave.
+    // Within a tick, ids of both layouts interleave.
     expect(orderOf(layouts.leaf, layouts.twitter).kind).toBe('below')
   })
 
-  it('changes at one moment where one of them grows faster', () => {
+  it('changes at one moment if the ids of one layout grow faster', () => {
     const order = orderOf(layouts.leaf, faster)
     if (order.kind !== 'above from') throw new Error(order.kind)
     const old = (ms: number) => composeId({ timestampMs: ms, node: 1023, sequence: 4095 }, layouts.leaf)
@@ -169,7 +169,7 @@ describe('the order of a migration', () => {
     expect(next(order.ms - 1)).toBeLessThan(old(order.ms - 1))
   })
 
-  it('is none where the time is not in front', () => {
+  it('does not exist if the timestamp is not the first field', () => {
     const mixed = defineLayout({
       ...layouts.leaf,
       name: 'mixed',
@@ -210,7 +210,7 @@ describe('a typed time', () => {
     expect(() => readTime(text)).toThrow(/troubleTime/)
   })
 
-  it.each(['', '1.5', '-1', '101', '1e2', '0x10'])('is no number from 1 to 100 in %j', (text) => {
+  it.each(['', '1.5', '-1', '101', '1e2', '0x10'])('is refused as a number from 1 to 100: %j', (text) => {
     expect(() => readNumber(text, 1, 100)).toThrow('troubleNumber')
   })
 })

@@ -7,7 +7,7 @@ const others = Object.entries(languages).filter(([language]) => language !== 'en
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort()
 
 describe.each(others)('the messages in %s', (_, messages) => {
-  it('have the keys of the English ones, in their order', () => {
+  it('have the keys of the English messages, in the same order', () => {
     expect(Object.keys(messages)).toEqual(Object.keys(en))
   })
 
@@ -27,7 +27,7 @@ describe.each(others)('the messages in %s', (_, messages) => {
 })
 
 describe('a language', () => {
-  it('is the first of the user that the page speaks', () => {
+  it("is the first of the user's languages that the page has", () => {
     expect(languageFor(['de-DE', 'zh-TW', 'en'])).toBe('zh')
     expect(languageFor(['sw-KE'])).toBe('sw')
     expect(languageFor(['de'])).toBe('en')
@@ -36,7 +36,7 @@ describe('a language', () => {
     expect(localeOf('ru', ['en'])).toBe('ru')
   })
 
-  it('writes numbers and times as it does', () => {
+  it('writes numbers and times in its own way', () => {
     const format = new Format('ru')
     expect(messageIn('ru', 'range', { last: 4095 }, (value) => format.number(value))).toBe('от 0 до 4\u00a0095')
     expect(new Format('en').relative(0, 3 * 365.25 * 24 * 3_600_000)).toBe('3 years ago')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inSlices, Job } from '../../web/src/slices.ts'
 import { until } from '../support/until.ts'
 
-/** Work that takes several slices: each step lasts until the clock has moved. */
+/** Works for several slices. Each step lasts until the clock has moved. */
 function* work(steps: { done: number }, count = 100): Generator<number, string> {
   while (steps.done < count) {
     const endMs = performance.now() + 1
@@ -13,7 +13,7 @@ function* work(steps: { done: number }, count = 100): Generator<number, string> 
 }
 
 describe('work in slices', () => {
-  it('lets others have a turn, and ends with its result', async () => {
+  it('lets other work run in between, and ends with its result', async () => {
     const steps = { done: 0 }
     let turns = 0
     const timer = setInterval(() => turns++, 0)
@@ -25,7 +25,7 @@ describe('work in slices', () => {
     expect(told).toEqual(told.toSorted((a, b) => a - b))
   })
 
-  it('ends within a slice when it is told to', async () => {
+  it('ends within a slice when it is cancelled', async () => {
     const steps = { done: 0 }
     const abort = new AbortController()
     const result = inSlices(work(steps), () => abort.abort(), abort.signal)
@@ -35,7 +35,7 @@ describe('work in slices', () => {
 })
 
 describe('a job', () => {
-  it('gives the result of what was begun last alone', async () => {
+  it('gives only the result of the latest work', async () => {
     const job = new Job<string>(() => {})
     const [old, next] = [{ done: 0 }, { done: 0 }]
     job.begin(['old'], () => work(old))
@@ -47,7 +47,7 @@ describe('a job', () => {
     expect(job.progress).toBeUndefined()
   })
 
-  it('stays cancelled until something else is begun', async () => {
+  it('stays cancelled until other work begins', async () => {
     const job = new Job<string>(() => {})
     const steps = { done: 0 }
     job.begin([1], () => work(steps))

@@ -21,7 +21,7 @@ describeWith([missingChromium], 'the page', () => {
   const site = siteForTests('/tools/ids/')
   afterEach(() => site.leave())
 
-  it('takes the ids of other systems apart as they are', async () => {
+  it('decodes the ids of other systems', async () => {
     const { page, expectNoFaults } = await site.visit('')
     for (const { layout, epochMs, id, timestampMs, fields, sequence } of vectors) {
       await page.getByLabel('Ids', { exact: true }).fill(id)
@@ -38,7 +38,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('ranks layouts with their reasons, and shows none in full where several are likely', async () => {
+  it('ranks layouts with their reasons, and shows none in full if several are likely', async () => {
     const { page, expectNoFaults } = await site.visit('#parse?ids=175928847299117063')
     const guesses = page.getByRole('region', { name: 'Which layout made it?' })
     await guesses.getByText(/An id does not say which layout made it\. \d layouts make sense/).waitFor()
@@ -51,12 +51,12 @@ describeWith([missingChromium], 'the page', () => {
     await page.getByText('2016-04-30T11:18:25.796Z').waitFor()
     await page.getByText('You chose discord').waitFor()
     await expect.poll(() => page.url()).toContain('layout=discord')
-    // In the time zone of the browser, too.
+    // Also in the time zone of the browser.
     expect(await page.getByRole('table', { name: 'Parts' }).innerText()).toMatch(/19:18:25/)
     expectNoFaults()
   })
 
-  it('shows an id that has just been made as a guess', async () => {
+  it('shows an id that was just made as a guess', async () => {
     const id = BigInt(Date.now()) << 16n
     const { page, expectNoFaults } = await site.visit(`#parse?ids=${id}`)
     await page.getByText('mastodon alone is likely, and is shown as a guess').waitFor()
@@ -64,7 +64,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('makes no ids of a layout that is for reading, also where a link names it', async () => {
+  it('makes no ids of a decode-only layout, even if a link names it', async () => {
     const { page, expectNoFaults } = await site.visit('#generate')
     const names = await page.getByLabel('Layout').locator('option').allInnerTexts()
     expect(names).toContain('twitter')
@@ -74,7 +74,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('reads every encoding, and says which one it found', async () => {
+  it('reads every encoding, and names the encoding that it found', async () => {
     const { page, expectNoFaults } = await site.visit('')
     const field = page.getByLabel('Ids', { exact: true })
     const forms = [
@@ -93,7 +93,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('tells in words what is no id, and keeps what was typed', async () => {
+  it('explains why a text is no id, and keeps the text', async () => {
     const { page, expectNoFaults } = await site.visit('')
     const field = page.getByLabel('Ids', { exact: true })
     const wrong = [
@@ -114,7 +114,7 @@ describeWith([missingChromium], 'the page', () => {
     await page.getByRole('link', { name: 'Parse', exact: true }).click()
     expect(await field.inputValue()).toBe('hello')
     expect(await page.getByLabel('Epoch', { exact: true }).inputValue()).toBe('yesterday')
-    // Too much for a link, and kept all the same.
+    // The text is too long for a link, and still kept.
     const long = 'hello\n'.repeat(2000)
     await field.fill(long)
     await expect.poll(() => page.url()).toContain('left-out=ids')
@@ -130,7 +130,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('says in words what is wrong with a link, and goes on', async () => {
+  it('explains the fault of a link, and goes on', async () => {
     const { page, expectNoFaults } = await site.visit('')
     const wrong = [
       ['#parse?ids=5&encoding=constructor', "the encoding is 'constructor'"],
@@ -184,7 +184,7 @@ describeWith([missingChromium], 'the page', () => {
     await page.getByRole('button', { name: `Copy ${ids[4]}` }).click()
     await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(ids[4])
 
-    // Its link has the layout that made it.
+    // Its link has the layout of the batch.
     await page.getByLabel('Layout', { exact: true }).selectOption('discord')
     expect(await page.getByRole('link', { name: String(ids[4]) }).getAttribute('href')).toContain('layout=twitter')
 
@@ -206,14 +206,14 @@ describeWith([missingChromium], 'the page', () => {
     }
   })
 
-  it('makes no id of a typed time twice, and refuses what does not fit', async () => {
+  it('makes no id of a typed time twice, and refuses values out of range', async () => {
     const { page, expectNoFaults } = await site.visit('#generate?time=2020-01-01&count=5000&layout=js53')
     const make = page.getByRole('button', { name: 'Make ids' })
     const first = page.locator('table.ids tbody tr').first()
     await make.click()
     await first.getByText('2020-01-01 00:00:00.000').waitFor()
     await make.click()
-    // 128 ids a tick, and 5000 of them are used.
+    // 5000 ids are used, 128 a tick.
     await first.getByText('2020-01-01 00:00:00.039').waitFor()
     await page.getByLabel('Time (optional)').fill('2019-12-31')
     await page.getByText('is before the epoch of the layout').waitFor()
@@ -230,7 +230,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('plans a layout by sliders and numbers, with code and a link that carries it', async () => {
+  it('designs a layout by sliders and numbers, with its code and its link', async () => {
     const { page, context, expectNoFaults } = await site.visit('#design')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByText("['region', 4],").waitFor()
@@ -263,11 +263,11 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('says from when on new ids sort above old ones, and what both sides have in common', async () => {
+  it('shows from when on new ids sort above old ids, and the ids and nodes in common', async () => {
     const { page, expectNoFaults } = await site.visit('#compare?old=leaf&new=leaf&newEpoch=2020-01-01')
     await page.getByText('No. At every time, new ids are smaller').waitFor()
     await page.getByLabel('Largest old id').fill('1541815603606036480')
-    // As long after the new epoch as the id is after the old one: 367597485448 ms.
+    // The id is 367597485448 ms after the old epoch, and this time is as long after the new epoch.
     await page.getByText('from 2031-08-25T14:24:45.449Z on').waitFor()
     await page.getByLabel('Epoch', { exact: true }).nth(1).fill('')
     await page.getByRole('textbox', { name: 'Old ids' }).fill('1541815603606036480\n1541815603606036481\n')
@@ -277,7 +277,7 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('speaks four languages, by the browser and by hand', async () => {
+  it('has four languages, chosen by the browser or by hand', async () => {
     const { page, expectNoFaults } = await site.visit('#parse?ids=175928847299117063&layout=discord', {
       locale: 'sw-KE',
     })

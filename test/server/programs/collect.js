@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-// Loaded into the service by --import: collects garbage when asked by a signal, so that what is left in the heap is in use.
+// Loaded into the service by --import. It collects garbage at a signal, so the rest of the heap is in use.
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc')

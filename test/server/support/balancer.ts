@@ -6,7 +6,7 @@ import { ask } from './clients.ts'
 
 const checkMs = 100
 
-/** One of the instances behind it. */
+/** An instance behind the balancer. */
 interface Behind {
   readonly url: string
   readonly agent: Agent

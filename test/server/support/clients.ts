@@ -10,7 +10,7 @@ export interface Answer {
   readonly socket: Socket
 }
 
-/** One that was no success. */
+/** An answer that refuses. */
 export interface Refusal {
   readonly client: number
   readonly status: number
@@ -22,10 +22,10 @@ export interface Refusal {
 
 /** Longer than the service takes for any answer. */
 const timeoutMs = 30_000
-/** Between two requests of a client, so that clients leave time for others. */
+/** Pause between two requests of a client, which leaves time for other clients. */
 const pauseMs = 4
 
-/** Asks without ever asking twice. @throws what became of a request without an answer */
+/** Sends a request once and never repeats it. @throws the reason if there is no answer */
 export function ask(url: string, agent?: Agent, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent, headers, timeout: timeoutMs }, (answer) => {
@@ -40,17 +40,17 @@ export function ask(url: string, agent?: Agent, headers: OutgoingHttpHeaders = {
   })
 }
 
-/** Programs that ask one request after the other, each by a connection of its own, until they are stopped. */
+/** Clients that send one request after the other, each on its own connection, until they are stopped. */
 export class Clients {
-  /** Successes of each client. */
+  /** Number of successes of each client. */
   readonly answered: number[]
   readonly refusals: Refusal[] = []
-  /** What became of requests without an answer. */
+  /** The reasons of requests without an answer. */
   readonly broken: string[] = []
   readonly #all: Promise<void>[]
   #isStopping = false
 
-  /** @param urlOf - What a client asks for. @param take - Is given each success. */
+  /** @param urlOf - Returns the URL that a client requests. @param take - Gets each success. */
   constructor(
     count: number,
     urlOf: (client: number) => string,
@@ -59,17 +59,17 @@ export class Clients {
   ) {
     this.answered = Array.from({ length: count }, () => 0)
     this.#all = this.answered.map((_, client) => this.#run(client, urlOf, take, headers))
-    // An answer that was not right is told by stop().
+    // stop() reports a wrong answer.
     for (const one of this.#all) one.catch(() => {})
   }
 
-  /** Waits until each client has had some more successes. */
+  /** Waits until each client has had `more` further successes. */
   async goOn(more = 20): Promise<void> {
     const goals = this.answered.map((answered) => answered + more)
     await until(() => goals.every((goal, client) => (this.answered[client] as number) >= goal), 60_000)
   }
 
-  /** @throws where an answer was not right */
+  /** Stops all clients. @throws if an answer was wrong */
   async stop(): Promise<void> {
     this.#isStopping = true
     await Promise.all(this.#all)
@@ -106,17 +106,17 @@ export class Clients {
 /** The ids of answers in bytes. */
 export class Ids {
   readonly arrays: BigUint64Array[] = []
-  /** How often an id was not above the one before it of the same connection. */
+  /** Number of ids that were not above the id before on the same connection. */
   descents = 0
   readonly #count: number
   readonly #last = new WeakMap<Socket, bigint>()
 
-  /** @param count - How many each answer has. */
+  /** @param count - Number of ids in each answer. */
   constructor(count: number) {
     this.#count = count
   }
 
-  /** The URL of an instance, by which an answer has so many. */
+  /** Returns the URL of an instance for that many ids. */
   urlAt = (instance: string) => `${instance}/v1/ids?count=${this.#count}&format=bytes`
 
   take = ({ body, socket }: Answer): void => {
@@ -146,13 +146,13 @@ export class Counts {
     return this.all.length - new Set(this.all).size
   }
 
-  /** How many between the first and the last have come by no answer. */
+  /** Number of counts between the first and the last that no answer had. */
   get missing(): number {
     return Math.max(...this.all) - new Set(this.all).size
   }
 }
 
-/** Asks an instance all the time whether it is ready. */
+/** Polls an instance for its readiness. */
 export class Watch {
   readonly #changes: { readonly isReady: boolean; readonly atMs: number }[] = []
   readonly #running: Promise<void>
@@ -166,7 +166,7 @@ export class Watch {
     return this.#changes.at(-1)?.isReady === true
   }
 
-  /** What it was at a time. */
+  /** Tells whether the instance was ready at a time. */
   wasReady(atMs: number): boolean {
     return this.#changes.findLast((change) => change.atMs < atMs)?.isReady === true
   }

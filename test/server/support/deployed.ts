@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 
-/** The root of the repository, and the folder of what deploys the service. */
+/** The root of the repository. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 export const deploy = join(root, 'server/deploy')
 
-/** A folder of this test file's own. */
+/** The folder of this test file. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-deploy-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -17,14 +17,14 @@ export function read(path: string): string {
   return readFileSync(join(deploy, path), 'utf8')
 }
 
-/** An object of Kubernetes, and the file that has it. */
+/** An object of Kubernetes and its file. */
 export interface Resource {
   readonly file: string
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema of Kubernetes by the tests
   readonly content: any
 }
 
-/** All objects of the folder kubernetes/. @throws where a file is no YAML, or has a key twice */
+/** Returns all objects of the folder kubernetes/. @throws if a file is no YAML, or has a key twice */
 export function resources(): Resource[] {
   return readdirSync(join(deploy, 'kubernetes'))
     .sort()
@@ -41,7 +41,7 @@ export function isWorkload({ content }: Resource): boolean {
   return content.kind === 'Deployment' || content.kind === 'StatefulSet'
 }
 
-/** The configuration file that a pod sees by a flag, from its ConfigMap, in a file of this machine. */
+/** Writes the configuration file of a pod's ConfigMap to this machine, and returns the flags with its path. */
 export function configured(args: readonly string[], all: readonly Resource[]): string[] {
   return args.map((arg) => {
     const [, path] = /^--config=(.+)$/.exec(arg) ?? []
@@ -53,7 +53,7 @@ export function configured(args: readonly string[], all: readonly Resource[]): s
   })
 }
 
-/** The settings of a unit of systemd, by section and name; of those that come several times, the last. */
+/** Returns the settings of a systemd unit by section and name. The last setting of a name counts. */
 export function unit(text: string): Record<string, Record<string, string>> {
   const sections: Record<string, Record<string, string>> = {}
   let section: Record<string, string> = {}

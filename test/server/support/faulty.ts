@@ -4,11 +4,11 @@ import type { Store } from 'graupel/stores'
 export class Faulty {
   isAway = false
   calls = 0
-  /** Lets the calls go on that wait since {@link hold}. */
+  /** Releases the calls that wait since {@link hold}. */
   release = (): void => {}
   #gate: Promise<void> = Promise.resolve()
 
-  /** Lets calls wait from now on. */
+  /** Makes calls wait from now on. */
   hold(): void {
     this.#gate = new Promise((resolve) => {
       this.release = resolve

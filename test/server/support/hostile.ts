@@ -1,8 +1,8 @@
 import type { Random } from '../../support/random.ts'
 
-// Requests that no well-meant program sends.
+// Requests that only hostile or broken programs send.
 
-/** What may stand where a name, an id or a value is wanted. */
+/** Texts in the place of a name, an id or a value. */
 const words = [
   ...['', '0', '1', '-1', '+1', '1e3', '1.5', '0x10', '1000000000', '18446744073709551616', 'NaN', '%31', '%20', '+'],
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then', '__defineGetter__'],
@@ -94,7 +94,7 @@ const headers = [
   ],
 ]
 
-/** Of the last request of a connection alone, because Node reads nothing that arrives together with such a request behind it. */
+/** Headers for the last request of a connection only, because Node reads nothing that arrives behind such a request. */
 const upgrades = [
   'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
   'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__',
@@ -103,7 +103,7 @@ const upgrades = [
 
 const methods = ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND', 'QUERY', 'M-SEARCH']
 
-/** A request that is HTTP, and wants what it should not. */
+/** A valid HTTP request for something forbidden. */
 export interface Odd {
   readonly method: string
   readonly url: string
@@ -114,7 +114,7 @@ export class Hostile {
   readonly #random: Random
   readonly #token: string
 
-  /** @param token - One that is right, which half of the requests have; empty where none is needed. */
+  /** @param token - The right token, which half of the requests have, or '' if no token is needed. */
   constructor(random: Random, token: string) {
     this.#random = random
     this.#token = token === '' ? '' : `Authorization: Bearer ${token}\r\n`
@@ -143,7 +143,7 @@ export class Hostile {
     return pairs.length === 0 ? path : `${path}?${pairs.join(this.#isRare(0.95) ? '&' : ';')}`
   }
 
-  /** Bytes that are no HTTP, or nearly. */
+  /** Makes bytes that are not quite HTTP. */
   malformed(): Buffer {
     const form = this.#one(forms)
     const url = this.#isRare(0.5) ? this.url() : '/v1/ids'
@@ -155,7 +155,7 @@ export class Hostile {
     return this.#isRare(0.3) ? this.#mutated(bytes) : bytes
   }
 
-  /** Some bytes of it others, missing, or twice. */
+  /** Changes, drops or repeats some bytes. */
   #mutated(bytes: Buffer): Buffer {
     let all = bytes
     for (let change = 0; change <= this.#below(4); change++) {
@@ -229,7 +229,7 @@ const forms = [
   `GET /v1/ids\xff\xfe HTTP/1.1\r\nHOST${end}`,
   `GET /v1/ids?count=\0 HTTP/1.1\r\nHOST${end}`,
   `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHOST${end}`,
-  // Bodies, and where one request ends and the next begins.
+  // Bodies, and the border between two requests.
   `${body}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
   `${get}Content-Length: 44\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
   `${get}Content-Length: 0\r\nContent-Length: 44\r\n\r\n${inner}`,
@@ -279,7 +279,7 @@ const forms = [
   `${get}Authorization: Bearer ${'a'.repeat(7000)}\r\n${end}`,
   `${get}Expect: 100-continue\r\nContent-Length: 9\r\n${end}`,
   `${get}Expect: a miracle\r\n${end}`,
-  // Half of it, and more than one.
+  // Half a request, and more than one.
   'GET URL HTTP/1.1\r\nHos',
   get,
   `${get}Content-Length: 1000000\r\n\r\nabc`,

@@ -14,12 +14,12 @@ import { readCommand } from '../../../server/src/options/read.ts'
 import type { Given, Options } from '../../../server/src/options/table.ts'
 import { Service } from '../../../server/src/service.ts'
 
-// The service within the process of the test, so that its store can be made to fail, and its insides be looked at.
+// Runs the service in the process of the test, so the test can make its store fail and inspect it.
 
 type App = Awaited<ReturnType<typeof makeApp>>
 
 export interface Started {
-  /** Empty where it does not listen. */
+  /** Empty if it does not listen. */
   readonly url: string
   readonly port: number
   readonly app: App
@@ -29,16 +29,16 @@ export interface Started {
   readonly log: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** What is about a service beside its options. */
+/** The surroundings of a service. */
 export interface Surroundings {
-  /** In place of one in memory; a URL in the options comes first. */
+  /** Replaces the store in memory. A URL in the options overrides it. */
   readonly store?: Store
-  /** Puts something around the store. */
+  /** Wraps the store. */
   readonly around?: (store: Store) => Store
-  /** Whether it has its nodes. */
+  /** Whether the service acquires its nodes. */
   readonly isOpen?: boolean
   readonly listens?: boolean
-  /** How often it looks at the files of its options. */
+  /** Time between two looks at the files of its options. */
   readonly pollMs?: number
 }
 
@@ -48,7 +48,7 @@ afterAll(async () => {
   for (const close of closings.splice(0)) await close()
 })
 
-/** Starts it on a port of this process, for the tests of a file. */
+/** Starts the service on a port of this process, for the tests of a file. */
 export async function startService(given: Given = {}, surroundings: Surroundings = {}): Promise<Started> {
   const { store, around = (inner) => inner, isOpen = true, listens = true, pollMs } = surroundings
   const options = complete({ logLevel: 'debug', ...given })
@@ -68,7 +68,7 @@ export async function startService(given: Given = {}, surroundings: Surroundings
     app.server.close()
     app.server.closeAllConnections()
     await app.close()
-    // A store that a test has spoilt takes no node back.
+    // A store that a test broke takes no node back.
     await service.close().catch(() => {})
   })
   if (isOpen) await service.open()
@@ -77,19 +77,19 @@ export async function startService(given: Given = {}, surroundings: Surroundings
   return { url, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
 }
 
-/** The service over a store in memory or a given one. It does not listen and has no node yet. */
+/** Makes the service over a store. It does not listen and has no node yet. */
 export function makeService(flags: readonly string[] = [], store: Store = memoryStore()): Promise<Started> {
   return startService(optionsOf(flags), { store, isOpen: false, listens: false })
 }
 
-/** The options of these flags and variables. */
+/** Returns the options of these flags and variables. */
 export function optionsOf(flags: readonly string[], variables: NodeJS.ProcessEnv = {}): Options {
   const command = readCommand(flags, variables)
   if (command.kind !== 'run') throw new Error(`these flags ask for ${command.kind}`)
   return command.options
 }
 
-/** A store in memory, or another without a URL, as it is opened by one. */
+/** Returns a store in the form in which a URL opens it. */
 export function openedMemory(store: Store = memoryStore()): OpenedStore {
   return {
     store,
@@ -102,7 +102,7 @@ export function openedMemory(store: Store = memoryStore()): OpenedStore {
   }
 }
 
-/** The value of a series as `/metrics` tells it: `graupel_ids_total{kind="id",name="twitter"}`; `undefined` where there is none. */
+/** Resolves to the value of a series in `/metrics`, such as `graupel_ids_total{kind="id",name="twitter"}`, or to `undefined`. */
 export async function seriesOf(app: App, series: string): Promise<number | undefined> {
   const { body } = await app.inject('/metrics')
   const line = body.split('\n').find((one) => one.startsWith(`${series} `))

@@ -6,7 +6,7 @@ import { type Started, startService } from './in-process.ts'
 export type Listening = Started
 export const listen = startService
 
-/** One problem, as an answer has it. */
+/** The body of a refusal. */
 export interface ProblemBody {
   readonly type: string
   readonly title: string
@@ -22,7 +22,7 @@ export async function send(port: number, text: string): Promise<string> {
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     answer += chunk
   })
-  // A service that resets the connection has closed it, too.
+  // A reset also closes the connection.
   socket.on('error', () => {})
   await once(socket, 'connect')
   socket.write(text, 'latin1')
@@ -30,7 +30,7 @@ export async function send(port: number, text: string): Promise<string> {
   return answer
 }
 
-/** The last answer of such an exchange. */
+/** Parses the last answer of such an exchange. */
 export function parsed(answer: string): { status: number; headers: Headers; body: string } {
   const start = answer.search(/HTTP\/1\.1 \d{3} (?!.*HTTP\/1\.1 \d{3} )/s)
   const [head = '', ...rest] = answer.slice(start).split('\r\n\r\n')

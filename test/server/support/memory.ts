@@ -5,22 +5,22 @@ import type { Running } from './process.ts'
 
 const program = fileURLToPath(new URL('../programs/collect.js', import.meta.url))
 
-/** For the environment of a service whose memory is measured. */
+/** The environment of a service whose memory is measured. */
 export const measurable = { NODE_OPTIONS: `--import=${program}` }
 
 const line = 'garbage was collected'
 const megabyte = 2 ** 20
 
-/** What a process has after garbage was collected. */
+/** The memory of a process after garbage collection. */
 export interface Memory {
   readonly heapMB: number
   readonly rssMB: number
 }
 
-/** @param metrics - Asks for the metrics, as text. */
+/** Measures the memory of a process. @param metrics - Resolves to its metrics, as text. */
 export async function memoryOf({ child, stderr }: Running, metrics: () => Promise<string>): Promise<Memory> {
   const collected = () => stderr().split(line).length
-  // Twice, because what was finalised by the first is freed by the second.
+  // Twice, because the second collection frees the objects that the first one finalized.
   for (let round = 0; round < 2; round++) {
     const before = collected()
     child.kill('SIGUSR2')
@@ -33,7 +33,7 @@ export async function memoryOf({ child, stderr }: Running, metrics: () => Promis
   }
 }
 
-/** Its log without the lines of the measurement. */
+/** Returns its log without the lines of the measurement. */
 export function logOf({ stderr }: Running): string[] {
   return stderr()
     .split('\n')
@@ -46,14 +46,14 @@ export function seriesIn(metrics: string, name: string): number {
   return Number(value)
 }
 
-/** The second half of what was measured is no higher than the first, but for so much. */
+/** Expects the second half of the measurements to be no higher than the first half, apart from a tolerance. */
 export function expectFlat(measured: readonly Memory[], heapMB: number, rssMB: number): void {
   const table = measured.map((one) => `${one.heapMB.toFixed(1)}/${one.rssMB.toFixed(0)}`).join(' ')
   console.info(`heap/rss in MB: ${table}`)
   const half = Math.ceil(measured.length / 2)
   const lowest = (name: keyof Memory, some: readonly Memory[]) => Math.min(...some.map((one) => one[name]))
   const [first, second] = [measured.slice(0, half), measured.slice(half)]
-  // The lowest of each half, as what a measurement catches by chance only adds.
+  // Compares the lowest of each half, because chance only adds to a measurement.
   expect(lowest('heapMB', second), table).toBeLessThan(lowest('heapMB', first) + heapMB)
   expect(lowest('rssMB', second), table).toBeLessThan(lowest('rssMB', first) + rssMB)
 }

@@ -12,11 +12,11 @@ import { until } from '../../support/until.ts'
 
 const ownProgram = fileURLToPath(new URL('../../../server/dist/main.js', import.meta.url))
 
-/** A folder of this test file's own. */
+/** The folder of this test file. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-server-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Set where there is no native engine, so that the service does not warn that it runs on the other one. */
+/** Set if there is no native engine, so the service does not warn about the js engine. */
 const engine = engines.includes('native') ? {} : { GRAUPEL_ENGINE: 'js' }
 
 const running = new Set<ChildProcess>()
@@ -31,10 +31,10 @@ afterAll(async () => {
 export interface Running {
   readonly child: ChildProcess
   readonly pid: number
-  /** What it has written so far. */
+  /** Its output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** The exit code, or the signal that has ended it. */
+  /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
 }
 
@@ -43,11 +43,11 @@ export interface Serving extends Running {
   readonly url: string
 }
 
-/** What is run in place of this repository's service by this process's Node. */
+/** Replacements for this repository's service and for this process's Node. */
 export interface Launch {
   readonly program?: string
   readonly node?: string
-  /** Puts another command before it, which replaces itself by it. */
+  /** Puts another command before it, which execs it. */
   readonly by?: (command: readonly string[]) => string[]
 }
 
@@ -69,14 +69,14 @@ export function run(flags: readonly string[], env: Variables = {}, launch: Launc
     })
   }
   const ended = new Promise<number | string>((resolve) => {
-    // After both streams have ended, so that nothing it wrote is missing.
+    // After both streams have ended, so no output is missing.
     child.once('close', (code, signal) => resolve(code ?? (signal as string)))
     child.once('exit', () => running.delete(child))
   })
   return { child, pid: child.pid as number, stdout: () => texts.stdout, stderr: () => texts.stderr, ended }
 }
 
-/** Starts the service on a free port, and waits until it says where it listens. */
+/** Starts the service on a free port, and waits until it prints its address. */
 export async function serve(flags: readonly string[] = [], env: Variables = {}, launch: Launch = {}): Promise<Serving> {
   const started = run(['--port', '0', ...flags], env, launch)
   const url = await new Promise<string>((resolve, reject) => {
@@ -90,12 +90,12 @@ export async function serve(flags: readonly string[] = [], env: Variables = {}, 
   return { ...started, url }
 }
 
-/** The node of the first line, or the nodes. */
+/** Returns the node, or the nodes, of the first line. */
 export function nodeOf(stdout: string): string {
   return /, nodes? ([\d, ]+) \(/.exec(stdout)?.[1] ?? ''
 }
 
-/** Whether nothing listens there. */
+/** Tells whether nothing listens at a URL. */
 export async function refuses(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -104,15 +104,15 @@ export async function refuses(url: string): Promise<boolean> {
   }).finally(() => socket.destroy())
 }
 
-/** The node of the worker that answers. */
+/** Resolves to the node of the worker that answers. */
 export async function servedBy(url: string): Promise<number> {
-  // Not by a connection that is kept, which is one worker's.
+  // A connection that is kept belongs to one worker.
   const answer = await fetch(`${url}/v1/ids`, { headers: { connection: 'close' } })
   const { ids } = (await answer.json()) as { ids: string[] }
   return decode(ids[0] as string, layouts.twitter).node
 }
 
-/** The process ids of the children of a process. */
+/** Returns the process ids of the children of a process. */
 export function workersOf(pid: number): number[] {
   const rows = process.platform === 'linux' ? processesOfLinux() : processesByPs()
   return rows.filter(([child, parent]) => parent === pid && isAlive(child)).map(([child]) => child)
@@ -126,12 +126,12 @@ function processesOfLinux(): ProcessRow[] {
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name): ProcessRow[] => {
       try {
-        // The name of the program stands in parentheses, and may have any character; then come its state and its parent.
+        // The program's name is in parentheses and may have any character. Its state and its parent follow.
         const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
         const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         return [[Number(name), Number(parent)]]
       } catch {
-        // It has ended since the folder was read.
+        // The process has ended since the folder was read.
         return []
       }
     })
@@ -145,7 +145,7 @@ function processesByPs(): ProcessRow[] {
     .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
 }
 
-/** Waits until a process that is not this one's child has ended. */
+/** Waits until a process has ended that is no child of this process. */
 export function endedProcess(pid: number): Promise<void> {
   return until(() => !isAlive(pid))
 }

@@ -8,14 +8,14 @@ export interface RawAnswer {
 
 export interface Received {
   readonly bytes: Buffer
-  /** Whether the service has closed the connection in order, so that nothing of its answers is missing. */
+  /** Whether the service closed the connection in order, so no part of its answers is missing. */
   readonly isWhole: boolean
 }
 
 /**
- * Sends bytes by a connection of its own, and reads until the service closes it.
+ * Sends bytes on a connection of its own, and reads until the service closes it.
  *
- * @param quietMs - Leaves earlier, where nothing comes for so long.
+ * @param quietMs - Leaves earlier if no byte comes for this time.
  */
 export function exchange(port: number, bytes: Buffer, quietMs: number): Promise<Received> {
   return new Promise((resolve) => {
@@ -34,7 +34,7 @@ export function exchange(port: number, bytes: Buffer, quietMs: number): Promise<
 
 let connections = 0
 
-/** A connection whose errors mean nothing. By different addresses, as each has only so many ports. */
+/** Opens a connection whose errors are ignored. It uses several local addresses, because each has a limited number of ports. */
 export function connectTo(port: number): Socket {
   connections++
   const localAddress = `127.0.0.${1 + (connections % 8)}`
@@ -43,7 +43,7 @@ export function connectTo(port: number): Socket {
 
 const head = /^HTTP\/1\.1 (\d{3}) [A-Z][A-Za-z -]+\r\n((?:[A-Za-z-]+: [^\r\n]*\r\n)+)\r\n/
 
-/** The answers, one behind the other, to requests of these methods. @throws where they are no HTTP with a length */
+/** Parses the answers to requests of these methods. @throws if they are no HTTP with a length */
 export function answersIn({ bytes, isWhole }: Received, methods: readonly string[] = []): RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = bytes.toString('latin1')
@@ -60,7 +60,7 @@ export function answersIn({ bytes, isWhole }: Received, methods: readonly string
         .split('\r\n')
         .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
     )
-    // The method is not known of what is refused because it is no HTTP.
+    // A refusal of bytes that are no HTTP answers no known method.
     const isRefusedHead = headers.get('connection') === 'close' && headers.get('date') === undefined
     const isHead = methods[answers.length] === 'HEAD' && !isRefusedHead
     const length = isHead ? 0 : Number(headers.get('content-length'))

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 
-/** Gives a file another content in one step, so that a service that looks at it often finds no half of it. */
+/** Replaces a file's content in one step, so a service that polls it never reads half of it. */
 export function replace(path: string, content: string | Buffer): void {
   writeFileSync(`${path}.new`, content, { mode: 0o600 })
   renameSync(`${path}.new`, path)

@@ -12,7 +12,7 @@ import { repository } from '../../support/documents.ts'
 const commands = ['chromium', 'chromium-browser', 'google-chrome']
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
-/** What is missing for tests in a browser. */
+/** Returns the reason if there is no browser for tests. */
 export function missingChromium(): string | undefined {
   try {
     findCommand(commands, 'chromium')
@@ -22,7 +22,7 @@ export function missingChromium(): string | undefined {
   }
 }
 
-/** The page of this test file, built from the sources, on a server below a path, and a browser. */
+/** The page, built from the sources, on a server below a path, with a browser, for one test file. */
 export class Site {
   readonly folder = mkdtempSync(join(tmpdir(), 'graupel-web-'))
   readonly #path: string
@@ -114,7 +114,7 @@ export interface Visit {
   expectNoFaults(): void
 }
 
-/** A site for all tests of a file. */
+/** Returns a site for all tests of a file. */
 export function siteForTests(path?: string): Site {
   const site = new Site(path)
   beforeAll(() => site.open())
