@@ -5,6 +5,7 @@
       "sources": [
         "native/binding/addon.cc",
         "native/binding/calls.cc",
+        "native/binding/elements.cc",
         "native/binding/environment.cc",
         "native/binding/options.cc",
         "native/core/clock.cc",
@@ -33,10 +34,10 @@
       # The headers of node-addon-api are in node_modules of a clone, and in native/ of the package (scripts/prepack.ts).
       "include_dirs": ["node_modules/node-addon-api", "native/node-addon-api"],
       # A worker may be terminated inside a call of Node-API. The call then fails, and node-addon-api throws an error.
-      # DISABLE_CPP_EXCEPTIONS: it throws in JavaScript. node-gyp compiles without C++ exceptions.
-      # SWALLOW_UNTHROWABLE_EXCEPTIONS: Node refuses to throw in a thread that ends, and node-addon-api accepts that. Without
-      # this define it ends the process. 40 processes terminated 24 workers each, which opened generators and got errors:
-      # all 40 processes aborted. With the define none of 40 did.
+      # DISABLE_CPP_EXCEPTIONS: node-addon-api throws in JavaScript. node-gyp compiles without C++ exceptions.
+      # SWALLOW_UNTHROWABLE_EXCEPTIONS: node-addon-api accepts that Node refuses to throw in a thread that ends. Without this
+      # define it ends the process: 40 processes that terminated 24 workers each, which opened generators and got errors, all
+      # aborted. With the define none of 40 aborted.
       "defines": [
         "NAPI_VERSION=8",
         "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",

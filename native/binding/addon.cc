@@ -1,12 +1,12 @@
-// The module: converts arguments, calls the core, and holds only the environment's
-// data. Each function that JavaScript calls per id is a plain Node-API callback bound
-// to that data, without arguments or result (calls.h). The others use node-addon-api.
+// The module converts arguments, calls the core, and holds only the environment's data.
+// Each function that JavaScript calls per id is a plain Node-API callback bound to that
+// data, without arguments or result (calls.h). The other functions use node-addon-api.
 //
 // A thread may be ended inside any call of Node-API that runs JavaScript or makes an
-// object. That call then fails, and so may every call after it. node-addon-api throws,
-// which an ending thread ignores, and returns an empty value. The methods of an empty
-// value end the process, so each value that can be empty is looked at: after a failure
-// the function releases what it has taken and returns, and V8 unwinds.
+// object. The call then fails, and every later call may fail, too. node-addon-api
+// throws, which an ending thread ignores, and returns an empty value. The methods of an
+// empty value end the process, so each value that may be empty is checked. After a
+// failure the function releases what it has taken and returns, and V8 unwinds.
 
 #include <napi.h>
 
@@ -16,6 +16,7 @@
 
 #include "../host/process_state.h"
 #include "calls.h"
+#include "elements.h"
 #include "environment.h"
 #include "options.h"
 
@@ -42,7 +43,7 @@ napi_value Respond(napi_env env, napi_callback_info arguments) {
   return environment == nullptr ? nullptr : napi_value(answer(info, *environment));
 }
 
-// What open() is told.
+// The options of open().
 struct OpenOptions {
   HomeOptions home;
   bool history = false;
@@ -71,7 +72,7 @@ bool ReadLayout(const Napi::CallbackInfo& info, Layout* layout) {
 }
 
 // False if something is thrown, or the thread ends. The facade has checked the options,
-// so a wrong one is forged.
+// so a wrong option is forged.
 bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   if (!ReadLayout(info, &read->home.layout)) return false;
   Options options(info, "ERR_OPTION_INVALID");
@@ -98,14 +99,14 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   return options.ok();
 }
 
-// open(options): keeps a generator for as long as the result is alive, and
-// leaves its number in the mailbox; undefined where its state cannot be had.
+// open(options): opens a generator, which lives as long as the result, and leaves its
+// handle in the mailbox. Undefined if there is a fault.
 Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
   OpenOptions options;
   if (!ReadOptions(info, &options)) return {};
   HomeOptions& home = options.home;
-  // Not by the clock of JavaScript, which tests replace: the page would keep such a
-  // time for years.
+  // Not the clock of JavaScript, which tests replace: the page would keep a test's time
+  // for years.
   const int64_t now_ms = options.clock == ClockKind::kInjected
                              ? static_cast<int64_t>(environment.mailbox().now)
                              : environment.wall().ReadMs();
@@ -127,7 +128,7 @@ Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
   return owner;
 }
 
-// fault(): why the last call has no state.
+// fault(): the fault of the last call that could not use a state.
 Napi::Value FaultOf(const Napi::CallbackInfo& info, Environment& environment) {
   const Fault& fault = environment.fault();
   const auto result = Napi::Object::New(info.Env());
@@ -142,34 +143,34 @@ Napi::Value FaultOf(const Napi::CallbackInfo& info, Environment& environment) {
   return result;
 }
 
-// page(): the path of the page in which the generator counts; undefined where that is
-// in the process.
+// page(): the path of the page in which the generator counts; undefined if it counts in
+// memory of the process.
 Napi::Value PageOf(const Napi::CallbackInfo& info, Environment& environment) {
   const Handle* const handle = environment.Current();
   if (handle == nullptr || handle->group->home.page == nullptr) return {};
   return Napi::String::New(info.Env(), handle->group->home.page->path());
 }
 
-// A slot; false where something is thrown.
+// Reads a slot; false if something is thrown.
 bool ReadSlot(const Napi::CallbackInfo& info, uint64_t* slot) {
   bool is_exact = false;
   if (info[0].IsBigInt()) *slot = info[0].As<Napi::BigInt>().Uint64Value(&is_exact);
   if (!is_exact) {
-    Throw(info.Env(), "ERR_OPTION_INVALID", "the slot is no bigint of 64 bits");
+    Throw(info.Env(), "ERR_OPTION_INVALID", "the slot has to be a bigint of 64 bits");
   }
   return is_exact;
 }
 
-// raiseFloor(slot, highTick): nothing below the slot is issued on the generator's state
-// from now on, and its high tick is at least `highTick`. The word as it was before;
-// undefined where the generator is closed, or there is a fault.
+// raiseFloor(slot, highTick): RaiseFloorOf() of calls.h. Undefined if the generator is
+// closed, or if there is a fault.
 Napi::Value RaiseFloor(const Napi::CallbackInfo& info, Environment& environment) {
   uint64_t slot;
   if (!ReadSlot(info, &slot)) return {};
   const int64_t high_tick =
       info[1].IsNumber() ? info[1].As<Napi::Number>().Int64Value() : -1;
   if (high_tick < 0) {
-    Throw(info.Env(), "ERR_OPTION_INVALID", "the tick is no whole number from 0 up");
+    Throw(info.Env(), "ERR_OPTION_INVALID",
+          "the tick has to be a whole number from 0 up");
     return {};
   }
   const std::optional<uint64_t> former =
@@ -178,8 +179,7 @@ Napi::Value RaiseFloor(const Napi::CallbackInfo& info, Environment& environment)
   return Napi::BigInt::New(info.Env(), *former);
 }
 
-// raiseCeiling(slot): the generator may issue every slot below this one. False where it
-// is closed, or was not opened with an external ceiling.
+// raiseCeiling(slot): RaiseCeilingOf() of calls.h.
 Napi::Value RaiseCeiling(const Napi::CallbackInfo& info, Environment& environment) {
   uint64_t slot;
   if (!ReadSlot(info, &slot)) return {};
@@ -192,7 +192,7 @@ Napi::Value Await(const Napi::CallbackInfo& info, Environment& environment) {
   const int64_t attempt = are_numbers ? info[0].As<Napi::Number>().Int64Value() : -1;
   if (attempt < 0) {
     Throw(info.Env(), "ERR_OPTION_INVALID",
-          "the attempt or the time is no whole number from 0 up");
+          "the attempt and the time have to be whole numbers from 0 up");
     return {};
   }
   const uint32_t block_ms = info[1].As<Napi::Number>().Uint32Value();
@@ -201,7 +201,7 @@ Napi::Value Await(const Napi::CallbackInfo& info, Environment& environment) {
   return Napi::Number::New(info.Env(), static_cast<double>(next));
 }
 
-// wallMs(): what the system's clock shows.
+// wallMs(): reads the system's clock.
 Napi::Value WallMs(const Napi::CallbackInfo& info, Environment& environment) {
   return Napi::Number::New(info.Env(),
                            static_cast<double>(environment.wall().ReadMs()));
@@ -211,7 +211,7 @@ Napi::Value WallMs(const Napi::CallbackInfo& info, Environment& environment) {
 Napi::Value Keep(const Napi::CallbackInfo& info, Environment&) {
   if (!info[0].IsString() || !info[1].IsNumber()) {
     Throw(info.Env(), "ERR_OPTION_INVALID",
-          "the key is no string, or the engine is no number");
+          "the key has to be a string, and the engine a number");
     return {};
   }
   const std::string key = info[0].As<Napi::String>().Utf8Value();
@@ -234,7 +234,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
     environment->Release();
     return {};
   }
-  // From here on Node frees the environment when it ends. Where the rest fails, some of
+  // From here on Node frees the environment at its end. If a later call fails, some of
   // the functions may be set.
   if (!exports.Set("mailbox", buffer)) return {};
   constexpr struct {

@@ -1,6 +1,6 @@
 #include "calls.h"
 
-#include "options.h"
+#include "elements.h"
 
 namespace graupel {
 namespace {
@@ -24,8 +24,8 @@ int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
   return static_cast<int64_t>(environment.mailbox().now);
 }
 
-// Null, with the status set, where there is no generator or the clock shows a time that
-// its layout cannot say.
+// Null, with the status set, if there is no generator, or if its layout does not have
+// the clock's time.
 Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) {
@@ -40,7 +40,7 @@ Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   return handle;
 }
 
-// Follows the state to where it has moved, again if it moves meanwhile.
+// Follows the state to its new page, and again if it moves meanwhile.
 template <typename Attempt>
 Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
                 Status status, Attempt attempt) {
@@ -64,8 +64,8 @@ bool IsHere(const Handle& handle) {
          (page == nullptr || page->IsCurrent());
 }
 
-// The next id that the policy allows: up to `limit`, or from the unused slots of a past
-// tick. With `want`, only reserves the run, which fill() then uses up.
+// Makes the next id that the policy allows: up to `limit`, or of an unused slot of a
+// past tick. With `want`, only reserves the run, which fill() then uses up.
 template <bool unused>
 void NextGranted(Environment& environment) {
   Handle* const handle = environment.Current();
@@ -99,7 +99,7 @@ void Next(Environment& environment) {
   SetStatus(environment, status);
 }
 
-// Where the state word stands against a fresh reading of the clock.
+// Reads the clock afresh, and the state word beside it.
 void Observe(Environment& environment) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) return SetStatus(environment, Status::kClosed);
@@ -112,9 +112,9 @@ void Observe(Environment& environment) {
     is_found = environment.Follow(*handle->group, now_tick);
   }
   State& state = handle->generator.state();
-  // [observe] Before the clock is read: one that then shows less has stepped back. The
-  // other way round, a thread that is suspended between the two would take the progress
-  // of other threads for a rollback.
+  // [observe] Read before the clock: a clock that then shows less has stepped back. If
+  // the clock were first, a thread that is suspended between the two would take the
+  // progress of other threads for a rollback.
   uint64_t word = state.word.load(std::memory_order_acquire);
   const uint64_t high_tick = state.high_tick.load(std::memory_order_acquire);
   const int64_t now_ms = NowMs(environment, *handle, true);
@@ -152,8 +152,8 @@ uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block
   }
   const Home& home = handle->group->home;
   if (home.file_ceiling == nullptr) {
-    // No thread of the module raises an external ceiling, so there is no attempt to
-    // wait for. Without a ceiling there is nothing to wait for.
+    // No thread of the module raises an external ceiling, so no attempt will end. A
+    // generator without a ceiling does not wait.
     mailbox.status = static_cast<uint32_t>(
         home.external_ceiling == nullptr ? Outcome::kRaised : Outcome::kTimeout);
     return attempt;
@@ -161,7 +161,7 @@ uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block
   Fault fault;
   auto outcome = home.file_ceiling->Await(static_cast<uint64_t>(mailbox.now), block_ms,
                                           &attempt, &fault);
-  // Where only the page is gone, the next attempt finds another one.
+  // If only the page was deleted, the next attempt finds the next page.
   if (outcome == Outcome::kFailed && !home.page->IsCurrent())
     outcome = Outcome::kRaised;
   if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
@@ -172,41 +172,6 @@ uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block
 void Grant(Environment& environment) { NextGranted<false>(environment); }
 void GrantUnused(Environment& environment) { NextGranted<true>(environment); }
 
-namespace {
-
-// Elements of an array of 64-bit integers.
-struct Elements {
-  uint64_t* begin;
-  size_t count;
-};
-
-// The elements that `array, from, to` name; none, and an exception, where the array
-// does not have them.
-std::optional<Elements> ElementsOf(napi_env env, const napi_value* argv) {
-  napi_typedarray_type type;
-  size_t length;
-  void* elements;
-  uint32_t from;
-  uint32_t to;
-  if (napi_get_typedarray_info(env, argv[0], &type, &length, &elements, nullptr,
-                               nullptr) != napi_ok ||
-      napi_get_value_uint32(env, argv[1], &from) != napi_ok ||
-      napi_get_value_uint32(env, argv[2], &to) != napi_ok ||
-      (type != napi_biguint64_array && type != napi_bigint64_array) || from > to ||
-      to > length) {
-    Throw(env, "ERR_ARRAY_INVALID",
-          "the array has no room for what is to be filled, for example because its "
-          "buffer was transferred meanwhile; pass an array of 64-bit integers that is "
-          "left alone until the call returns");
-    return std::nullopt;
-  }
-  return Elements{static_cast<uint64_t*>(elements) + from, to - from};
-}
-
-}  // namespace
-
-// fill(array, from, to): how many elements were filled. With a limit of -1 no further
-// than the clock, which is then read.
 napi_value Fill(napi_env env, napi_callback_info info) {
   size_t argc = 3;
   napi_value argv[3];
@@ -249,27 +214,6 @@ napi_value Fill(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   return result;
-}
-
-napi_value WriteNumbers(napi_env env, napi_callback_info info) {
-  size_t argc = 5;
-  napi_value argv[5];
-  if (napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr) != napi_ok) {
-    return nullptr;
-  }
-  const std::optional<Elements> elements = ElementsOf(env, argv);
-  uint64_t first;
-  bool is_exact;
-  uint32_t step;
-  if (!elements.has_value() ||
-      napi_get_value_bigint_uint64(env, argv[3], &first, &is_exact) != napi_ok ||
-      napi_get_value_uint32(env, argv[4], &step) != napi_ok) {
-    return nullptr;
-  }
-  WriteSteps(elements->begin, elements->count, first, step);
-  napi_value is_written;
-  if (napi_get_boolean(env, true, &is_written) != napi_ok) return nullptr;
-  return is_written;
 }
 
 std::optional<uint64_t> RaiseFloorOf(Environment& environment, uint64_t slot,

@@ -12,7 +12,7 @@ GeneratorGroup* Environment::GroupFor(const HomeOptions& options, bool needs_his
     group.reset(new GeneratorGroup(options.layout, home, DescriptionOf(options)));
   }
   if (!needs_history || AddHistory(*group, options.now_tick)) return group.get();
-  // A group without its history must not be found by the next call.
+  // The next call must not find a group without its history.
   if (group->users == 0) DeleteGroup(group.get());
   return nullptr;
 }
@@ -30,7 +30,7 @@ Text Environment::DescriptionOf(const HomeOptions& options) {
 bool Environment::AddHistory(GeneratorGroup& group, uint64_t now_tick) {
   group.needs_history = true;
   fault_ = EnableHistory(group.home, group.access.layout, now_tick);
-  // Deleted since it was opened.
+  // The page was deleted since it was opened.
   if (fault_.kind == Fault::Kind::kLost) return Follow(group, now_tick);
   return fault_.IsNone();
 }
@@ -39,8 +39,8 @@ bool Environment::Follow(GeneratorGroup& group, uint64_t now_tick) {
   const Identity identity{std::string(group.home.key), *group.description};
   fault_ = FollowHome(identity, group.access.layout, &group.home);
   if (!fault_.IsNone()) return false;
-  // Found by its new state from now on. Where that state has a group already,
-  // GroupFor() goes on finding that one.
+  // From now on the group is found by its new state. If that state already has a group,
+  // GroupFor() continues to find the other group.
   const GroupKey key(group.access.state, group.home.ceiling());
   group.UpdateAccess();
   const auto at = groups_.find(key);

@@ -15,23 +15,23 @@
 
 namespace graupel {
 
-// How JavaScript passes arguments and reads results: a call without arguments and
-// without a result costs half of one with them. The offsets are the ones of
-// src/engine/native/core.ts. `now` and `limit` are doubles, which hold every tick and
-// every millisecond exactly (ticks have at most 53 bits).
+// The arguments and results of calls. A call without arguments and without a result
+// takes half the time of a call with both. src/engine/native/core.ts has the same
+// offsets. `now` and `limit` are doubles, which hold every tick and every millisecond
+// exactly (ticks have at most 53 bits).
 struct Mailbox {
   uint64_t id;
   uint32_t status;
-  uint32_t handle;  // In: of the generator.
+  uint32_t handle;  // In: the handle of the generator.
   double now;       // In: now_ms if injected, now_tick if granted. Out: now_tick.
   double limit;     // In: limit_tick.
   double want;      // In.
-  double now_ms;    // Out, as the fields below.
+  double now_ms;    // Out, like the fields below.
   double head_tick;
-  double last_tick;  // -1 where nothing has been issued.
+  double last_tick;  // -1 if no slot was issued.
   double high_tick;
   double issued;
-  double ceiling;  // Tick of the first slot above it; -1 where there is none.
+  double ceiling;  // Tick of the first slot above it; -1 if there is no ceiling.
 };
 static_assert(offsetof(Mailbox, now) == 16);
 static_assert(offsetof(Mailbox, ceiling) == 80);
@@ -39,10 +39,10 @@ static_assert(sizeof(Mailbox) == 88);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 
-// One copy for all generators that have it: there may be a thousand.
+// A text that all generators with it share, because there may be a thousand.
 using Text = std::shared_ptr<const std::string>;
 
-// What the generators of this thread on one state, below one ceiling, share.
+// The generators of this thread on one state, below one ceiling.
 struct GeneratorGroup {
   GeneratorGroup(const Layout& layout, Home home_in, Text description_in)
       : access(home_in.state, layout),
@@ -51,7 +51,7 @@ struct GeneratorGroup {
     UpdateAccess();
   }
   ~GeneratorGroup() { RememberWord(home); }
-  // After the home has changed.
+  // Called after the home has changed.
   void UpdateAccess() {
     access.state = home.state;
     access.ceiling = home.ceiling();
@@ -61,7 +61,7 @@ struct GeneratorGroup {
   ThreadAccess access;
   Home home;
   const Text description;
-  bool needs_history = false;  // At least one generator does.
+  bool needs_history = false;  // At least one generator needs it.
   size_t users = 0;
 };
 
@@ -71,15 +71,15 @@ struct Handle {
   GeneratorGroup* group;
 };
 
-// The data of one JavaScript environment (the main thread's or a worker's); deleted
-// when that ends. What must outlive it is in ProcessState.
+// The data of one JavaScript environment (the main thread's or a worker's), which is
+// deleted when the environment ends. ProcessState has the data that must outlive it.
 class Environment {
  public:
   // The mailbox lasts until the environment ends.
   explicit Environment(Mailbox* mailbox) : mailbox_(mailbox) {}
 
-  // A count of references, because Node may free the externals of an ending environment
-  // after its instance data. All in one thread.
+  // Counts references, because Node may free the externals of an ending environment
+  // after its instance data. All references are in one thread.
   void Retain() { ++references_; }
   void Release() {
     if (--references_ == 0) delete this;
@@ -88,11 +88,11 @@ class Environment {
   Mailbox& mailbox() { return *mailbox_; }
   WallClock& wall() { return wall_; }
   SteadyClock& steady() { return steady_; }
-  // Why the last call could not have a state.
+  // The fault of the last call that could not use a state.
   const Fault& fault() const { return fault_; }
   void set_fault(Fault fault) { fault_ = std::move(fault); }
 
-  // Null where the generator is closed, or the handle was never used.
+  // Null if the generator is closed, or if the handle was never used.
   Handle* Current() const {
     const uint32_t handle = mailbox_->handle;
     return handle < handles_.size() ? handles_[handle].get() : nullptr;
@@ -101,21 +101,21 @@ class Environment {
   // The group for these options, made if there is none; null with a fault.
   // `needs_history`: with a history, from `options.now_tick` on.
   GeneratorGroup* GroupFor(const HomeOptions& options, bool needs_history);
-  // Takes the group to the state that its slots have moved to. False with a fault.
+  // Takes the group to the state to which its slots have moved. False with a fault.
   bool Follow(GeneratorGroup& group, uint64_t now_tick);
 
   uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock);
   void CloseGenerator(uint32_t handle);
   void DeleteGroup(const GeneratorGroup* group);
-  // CloseGenerator(), and lets the handle be used again. Called only when JavaScript
-  // has collected the generator, so that a closed generator never reaches another one.
+  // Closes a generator, and frees its handle. Called only when JavaScript has collected
+  // the generator, so that a closed generator never reaches another generator.
   void FreeHandle(uint32_t handle);
   // Closes all generators that have a state file, which writes their last words.
   void CloseFiles();
 
  private:
   // A group is deleted with its last generator, which closes the state file and unmaps
-  // the page if no other thread uses them. What is left of its run is lost.
+  // the page if no other thread uses them. The rest of its run is lost.
   using GroupKey = std::pair<State*, const Ceiling*>;
 
   ~Environment() = default;

@@ -62,8 +62,8 @@ void Options::Refuse(const char* name) {
   is_ok_ = false;
   Throw(env_, code_,
         std::string(name) +
-            " has the wrong type or is out of range; pass what "
-            "src/engine/engine.ts says");
+            " has the wrong type or is out of range; pass the type and range of "
+            "CoreSpec in src/engine/engine.ts");
 }
 
 }  // namespace graupel

@@ -6,10 +6,9 @@
 
 namespace graupel {
 
-// A bound that slots stay below, because another process may issue the slots beyond it.
-// It rises off the hot path, and does not fall while the word is the same. A derived
-// class raises it: by a state file (durable_ceiling.h) or by calls
-// (external_ceiling.h).
+// An upper bound of slots, because another process may issue the slots beyond it. It
+// rises off the hot path, and does not fall while the word is the same. A derived class
+// raises it: by a state file (durable_ceiling.h) or by calls (external_ceiling.h).
 class Ceiling {
  public:
   virtual ~Ceiling() = default;

@@ -20,8 +20,8 @@ int64_t WallNs();       // Since 1970, may step.
 int64_t MonotonicNs();  // Since an unknown start, never back.
 
 // Counts of the processor's time-stamp counter for which a clock reading may
-// be used again, or 0 where the counter cannot be trusted and every call has
-// to read the clock. Some ten to thirty microseconds.
+// be used again, some ten to thirty microseconds; 0 if the counter cannot be
+// trusted, so that every call has to read the clock.
 uint64_t CounterWindow();
 
 inline uint64_t ReadCounter() {
@@ -52,8 +52,8 @@ class CounterGate {
     return false;
 #endif
   }
-  // To be called before the clock is read, so that the reading is never older
-  // than the gate believes.
+  // Called before the clock is read, so that the reading is never older than
+  // the gate believes.
   void Mark() { read_at_ = ReadCounter(); }
 
  private:
@@ -61,11 +61,10 @@ class CounterGate {
   uint64_t read_at_ = 0;
 };
 
-// Follows the monotonic clock from one reading of the wall clock on. Forward
-// it follows the wall clock at once (a suspended machine, a late first
-// synchronisation); where the wall clock is behind, it loses one part in
-// kSlew until they meet, and never goes back. Pure; src/engine/js/clock.ts is
-// the same in TypeScript.
+// Wall time carried by the monotonic clock. It follows the wall clock forward
+// at once (a suspended machine, a late first synchronisation). While the wall
+// clock is behind, it loses one part in kSlew until they meet, and never goes
+// back. Pure; src/engine/js/clock.ts is the same in TypeScript.
 class SteadyTime {
  public:
   static constexpr int64_t kSlew = 16;

@@ -17,10 +17,10 @@ class ExternalCeiling : public Ceiling {
       : Ceiling(&process_state.external_ceiling),
         slot_(process_state.external_ceiling) {}
 
-  // Nothing to do: the program raises it, by calls.
+  // Does nothing, because calls of the program raise the ceiling.
   void Ask(uint64_t, bool) override {}
 
-  // Does nothing where the ceiling is at least that high.
+  // Does nothing if the ceiling is at least that high.
   void RaiseTo(uint64_t slot) {
     uint64_t seen = slot_.load(std::memory_order_relaxed);
     // [ceiling] Release pairs with the acquire in Ceiling::slot.

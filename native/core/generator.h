@@ -18,7 +18,8 @@
 
 namespace graupel {
 
-// The numbers are the ones of src/engine/engine.ts.
+// The outcomes of a call. src/engine/engine.ts repeats the numbers, and
+// test/engine/numbers.test.ts compares them.
 enum class Status : uint32_t {
   kOk = 0,
   kAhead = 1,        // The state word is ahead of the clock: ask the policy.
@@ -41,8 +42,8 @@ struct Run {
   uint64_t end = 0;  // One past the last sequence number; empty at `sequence`.
   uint64_t base_id = 0;
   uint64_t size = 0;
-  // The one generator that may use the run because its policy obtained it, or 0: all
-  // may.
+  // The one generator that may use the run, because its policy obtained it; 0 if all
+  // may use it.
   uint64_t holder = 0;
   bool reused = false;  // Slots of a past tick, and not from the word.
 };
@@ -70,7 +71,7 @@ class Generator {
   State& state() const { return *access_->state; }
   uint64_t issued() const { return issued_; }
 
-  // One id at the tick the clock shows.
+  // Makes one id at the tick that the clock shows.
   Status Next(uint64_t now_tick, uint64_t* id) {
     Run& run = access_->run;
     if (!Usable(run, now_tick)) [[unlikely]] {
@@ -82,9 +83,9 @@ class Generator {
     return Status::kOk;
   }
 
-  // Reserves a run up to `limit_tick`: what the policy allows where Next() answered
-  // kAhead. Next() then hands it out. A run ahead of the clock is for this generator
-  // alone.
+  // Reserves a run up to `limit_tick`, which the policy allows after Next() has
+  // returned kAhead. Next() then hands the run out. A run ahead of the clock is for
+  // this generator alone.
   Status Grant(uint64_t now_tick, uint64_t limit_tick) {
     Run& run = access_->run;
     if (run.sequence < run.end && !run.reused && run.tick <= limit_tick &&
@@ -97,8 +98,8 @@ class Generator {
     return status;
   }
 
-  // As Grant(), from the slots that are unused in the past tick that the clock shows:
-  // `want` slots, or the usual size of a run if `want` is 0.
+  // As Grant(), from the unused slots of the past tick that the clock shows: `want`
+  // slots, or the usual size of a run if `want` is 0.
   Status GrantUnused(uint64_t now_tick, uint64_t want) {
     if (!IsCurrent(now_tick)) return Status::kMoved;
     const uint64_t size = want != 0 ? want : NextSize(now_tick);
@@ -146,7 +147,7 @@ class Generator {
 
  private:
   bool Usable(const Run& run, uint64_t now_tick) const {
-    // Unsigned: where the clock has passed the run, the difference is huge.
+    // Unsigned: if the clock has passed the run, the difference is huge.
     return run.tick - now_tick <= run.span && run.sequence < run.end &&
            (run.holder == 0 || run.holder == id_);
   }

@@ -40,13 +40,13 @@ class History {
   bool Usable() const { return open_.load(std::memory_order_acquire); }
 
   // Marks every tick that the state word leaves when it goes from `word` to `next` by a
-  // reservation that begins at `first`. Called before the exchange. Where the exchange
+  // reservation that begins at `first`. Called before the exchange. If the exchange
   // fails, the marks are too high, which loses slots and repeats none.
   void Leave(const Layout& layout, uint64_t word, uint64_t first, uint64_t next) {
     const uint64_t last_tick = layout.TickOf(next - 1);
     if (word != 0 && layout.TickOf(word - 1) < last_tick) Raise(layout, word);
     uint64_t tick = layout.TickOf(first);
-    // A range longer than the ring overwrites its own marks; only the last ones count.
+    // A range longer than the ring overwrites its own marks; only the last marks count.
     if (last_tick - tick > kTicks) tick = last_tick - kTicks;
     for (; tick < last_tick; ++tick) Raise(layout, layout.FirstSlot(tick + 1));
   }
@@ -64,7 +64,7 @@ class History {
     // ReserveUnused made the mark visible.
     uint64_t seen = mark.load(std::memory_order_relaxed);
     for (;;) {
-      // An older entry means that the word skipped this tick. A younger one has
+      // An older entry means that the word skipped this tick. A younger entry has
       // overwritten this tick's mark, so the tick counts as full.
       const uint64_t from = seen <= begin ? begin : seen;
       if (from >= end) return false;

@@ -6,7 +6,7 @@
 
 namespace graupel {
 
-// Where the three parts of an id lie. The functions divide and shift by these numbers
+// The places of the three parts of an id. The functions divide and shift by its numbers
 // without a check, so code that takes the numbers from outside calls IsSound() first.
 struct Layout {
   int64_t epoch_ms = 0;
@@ -17,8 +17,8 @@ struct Layout {
   uint8_t sequence_shift = 0;
   uint8_t timestamp_shift = 0;
 
-  // Whether the parts lie side by side in 64 bits. The rules for people are those of
-  // src/layout/define.ts, which are narrower.
+  // Whether the parts lie side by side in 64 bits. The rules of src/layout/define.ts
+  // are narrower.
   bool IsSound() const {
     // A tick has to be exact as a double.
     constexpr uint64_t kMaxTick = (uint64_t{1} << 53) - 1;
@@ -46,7 +46,7 @@ struct Layout {
   // The id of a tick's sequence number 0; add sequence << sequence_shift.
   uint64_t BaseId(uint64_t tick) const { return (tick << timestamp_shift) | node_bits; }
 
-  // False when the time lies before the epoch, which no id can say.
+  // False if the time lies before the epoch, because no id has such a time.
   bool ToTick(int64_t now_ms, uint64_t* tick) const {
     if (now_ms < epoch_ms) return false;
     // Unsigned, because the difference may be more than an int64_t holds.

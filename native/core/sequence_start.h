@@ -7,8 +7,8 @@
 
 namespace graupel {
 
-// The sequence number with which a new tick begins. A generator that makes less than
-// one id a tick and always begins with 0 makes even ids only, which leaves half of the
+// The sequence number with which a new tick begins. A generator that always begins with
+// 0 and makes less than one id a tick makes only even ids, which leaves half of the
 // shards of `id % 2` empty.
 class SequenceStart {
  public:

@@ -11,13 +11,13 @@
 
 namespace graupel {
 
-// What all threads share about one (namespace, layout, node); in a page, all processes
-// share it too. Zeroed memory is a valid state in which nothing has been issued.
+// The state of one (namespace, layout, node). All threads share it; in a page, all
+// processes share it too. Zeroed memory is a valid state in which nothing was issued.
 //
 // docs/memory-order.md has every argument about memory order; the words in brackets
 // name its sections.
 struct alignas(64) State {
-  // The state word: the first slot that is free, one past the last slot issued. It only
+  // The state word: the first free slot, one past the last slot issued. It only
   // grows, and ids are unique by that alone: the thread that moves it from a to b owns
   // the slots a..b-1.
   std::atomic<uint64_t> word{0};
@@ -25,8 +25,7 @@ struct alignas(64) State {
   // has stepped back; a word ahead of both is an overflow.
   std::atomic<uint64_t> high_tick{0};
   // Bytes from this State to its History, for the policy `reuse`; 0 until
-  // EnableHistory. A distance and not an address, because each process maps the page at
-  // another one.
+  // EnableHistory. A distance, because each process maps the page at another address.
   std::atomic<int64_t> history_at{0};
   // The word at the time it was sealed, or the word of the page that this one follows:
   // BeginAt() begins there or above. In the process's own state: the word of the last
@@ -39,8 +38,8 @@ struct alignas(64) State {
   std::atomic<uint64_t> external_ceiling{0};
 };
 
-// What holds a state, and may be replaced by another one: a page. IsCurrent() tells
-// whether it is the one that other processes find now. Asked once in each tick, because
+// A holder of a state that another holder may replace: a page. IsCurrent() tells
+// whether other processes find this holder now. It is called once in each tick, because
 // it costs a system call.
 class Replaceable {
  public:
@@ -48,8 +47,8 @@ class Replaceable {
   virtual bool IsCurrent() const = 0;
 };
 
-// The word of a sealed state: its slots have moved to another one (MoveTo). No layout
-// has as many slots.
+// The word of a sealed state, whose slots have moved to another state (MoveTo). No
+// layout has as many slots.
 inline constexpr uint64_t kSealed = UINT64_MAX;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free,
@@ -65,7 +64,7 @@ struct SlotRange {
 enum class Reserved : uint32_t {
   kReserved,
   kAhead,    // The next free slot lies beyond the limit.
-  kCeiling,  // It lies above the ceiling.
+  kCeiling,  // The next free slot lies above the ceiling.
   kMoved,    // The word is sealed: another state has these slots now.
 };
 
@@ -85,8 +84,8 @@ inline History* HistoryOf(State& state) {
   return reinterpret_cast<History*>(reinterpret_cast<char*>(&state) + at);
 }
 
-// Moves the word forward and hands out the slots it passed over: between one and `want`
-// of them, in order. Where it does not answer kReserved, the word is unchanged.
+// Moves the word forward and hands out the slots that the word passed: between one and
+// `want` slots, in order. The word is unchanged unless the result is kReserved.
 inline Reserved Reserve(State& state, const Layout& layout, const Request& request,
                         SequenceStart& start, SlotRange* range) {
   // [high] Only tells rollback from overflow, so no order is needed.
@@ -124,9 +123,9 @@ inline Reserved Reserve(State& state, const Layout& layout, const Request& reque
   }
 }
 
-// Moves the word up to `slot`, so that nothing below it is reserved any more: other
-// owners of the node may have issued it. The word as it was before, which every slot
-// reserved so far lies below [floor]; none where the word is sealed.
+// Moves the word up to `slot`, so that no slot below is reserved any more: other owners
+// of the node may have issued it. Returns the former word, below which every slot
+// reserved so far lies [floor]; none if the word is sealed.
 inline std::optional<uint64_t> RaiseFloor(State& state, uint64_t slot) {
   // [acquire] As in Reserve.
   uint64_t word = state.word.load(std::memory_order_acquire);
@@ -143,9 +142,9 @@ inline std::optional<uint64_t> RaiseFloor(State& state, uint64_t slot) {
   }
 }
 
-// Lets `to` go on where `from` is, and seals `from`. Reservations on `from` answer
-// kMoved from then on, and their threads go to `to`. False where `to` is sealed itself;
-// `from` is unchanged then.
+// Lets `to` continue at the word of `from`, and seals `from`. Reservations on `from`
+// then end with kMoved, and their threads go to `to`. False if `to` is sealed itself;
+// `from` is then unchanged.
 inline bool MoveTo(State& from, State& to) {
   // [move] Acquire and release as in Reserve.
   uint64_t word = from.word.load(std::memory_order_acquire);
@@ -167,8 +166,8 @@ inline bool MoveTo(State& from, State& to) {
 
 // The slot at which a word that is 0 or sealed may begin, in a page that is the one at
 // its path: above all that this page has issued, and after every tick that a clock has
-// shown (docs/memory-order.md has why). `now_tick` is a fresh reading, or null where
-// the clock is injected, which only its thread can read.
+// shown (docs/memory-order.md has the argument). `now_tick` is a fresh reading; null
+// for an injected clock, which only its thread can read.
 inline uint64_t BeginningOf(const State& state, const Layout& layout,
                             const uint64_t* now_tick) {
   const bool is_sealed = state.word.load(std::memory_order_acquire) == kSealed;
@@ -185,7 +184,7 @@ inline uint64_t BeginningOf(const State& state, const Layout& layout,
   return slot < end ? slot : end;
 }
 
-// Lets a word that is 0 or sealed, as `expected` says, go on at `slot`, which comes
+// Lets a word that is 0 or sealed, as `expected` says, continue at `slot`, which comes
 // from BeginningOf(). Only one process at a time may begin a sealed word.
 inline void BeginAt(State& state, uint64_t expected, uint64_t slot) {
   // [floor] Raised before the word.
@@ -224,8 +223,8 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
     // Leaves out one slot of the clock's tick, so that the word is in that tick.
     next = word <= now_slot ? now_slot + 1 : word < end ? word + 1 : word;
     const uint64_t word_tick = layout.TickOf(next - 1);
-    // [floor] Before the exchange: where two threads enable the history at once, the
-    // marks count from the first exchange on, and the second exchange makes none.
+    // [floor] Before the exchange: if two threads enable the history at once, the marks
+    // count from the first exchange on, and the second exchange makes none.
     history->RaiseFloor(
         layout.FirstSlot((word_tick > now_tick ? word_tick : now_tick) + 1));
   } while (!state.word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
@@ -234,8 +233,8 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
   return is_first;
 }
 
-// Hands out slots of the past tick `now_tick` that were never issued; kAhead where
-// there are none, or none that are known to be free.
+// Hands out slots of the past tick `now_tick` that were never issued; kAhead if there
+// are none, or none that are known to be free.
 inline Reserved ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
                               uint64_t want, SlotRange* range) {
   // [reuse] Acquire pairs with the release in Reserve: a word that has left `now_tick`

@@ -11,14 +11,15 @@
 
 namespace graupel {
 
-// The part of a state file that changes. Each slot is the first that may not be issued.
+// The part of a state file that changes. Each slot is the first slot that may not be
+// issued.
 struct CeilingRecord {
-  // Name the page, and the start of the system, for which the word in the page is the
-  // truth. The numbers below are then not needed.
+  // Name the page and the start of the system. In that page of that start, the word is
+  // the truth, and the numbers below are not needed.
   Lineage lineage;
   char boot_id[40];
   uint64_t intended;  // A ceiling that may not have reached the disk yet.
-  uint64_t durable;   // A ceiling that has reached it.
+  uint64_t durable;   // A ceiling that has reached the disk.
   uint64_t word;      // The state word after a clean close.
   uint32_t is_clean;
   uint32_t checksum;  // Covers the bytes before it.
@@ -31,7 +32,7 @@ struct CeilingRecord {
     lineage = own.lineage;
     std::memcpy(boot_id, own.boot_id, sizeof boot_id);
   }
-  // Where a process goes on that has another memory, and knows only this record.
+  // The first slot for a process that has another memory, and knows only this record.
   uint64_t Floor() const {
     if (is_clean != 0) return word;
     return intended > durable ? intended : durable;
@@ -40,26 +41,27 @@ struct CeilingRecord {
 static_assert(sizeof(CeilingRecord) == 88);
 
 // The protocol by which ceilings rise, over a `Storage` that can Read, Write and Sync
-// the record; each answers false if it failed. The caller holds the storage's lock.
+// the record; each returns false if it fails. The caller holds the storage's lock.
 // test/native/ceiling_model_test.cc interrupts the protocol at every step, and shows
 // that it breaks when two steps change places.
 
-// Makes `target` a durable ceiling, or leaves one that is higher.
+// Makes `target` a durable ceiling, or leaves a higher ceiling.
 template <typename Storage>
 bool RaiseCeiling(Storage& storage, CeilingRecord& record, uint64_t target) {
   record.is_clean = 0;
   if (record.intended < target) record.intended = target;
   if (!storage.Write(record)) return false;
   if (!storage.Sync()) return false;
-  // Tells other processes that they need no sync of their own. It needs none itself:
-  // `intended` is on the disk, and a process that starts from the record goes by that.
+  // Tells other processes that they need no sync of their own. The change needs no sync
+  // itself: `intended` is on the disk, and a process that starts from the record uses
+  // it.
   record.durable = record.intended;
   return storage.Write(record);
 }
 
 enum class Attached { kOk, kOtherMemory, kMoved, kFailed };
 
-// The ceiling that lasts for a window from now, or from the word if that is ahead.
+// The ceiling a window above now, or above the word if the word is ahead.
 inline uint64_t CeilingFrom(const Layout& layout, uint64_t word, uint64_t now_tick,
                             uint64_t window_ticks) {
   const uint64_t last = layout.max_tick;
@@ -70,9 +72,9 @@ inline uint64_t CeilingFrom(const Layout& layout, uint64_t word, uint64_t now_ti
   return (layout.FirstSlot(end) | (layout.Capacity() - 1)) + 1;
 }
 
-// Brings the word to the record's floor, unless the record is about this very word;
-// then raises the ceiling, unless it is high enough. `may_take_over` allows it where
-// the record is about another memory, in which no process counts any more.
+// Brings the word to the record's floor, unless the record is about this very word.
+// Then raises the ceiling, unless it is high enough. `may_take_over` allows this for a
+// record of another memory, in which no process counts any more.
 template <typename Storage>
 Attached Attach(Storage& storage, bool may_take_over, const CeilingRecord& own,
                 State& state, const Layout& layout, uint64_t window_ticks,
@@ -82,18 +84,18 @@ Attached Attach(Storage& storage, bool may_take_over, const CeilingRecord& own,
   if (is_renamed) {
     if (!may_take_over) return Attached::kOtherMemory;
     const uint64_t floor = record->Floor();
-    // Before the record names this memory: a process killed in between leaves a record
-    // that sends the next one to the floor again.
+    // Before the record names this memory: a process that is killed in between leaves a
+    // record that sends the next process to the floor again.
     if (!RaiseFloor(state, floor)) return Attached::kMoved;
-    // Ids below the floor may have such a time, so a clock that shows less is behind.
+    // Ids below the floor may have its time, so a clock that shows less is behind.
     if (floor > 0) RaiseTo(state.high_tick, layout.TickOf(floor - 1));
     record->TakeFrom(own);
   }
   const uint64_t word = state.word.load(std::memory_order_relaxed);
-  // Sealed since the page was opened. The seal is no slot to count a ceiling from.
+  // The page was sealed since it was opened, and a seal is no slot for a ceiling.
   if (word == kSealed) return Attached::kMoved;
   // A ceiling of another process is enough if it lasts for half a window. If it had to
-  // last for a whole one, every process would write.
+  // last for a whole window, every process would write.
   const uint64_t enough = CeilingFrom(layout, word, now_tick, window_ticks / 2 + 1);
   if (!is_renamed && record->is_clean == 0 && record->durable >= enough) {
     return Attached::kOk;

@@ -9,8 +9,8 @@
 namespace graupel {
 namespace {
 
-// A sync takes some milliseconds. A process that holds a lock for longer was stopped,
-// or its disk does not answer. For the thread; createGenerator has lock_ms.
+// For the thread; createGenerator has lock_ms. A sync takes some milliseconds. A
+// process that holds a lock for longer was stopped, or its disk does not answer.
 constexpr int kLockMs = 1000;
 constexpr std::chrono::milliseconds kCloseTime{2000};
 // After a failure, a reservation that passes the alarm does not ask again for so long.
@@ -105,7 +105,8 @@ void DurableCeiling::Adopt(uint64_t ceiling) {
 }
 
 void DurableCeiling::Ask(uint64_t now_tick, bool is_urgent) {
-  // Relaxed, both: a thread that reads an old value asks once more, or a little later.
+  // Both loads are relaxed: a thread that reads an old value asks once more, or a
+  // little later.
   if (is_asked_.load(std::memory_order_relaxed)) return;
   if (!is_urgent && quiet_until_ns_.load(std::memory_order_relaxed) > MonotonicNs()) {
     return;
@@ -137,7 +138,7 @@ bool DurableCeiling::IsCurrent() const { return identity_.IsAt(path_); }
 void DurableCeiling::Follow(std::shared_ptr<Page> page) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (memory_.page == page) return;
-  // A late thread brought this page: the others have moved on from it.
+  // A late thread brought this page, which the other threads have left.
   if (page->state().word.load(std::memory_order_relaxed) == kSealed) return;
   if (!(memory_.own.lineage == page->lineage())) {
     memory_.formers.push_back(memory_.own);
@@ -167,8 +168,8 @@ void DurableCeiling::Work() {
     }
     lock.lock();
     const bool is_overtaken = memory_.page != memory.page;
-    // The threads have left that page, so they try again for the next one, whether this
-    // attempt succeeded or failed.
+    // The threads have left that page, so they try again for the next page, whether
+    // this attempt succeeded or failed.
     if (is_overtaken) {
       fault = {};
     } else if (fault.IsNone()) {
@@ -176,9 +177,8 @@ void DurableCeiling::Work() {
     }
     fault_ = std::move(fault);
     ++attempt_;
-    // An attempt also answers the threads that asked meanwhile. They ask again if it
-    // was not enough: an attempt for the time at which they asked would end as late as
-    // this one.
+    // The attempt also counts for threads that asked meanwhile. They ask again if it
+    // was not enough. An attempt for the time at which they asked would end as late.
     is_asked_.store(is_overtaken, std::memory_order_relaxed);
     ended_.notify_all();
   }
@@ -198,9 +198,9 @@ Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick,
   fault = file_->Lock(kLockMs);
   if (!fault.IsNone()) return fault;
   CeilingRecord record;
-  // Where the record is about a page that was lost on the way to this one, Attach()
-  // brings the word to the record's floor, because that page's latest word may be
-  // unknown.
+  // If the record is about a page that was lost on the way to this page, Attach()
+  // brings the word to the record's floor, because the latest word of the lost page may
+  // be unknown.
   const Attached attached =
       file_->Read(&record) ? graupel::Attach(*file_, memory.IsIn(record), memory.own,
                                              memory.page->state(), layout_,
@@ -216,6 +216,7 @@ Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick,
     case Attached::kMoved:
       // A thread that finds the seal brings another page (Follow).
       fault = Fault::Of(Fault::Kind::kLost, memory.page->path(), "deleted");
+      fault.subject = Fault::Subject::kPage;
       break;
     case Attached::kFailed:
       fault = file_->fault();
@@ -229,8 +230,8 @@ void DurableCeiling::WriteLastWord(const Memory& memory) {
   if (!file_->StillThere().IsNone() || !file_->Lock(kLockMs).IsNone()) return;
   CeilingRecord record;
   if (file_->TryExclusiveUse() && file_->Read(&record) && memory.IsIn(record)) {
-    // After a failure the file keeps the ceilings, from which the next process goes on
-    // safely.
+    // After a failure the file keeps the ceilings, from which the next process can
+    // continue safely.
     Detach(*file_, memory.page->state());
   }
   file_->Unlock();

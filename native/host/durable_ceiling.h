@@ -39,19 +39,19 @@ class DurableCeiling : public Ceiling {
 
   // Asks, and blocks until an attempt to raise the ceiling has ended, for at most
   // `timeout_ms`. For kFailed, `*fault` has the reason. `*attempt` is 0 at first; the
-  // call sets it, and the same caller passes it on when it goes on waiting.
+  // call sets it, and a caller that continues to wait passes it again.
   enum class Outcome : uint32_t { kRaised = 0, kFailed = 1, kTimeout = 2 };
   Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* attempt,
                 Fault* fault);
 
-  // Whether the file is still the one at its path.
+  // Whether the path still leads to this file.
   bool IsCurrent() const;
 
-  // The word has moved to another page, because the former one was deleted.
+  // Called after the word has moved to another page, because its page was deleted.
   void Follow(std::shared_ptr<Page> page);
 
  private:
-  // The memory whose word is the truth, and how the record names it.
+  // The memory whose word is the truth, and its names in the record.
   struct Memory {
     std::shared_ptr<Page> page;
     CeilingRecord own{};
@@ -80,7 +80,7 @@ class DurableCeiling : public Ceiling {
   std::unique_ptr<StateFile> file_;
   FileIdentity identity_;
 
-  // Read without the mutex, so that a thread that asks often costs nothing.
+  // Read without the mutex, so that asking often costs nothing.
   std::atomic<bool> is_asked_{false};
   std::atomic<int64_t> quiet_until_ns_{0};
 

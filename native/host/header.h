@@ -11,9 +11,9 @@
 namespace graupel {
 
 // The header of a page and of a state file: docs/state-format.md describes every byte.
-// All numbers are little-endian, as all processors are that run Node.
+// All numbers are little-endian, because Node runs only on such processors.
 
-// Which ids a state is for.
+// The ids that a state is for.
 struct Identity {
   // The bits of the layout, the node, the namespace. Equal keys, one state.
   std::string key;

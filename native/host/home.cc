@@ -15,20 +15,20 @@
 namespace graupel {
 namespace {
 
-// How often pages may be sealed or deleted while one is being opened.
+// How often pages may be sealed or deleted while a page is being opened.
 constexpr int kMaxMoves = 16;
 
-// What this copy of the module has open, by name, so that each page is mapped once and
-// each state file has one thread. Never destroyed, as worker threads may outlast the
-// exit handlers.
+// The objects that this copy of the module has open, by name, so that each page is
+// mapped once and each state file has one thread. Never destroyed, because worker
+// threads may outlast the exit handlers.
 template <typename T>
 struct Registry {
   std::mutex mutex;
   std::unordered_map<std::string, std::weak_ptr<T>> by_name;
   size_t sweep_at = 64;
 
-  // The entry of a name, made if there is none. Entries that nobody uses are dropped
-  // each time that their number may have doubled.
+  // The entry of a name, made if there is none. Unused entries are dropped each time
+  // that their number may have doubled.
   std::weak_ptr<T>& Find(const std::string& name) {
     if (by_name.size() >= sweep_at) {
       std::erase_if(by_name, [](const auto& entry) { return entry.second.expired(); });
@@ -61,7 +61,7 @@ Registry<DurableCeiling>& OpenCeilings() {
   return ceilings;
 }
 
-// One for each key, so that the generators of a thread find their common run.
+// A key has one ceiling, so that the generators of a thread find their common run.
 std::shared_ptr<ExternalCeiling> ExternalCeilingOf(const std::string& key,
                                                    State& process_state) {
   static auto& ceilings = *new Registry<ExternalCeiling>;
@@ -95,8 +95,8 @@ Fault AsPageFault(Fault fault) {
   return fault;
 }
 
-// Lets nothing below `slot` be reserved. If the word is there already, the history
-// keeps its floor.
+// Prevents reservations below `slot`. If the word is already at `slot` or above, the
+// history keeps its floor.
 void Continue(State& state, uint64_t slot, uint64_t high_tick) {
   if (state.word.load(std::memory_order_acquire) >= slot) return;
   RaiseFloor(state, slot);
@@ -109,7 +109,7 @@ bool Move(const Page* from, const Page& to) {
   return from == nullptr || from->IsSameAs(to) || MoveTo(from->state(), to.state());
 }
 
-// The current page for a key. It goes on with the word of `former`, if there is one.
+// The current page for a key. It continues with the word of `former`, if there is one.
 Fault CurrentPage(const Identity& identity, const Layout& layout,
                   const PageRules& rules, const Page* former,
                   std::shared_ptr<Page>* page) {
@@ -119,7 +119,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
   std::string path;
   for (int i = 0; i < kMaxMoves; ++i) {
     std::shared_ptr<Page> found = known.lock();
-    // [last] The threads that have released the page have left its word before.
+    // [last] Threads that have released the page left its word before the release.
     std::atomic_thread_fence(std::memory_order_acquire);
     std::shared_ptr<Page> old;
     Fault fault;
@@ -158,7 +158,7 @@ Fault AwaitTick(const Page& page, const HomeOptions& options) {
   constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
   const int64_t tick_ns = layout.tick_ms * kNsPerMs;
   const int64_t epoch_ns = layout.epoch_ms * kNsPerMs;
-  // Counted and not measured: a tool that stops the clock may stop the monotonic one.
+  // Counted, not measured: a tool that stops the clock may stop the monotonic clock.
   int64_t budget_ns = options.lock_ms * kNsPerMs;
   const uint64_t word = page.state().word.load(std::memory_order_relaxed);
   for (;;) {
@@ -219,7 +219,7 @@ Fault OpenHome(const HomeOptions& options, Home* home) {
     if (!fault.IsNone()) return fault;
     home->state = &home->page->state();
     if (!MoveTo(own, *home->state)) continue;
-    // Left by a page that this process had open before.
+    // The word of a page that this process had open before.
     Continue(*home->state, own.last.load(), own.high_tick.load());
     if (options.bound == Bound::kFile) {
       fault = FileCeilingOf(options, home->page, &home->file_ceiling);

@@ -15,19 +15,19 @@
 
 namespace graupel {
 
-// How pages are found and begun.
+// The rules by which pages are found and begun.
 struct PageRules {
   std::string parent;        // Has the folder of pages; empty: the usual place.
   ClockNs now_ns = nullptr;  // The clock of the generators.
   PageStep step;             // The claim's step that leaves the key to the page.
 };
 
-// Where a generator's word lives, and what bounds it. Copies share both.
+// The place and the bound of a generator's word. Copies share them.
 struct Home {
   State* state = nullptr;
   std::string_view key;  // The identity's, in memory that lasts as long as the process.
   std::shared_ptr<Page> page;  // Null: the state is the process's own.
-  // The bound; at most one of the two is set.
+  // The bound; at most one of the two pointers is set.
   std::shared_ptr<DurableCeiling> file_ceiling;
   std::shared_ptr<ExternalCeiling> external_ceiling;
   PageRules rules;
@@ -39,8 +39,8 @@ struct Home {
   }
 };
 
-// Where the word lives, and the kind of its bound. The numbers are the ones of
-// src/engine/engine.ts.
+// The place of the word, and the kind of its bound. src/engine/engine.ts repeats the
+// numbers.
 enum class Place : uint32_t { kProcess = 0, kHost = 1 };
 enum class Bound : uint32_t { kNone = 0, kFile = 1, kExternal = 2 };
 
@@ -59,20 +59,20 @@ struct HomeOptions {
 
 // Opens the home of a key, whose process has one word for it: kProcess opens the page
 // if the word has moved to a page, and kHost moves the process's word to the page.
-// Sleeps until the next tick if the page has no slot before: a new page begins with it.
+// Sleeps until the next tick if the page has no slot before, as a new page does.
 // kEarly if that takes longer than lock_ms.
 Fault OpenHome(const HomeOptions& options, Home* home);
 
 // Takes a home whose word is sealed, or whose page is no longer the one at its path, to
-// the current page, which is made if there is none. It goes on there above all that
-// this home is known to have issued.
+// the current page, which is made if there is none. It continues there above all slots
+// that this home is known to have issued.
 Fault FollowHome(const Identity& identity, const Layout& layout, Home* home);
 
 // Leaves the word of the home's page in the process's own state, before the home is
 // released: the next page that this process opens for the key may be another one.
 void RememberWord(const Home& home);
 
-// Gives the home's state a history. `now_tick` is what an injected clock shows.
+// Gives the home's state a history. `now_tick` is the reading of an injected clock.
 Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick);
 
 }  // namespace graupel

@@ -9,14 +9,14 @@
 
 namespace graupel {
 
-// Answers the first module, in the order in which the process loaded them, that exports
-// `symbol`. A process may load this module twice, from two node_modules folders, and
-// each copy has globals of its own: so they agree on the globals of one of them. `own`
-// is this copy's, and the answer where no module is found (a program that was linked
+// Finds `symbol` in the first module, in the order of loading, that exports it. A
+// process may load this module twice, from two node_modules folders, and each copy has
+// globals of its own: this makes the copies agree on one copy's globals. `own` is the
+// symbol of this copy, and the result if no module is found (a program that was linked
 // without exports).
 //
-// Also pins the module that holds `own`: Node unloads an addon with the last worker
-// thread that used it, and the record of what was issued must stay.
+// Also pins the module of `own`: Node unloads an addon with the last worker thread that
+// used it, and the record of the issued slots must stay.
 void* FirstModuleExporting(const char* symbol, void* own);
 
 }  // namespace graupel

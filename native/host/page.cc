@@ -13,7 +13,7 @@
 namespace graupel {
 namespace {
 
-// Between finding no page and making one, other processes make and delete pages.
+// Attempts, because other processes may make or delete the page meanwhile.
 constexpr int kMaxAttempts = 16;
 // Another process that begins the same page holds its lock for a few instructions.
 constexpr int kMaxBeginMs = 1000;
@@ -32,12 +32,12 @@ std::string NameOf(const std::string& key) {
   return name;
 }
 
-// The bytes that a new page begins with.
+// The first bytes of a new page.
 std::string NewPage(const Identity& identity, const Page* former,
                     const std::string& boot_id) {
   Lineage lineage;
   RandomBytes(&lineage, sizeof lineage);
-  // The word is 0 until the page is begun.
+  // The word is 0 until Begin().
   uint64_t state[4] = {};
   static_assert(offsetof(State, high_tick) == 8 && offsetof(State, last) == 24);
   if (former != nullptr) {
@@ -45,8 +45,8 @@ std::string NewPage(const Identity& identity, const Page* former,
     state[1] = former->state().high_tick.load(std::memory_order_relaxed);
     state[3] = word != kSealed ? word : former->state().last.load();
     // A lineage says that the word in its page is the truth, so the word and the
-    // lineage are copied together. Where the word is sealed, the page that it moved to
-    // is gone, and what was counted there is unknown.
+    // lineage are copied together. If the word is sealed, the page to which it moved is
+    // gone with its last word.
     if (word != kSealed) lineage = former->lineage();
   }
   std::string bytes = Header::Make(Header::kPage, identity, lineage, boot_id);
@@ -66,8 +66,8 @@ Fault Page::Open(const Identity& identity, const std::string& parent,
   std::string path;
   Fault fault;
   if (former != nullptr) {
-    // Not in the folder of the user that the process acts for now: the other processes
-    // are at this path.
+    // The path, not the folder of the user for whom the process acts now, because the
+    // other processes use this path.
     path = former->path();
   } else {
     fault = MemoryFolder(parent, &path);
@@ -106,7 +106,7 @@ Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
     if (now_tick > layout.max_tick) now_tick = layout.max_tick;
     BeginAt(state(), expected,
             BeginningOf(state(), layout, has_clock ? &now_tick : nullptr));
-    // [high] A clock that shows less later is known to have stepped back.
+    // [high] A clock that later shows less has stepped back.
     if (has_clock) RaiseTo(state().high_tick, now_tick);
   };
   const auto word = [&] { return state().word.load(std::memory_order_acquire); };
@@ -121,8 +121,8 @@ Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
     fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
   }
   if (!fault.IsNone()) return fault;
-  // [begin] Under the lock, so that no other process begins the page, and a later seal
-  // is not taken for this one.
+  // [begin] Under the lock, so that no other process begins the page, and that a later
+  // seal is not mistaken for this seal.
   for (int waited_ms = 0; !file.TryExclusiveUse(); ++waited_ms) {
     if (waited_ms == kMaxBeginMs) return Fault::Of(Fault::Kind::kBusy, path_);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -135,7 +135,7 @@ Fault Page::Map(const SharedFile& file) {
   uint64_t size = 0;
   Fault fault = file.Size(&size);
   if (!fault.IsNone()) return fault;
-  // Not mapped if it is short: touching a mapping beyond the end of its file ends the
+  // A short file is not mapped: touching a mapping beyond the end of its file ends the
   // process.
   if (size != kBytes) {
     return Fault::Of(
@@ -157,8 +157,8 @@ Fault Page::Map(const SharedFile& file) {
   return {};
 }
 
-// [users] This process is in the table by now. An engine that claims looks at the table
-// after its step, so at least one of two that come at once sees the other.
+// [users] This process is already in the table. An engine that claims looks at the
+// table after its step, so of two that come at once at least one sees the other.
 Fault Page::CheckClaim(const PageStep& step) {
   std::string claim = path_.substr(0, path_.size() - (sizeof kPageEnd - 1)) + kClaimEnd;
   bool is_claimed = false;
@@ -185,7 +185,7 @@ Fault Page::HistoryMemory(History** history) const {
     fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
   }
   if (fault.IsNone()) fault = file.Allocate(kHistoryAt, kBytes - kHistoryAt);
-  // What was allocated is the memory of this page only if the path still leads to it.
+  // The memory belongs to this page only if the path still leads to it.
   if (fault.IsNone() && !IsCurrent())
     fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
   *history = reinterpret_cast<History*>(static_cast<char*>(address_) + kHistoryAt);

@@ -13,12 +13,12 @@
 namespace graupel {
 
 // Reads a clock, in nanoseconds since 1970. Null for an injected clock, which only its
-// thread can read.
+// own thread can read.
 using ClockNs = int64_t (*)();
 
 // The step of a claim that leaves the key to the page (src/host/claim.ts).
 struct PageStep {
-  std::string name;    // Of the step's file in the claim's folder; empty: no claim.
+  std::string name;    // The step's file in the claim's folder; empty: no claim.
   std::string next;    // The name that a later step would have.
   uint64_t floor = 0;  // The page issues no slot below it.
 };
@@ -33,9 +33,9 @@ class Page : public Replaceable {
   static constexpr size_t kBytes = 16384;
 
   // Opens the page for a key, at the path of `former` or in this user's folder. If
-  // there is none, makes one that begins above all that `former` is known to have
-  // issued. This process is in the table of the page then. CheckClaim() and Begin()
-  // come before the page is used.
+  // there is none, makes a page that begins above all slots that `former` is known to
+  // have issued. This process is then in the table of the page. CheckClaim() and
+  // Begin() are called before the page is used.
   static Fault Open(const Identity& identity, const std::string& parent,
                     const Page* former, std::shared_ptr<Page>* page);
   ~Page() override;
@@ -45,10 +45,10 @@ class Page : public Replaceable {
   }
   // kClaimed if there is a claim whose latest step is not `step`.
   Fault CheckClaim(const PageStep& step);
-  // The step that CheckClaim() has found.
+  // The step that CheckClaim() found.
   const PageStep& step() const { return step_; }
-  // Begins the word of a page that has just been made, or that is sealed although it is
-  // the one at its path. kLost if it is not that one.
+  // Begins the word of a page that was just made, or of a sealed page to which its path
+  // still leads. kLost if the path leads elsewhere.
   Fault Begin(const Layout& layout, ClockNs now_ns);
 
   // Frees this process's entry, at the end of the process.
@@ -58,8 +58,8 @@ class Page : public Replaceable {
   const Lineage& lineage() const { return lineage_; }
   const std::string& path() const { return path_; }
 
-  // Whether this page is the one at its path, which other processes find now. Asked
-  // once in each tick, before a reservation: where the page was deleted, the next one
+  // Whether the path leads to this page, so that other processes find it now. Called
+  // once in each tick, before a reservation: if the page was deleted, the next page
   // would otherwise issue the same slots.
   bool IsCurrent() const override { return file_.IsAt(path_); }
   // Whether both are mappings of one file.

@@ -10,7 +10,7 @@
 namespace graupel {
 namespace {
 
-// In blocks, because an allocator that is asked for a cache line wastes another.
+// Allocates blocks, because an allocator wastes a cache line for each single one.
 State* NewState() {
   constexpr size_t kBlock = 32;
   static State* next = nullptr;

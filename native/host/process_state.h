@@ -7,15 +7,15 @@
 
 namespace graupel {
 
-// The one State of this process for a key: the same for every thread, and for every
+// The State of this process for a key: the same for every thread, and for every
 // copy of this module that the process has loaded. It lives until the process ends,
-// because it says what was issued.
+// because it tells which slots were issued.
 //
 // `*kept`, if asked for, is the key in memory that lasts as long.
 State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
-// Writes the number of an engine for a key that has none in this process, and returns
-// the number that is there afterwards. 0 only reads. src/engine/open.ts has the
+// Writes the number of an engine if the key has none in this process, and returns the
+// number that is there afterwards. 0 only reads. src/engine/open.ts has the
 // numbers.
 uint32_t KeepEngine(State& process_state, uint32_t engine);
 

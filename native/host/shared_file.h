@@ -12,7 +12,7 @@ namespace graupel {
 // Makes a file of `size` bytes, zero beyond `head`, readable and writable by this user
 // alone. It appears with all of its contents or not at all, also after a loss of power
 // if `is_durable` or if the file is on a disk. SharedFile::SyncName() makes it stay.
-// kExists where there is one already.
+// kExists if there is a file already.
 Fault CreateFileWith(const std::string& path, const std::string& head, size_t size,
                      bool is_durable);
 
@@ -28,7 +28,7 @@ class SharedFile {
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  // kMissing where there is none.
+  // kMissing if there is no file.
   Fault Open(const std::string& path);
   const std::string& path() const { return path_; }
 
@@ -36,7 +36,7 @@ class SharedFile {
   // Exactly `count` bytes.
   Fault Read(uint64_t offset, void* bytes, size_t count) const;
   Fault Write(uint64_t offset, const void* bytes, size_t count) const;
-  // Returns when what was written is on the disk.
+  // Returns when the written bytes are on the disk.
   Fault Sync() const;
   // Returns when the file's name is on the disk; on macOS, a Sync() has to follow,
   // which empties the disk's own cache.
@@ -47,10 +47,10 @@ class SharedFile {
   // The mapping stays until the process ends, or until Unmap().
   Fault Map(size_t size, void** address) const;
 
-  // Whether this file is what the path leads to: kLost if certainly not.
+  // Whether the path leads to this file: kLost if it certainly does not.
   Fault StillThere() const;
 
-  // A lock of the file's use. TryExclusiveUse() succeeds where no other process has the
+  // A lock of the file's use. TryExclusiveUse() succeeds if no other process has the
   // file in use, and ShareUse() then turns the exclusive use into a shared one, of
   // which there may be any number. Both end with the process.
   bool TryExclusiveUse();
@@ -73,13 +73,13 @@ class SharedFile {
 
 void Unmap(void* address, size_t size);
 
-// Which file a path led to, for asking again cheaply.
+// Identifies the file to which a path led, so that a later check is cheap.
 class FileIdentity {
  public:
   FileIdentity() = default;
   explicit FileIdentity(const SharedFile& file);
-  // False where the path certainly leads nowhere, or to another file. True where that
-  // cannot be looked up, such as after the process has given up its rights.
+  // False if the path certainly leads nowhere, or to another file. True if it cannot be
+  // looked up, such as after the process has given up its rights.
   bool IsAt(const std::string& path) const;
   bool operator==(const FileIdentity& other) const {
     return device_ == other.device_ && file_ == other.file_;

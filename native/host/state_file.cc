@@ -16,7 +16,7 @@ uint32_t ChecksumOf(const CeilingRecord& record) {
   return Checksum(&record, offsetof(CeilingRecord, checksum));
 }
 
-// The bytes of a file for which nothing has been issued.
+// The bytes of a file for which no slot was issued.
 std::string NewFile(const Identity& identity) {
   std::string bytes = Header::Make(Header::kStateFile, identity, {}, {});
   bytes.resize(StateFile::kRecordAt);

@@ -10,14 +10,14 @@
 namespace graupel {
 
 // A file that outlives the memory: a header that is written once, and the record of the
-// ceilings in a block of its own. It is the `Storage` of ceiling_record.h; when one of
-// those calls answers false, fault() has the reason.
+// ceilings in a block of its own. It is the `Storage` of ceiling_record.h; if a call of
+// the storage returns false, fault() has the reason.
 class StateFile {
  public:
   static constexpr size_t kRecordAt = 4096;
   static constexpr size_t kBytes = 8192;
 
-  // Makes the file where there is none.
+  // Makes the file if there is none.
   Fault Open(const std::string& path, const Identity& identity);
 
   const std::string& path() const { return file_.path(); }
@@ -26,7 +26,7 @@ class StateFile {
   void Unlock() { file_.Unlock(); }
   bool TryExclusiveUse() { return file_.TryExclusiveUse(); }
   Fault ShareUse(int timeout_ms) { return file_.ShareUse(timeout_ms); }
-  // Deleted, replaced, or out of reach.
+  // A fault if the file was deleted or replaced, or is out of reach.
   Fault StillThere() const { return file_.StillThere(); }
 
   bool Read(CeilingRecord* record);

@@ -8,15 +8,16 @@
 namespace graupel {
 
 // The table of the processes that have a page open. It lies in the page, for an engine
-// that does not map pages (docs/state-proof.md): that engine counts only if the table is
-// empty. So an entry is freed by its process alone, and the entry of a process that was
-// killed stays. Zeroed memory is an empty table.
+// that does not map pages (docs/state-proof.md) and counts only if the table is empty.
+// Only the process of an entry frees it, so the entry of a killed process stays. Zeroed
+// memory is an empty table.
 class Users {
  public:
   // A process as in processes.h; 0 in a free entry.
   using User = std::atomic<uint64_t>;
   static constexpr size_t kMaxUsers = 112;
-  // In the last entry, and never removed: more processes came than there is room for.
+  // Stored in the last entry, and never removed: there were more processes than
+  // entries.
   static constexpr uint64_t kMore = UINT32_MAX;
 
   // Enters this process. Each copy of the module has an entry of its own. Null if there

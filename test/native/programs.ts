@@ -101,7 +101,9 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
 
 /** native/binding without Node, on a Node-API whose calls fail as binding_test.cc tells them. */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
-  const sources = ['addon.cc', 'calls.cc', 'environment.cc', 'options.cc'].map((file) => join(native, 'binding', file))
+  const sources = ['addon.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc'].map((file) =>
+    join(native, 'binding', file),
+  )
   proves(behaviour, async (context) => {
     // Where Node is, or where npm has been told that it is.
     const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()

@@ -16,7 +16,7 @@ using Kind = Fault::Kind;
 
 Fault UsualParent(std::string* parent) {
 #if defined(__linux__)
-  // /tmp only where the system has no such folder, as on AWS Lambda. One that is full
+  // /tmp only if the system has no such folder, as on AWS Lambda. A folder that is full
   // or read-only is still the folder of the other processes.
   static constexpr char kMemory[] = "/dev/shm";
   struct stat stat;
@@ -58,7 +58,7 @@ uint64_t NumberOf(uint64_t user) {
   return user;
 }
 
-// The fault for a path that leads to something else than a folder.
+// The fault for a path that does not lead to a folder.
 Fault NoFolder(const std::string& path) {
   struct stat stat;
   if (lstat(path.c_str(), &stat) != 0) return Fault::System("lstat", errno, path);
@@ -69,15 +69,15 @@ Fault NoFolder(const std::string& path) {
 }
 
 Fault OwnFolder(const std::string& path) {
-  // An error shows in open(): the folder may exist in a place that is read-only.
+  // open() finds errors: the folder may exist in a place that is read-only.
   const int made = mkdir(path.c_str(), 0700);
   const int made_error = errno;
   const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const int fd = open(path.c_str(), flags);
   if (fd < 0) {
     if (errno == ELOOP || errno == ENOTDIR) return NoFolder(path);
-    // The folder of another user, closed to this one: its owner explains more than the
-    // error does.
+    // The folder of another user, closed to this user: its owner explains more than the
+    // error.
     const int error = errno;
     struct stat stat;
     if (error == EACCES && lstat(path.c_str(), &stat) == 0) {

@@ -16,9 +16,9 @@
 namespace graupel {
 namespace {
 
-// Looks only into modules that are loaded already (RTLD_NOLOAD). Where the symbol is
-// found, the reference that dlopen counts is kept on purpose, because the answer points
-// into that module.
+// Looks only into modules that are already loaded (RTLD_NOLOAD). If the symbol is
+// found, the reference of dlopen is kept on purpose, because the result points into the
+// module.
 void* Lookup(const char* path, const char* symbol) {
   void* const module = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (module == nullptr) return nullptr;

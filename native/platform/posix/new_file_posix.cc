@@ -18,7 +18,7 @@
 namespace graupel {
 namespace {
 
-// Renames a file to a path where there is none; fails where there is one.
+// Renames a file to a path; fails if there is a file at the path.
 int RenameNew(const char* from, const char* to) {
 #if defined(__APPLE__)
   return renamex_np(from, to, RENAME_EXCL);
@@ -38,7 +38,7 @@ int RenameNew(const char* from, const char* to) {
 #endif
 }
 
-// False on other systems than Linux, where no folder is in memory.
+// False on systems other than Linux, which have no folder in memory.
 bool IsInMemory([[maybe_unused]] int fd) {
 #if defined(__linux__)
   constexpr uint32_t kTmpfs = 0x01021994;
@@ -54,19 +54,18 @@ bool IsInMemory([[maybe_unused]] int fd) {
 
 Fault FillNew(int fd, const std::string& path, const std::string& head, size_t size,
               bool is_durable) {
-  // The umask narrows the mode given to open(), and could leave no right at all.
+  // The umask narrows the mode of open(), and could leave no rights.
   if (fchmod(fd, 0600) != 0) return Fault::System("fchmod", errno, path);
   if (ftruncate(fd, static_cast<off_t>(size)) != 0) {
     return Fault::System("ftruncate", errno, path);
   }
-  // Written and not only allocated: on a disk, the first write to an allocated block
-  // changes metadata, and can fail for lack of room. In memory, pages that are not used
-  // yet cost nothing (Allocate).
+  // Written, not only allocated: on a disk, the first write to an allocated block
+  // changes metadata, and can fail for lack of room. In memory, unused pages cost
+  // nothing (Allocate).
   std::string bytes = head;
   if (is_durable) bytes.resize(size);
   Fault fault = WriteAll(fd, path, 0, bytes.data(), bytes.size());
-  // After a loss of power, a name without its contents would be a damaged page for
-  // good.
+  // After a loss of power, a name without its contents would be a damaged page.
   if (fault.IsNone() && is_durable && fsync(fd) != 0) {
     fault = Fault::System("fsync", errno, path);
   }

@@ -11,8 +11,8 @@
 
 namespace graupel {
 
-// Checks that come before a file or folder is trusted, and code that several files of
-// this folder need.
+// Checks before a file or folder is trusted, and code that several files of this folder
+// need.
 
 // Whether an error says that there is nothing at a path; any other error leaves that
 // open.
@@ -20,9 +20,9 @@ bool IsGone(int error);
 
 std::string FolderOf(const std::string& path);
 
-// kUnsafe for a remote file system: where another machine may write the same file,
-// neither memory nor locks are shared with it. FUSE may be remote or not, and does not
-// say whether it syncs.
+// kUnsafe for a remote file system: if another machine may write the same file, neither
+// memory nor locks are shared with it. FUSE may be remote, and does not tell whether it
+// syncs.
 Fault CheckFileSystem(int fd, const std::string& path);
 
 // kUnsafe unless the file or folder is this user's alone.

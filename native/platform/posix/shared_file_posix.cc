@@ -155,9 +155,9 @@ Fault SharedFile::StillThere() const {
   return {};
 }
 
-// flock() and not fcntl(): its locks belong to the open file and not to the process, in
-// which other copies of this module open the same file. Other systems than Linux have
-// no other lock of that kind.
+// flock(), because its locks belong to the open file. The locks of fcntl() belong to
+// the process, in which other copies of this module may open the same file. Systems
+// other than Linux have no other lock of an open file.
 
 bool SharedFile::TryExclusiveUse() { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
 
@@ -168,7 +168,7 @@ Fault SharedFile::ShareUse(int timeout_ms) {
 }
 
 Fault SharedFile::Lock(int timeout_ms) {
-  // The file's own lock is the one of its use, so this one is on the folder.
+  // The file's own lock is the lock of its use, so the folder has this lock.
   const Fault fault = OpenFolder();
   if (!fault.IsNone()) return fault;
   if (Within(timeout_ms, [&] { return flock(folder_fd_, LOCK_EX | LOCK_NB); }) == 0) {

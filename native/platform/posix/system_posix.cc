@@ -46,8 +46,7 @@ Fault BootId(std::string* id) {
 #else
   struct timespec up;
   clock_gettime(CLOCK_MONOTONIC, &up);
-  // Other systems have no name for a start: the second in which it was, as exactly as
-  // the clock knows it.
+  // Other systems have no name for a start; this is its second, by the clock.
   *id = "up-since-" + std::to_string(time(nullptr) - up.tv_sec);
 #endif
   return {};
@@ -62,7 +61,7 @@ Fault StartThread(void (*run)(void*), void* data) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // Blocked, because signals are for threads that expect to be interrupted.
+  // Signals are blocked, because they are for threads that expect an interruption.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -8,10 +8,9 @@ namespace {
 
 using Kind = Fault::Kind;
 
-// Not GetTempPath(), which goes by TMP: processes, and the sessions of a terminal
-// server, may each have another one. Not SHGetKnownFolderPath(), which goes by
-// USERPROFILE. With different folders, processes would not share their pages, without
-// an error.
+// GetTempPath() reads TMP, and SHGetKnownFolderPath() reads USERPROFILE. Processes, and
+// the sessions of a terminal server, may have different values. With different folders,
+// processes would not share their pages, without an error.
 //
 // A section without a file would end with the last process that has it open. A restart
 // would then not know what was issued before the clock was set back.
@@ -30,7 +29,7 @@ Fault OwnFolder(const std::wstring& path, const std::string& name) {
   OwnOnly own_only;
   Fault fault = own_only.Make(true);
   if (!fault.IsNone()) return fault;
-  // An error shows below: the folder may exist in a place that is read-only.
+  // Errors are found below: the folder may exist in a place that is read-only.
   const bool is_made = CreateDirectoryW(path.c_str(), own_only.attributes()) != 0;
   const DWORD made_error = GetLastError();
   const HANDLE handle =

@@ -20,7 +20,7 @@ std::string NameOf(PSID sid) {
   return name;
 }
 
-// What the process's token says.
+// The data of the process's token.
 class Self {
  public:
   ~Self() {
@@ -40,8 +40,7 @@ class Self {
   }
   HANDLE token() const { return token_; }
   PSID user() { return reinterpret_cast<TOKEN_USER*>(user_)->User.Sid; }
-  // The default owner of what the process makes: the administrators, where it is
-  // elevated.
+  // The default owner of new files: the administrators if the process is elevated.
   PSID owner() { return reinterpret_cast<TOKEN_OWNER*>(owner_)->Owner; }
 
  private:
@@ -62,7 +61,7 @@ std::string OtherIn(ACL* list, PSID user) {
         (rule->Header.AceFlags & INHERIT_ONLY_ACE) != 0) {
       continue;
     }
-    // The others have conditions, or are not for files.
+    // Other entries have conditions, or are not for files.
     if (type != ACCESS_ALLOWED_ACE_TYPE) return "an unknown account";
     const PSID sid = &rule->SidStart;
     if (rule->Mask == 0 || EqualSid(sid, user) ||
@@ -129,8 +128,8 @@ Fault OwnOnly::Make(bool is_folder) {
   if (!fault.IsNone()) return fault;
   const std::string user = NameOf(self.user());
   const std::string rule = is_folder ? "(A;OICI;FA;;;" : "(A;;FA;;;";
-  // With the user as the owner, elevated or not. The system (SY) and the administrators
-  // (BA) make backups. Protected (P) from the rules of the parent folder.
+  // The user is the owner, whether the process is elevated or not. The system (SY) and
+  // the administrators (BA) make backups. P: protected from the parent folder's rules.
   const std::string text =
       "O:" + user + "D:P" + rule + user + ")" + rule + "SY)" + rule + "BA)";
   attributes_.nLength = sizeof attributes_;
@@ -168,9 +167,9 @@ Fault CheckOwner(HANDLE handle, const std::string& path) {
 }
 
 Fault CheckVolume(HANDLE handle, const std::string& path) {
-  // Where another machine may write the same file, neither memory nor locks are
-  // shared with it. FileFsDeviceInformation with FILE_REMOTE_DEVICE is what
-  // GetDriveType() goes by, asked here of the file and not of its path.
+  // If another machine may write the same file, neither memory nor locks are shared
+  // with it. GetDriveType() reads the same FILE_REMOTE_DEVICE, but by the path and not
+  // by the file.
   constexpr ULONG kDeviceInformation = 4;
   constexpr ULONG kRemote = 0x10;
   using Query = NTSTATUS NTAPI(HANDLE, IO_STATUS_BLOCK*, void*, ULONG, ULONG);

@@ -19,7 +19,7 @@ namespace graupel {
 
 inline constexpr DWORD kShareAll =
     FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-// Opens what is at the path itself, also a folder.
+// Opens the file or folder at the path itself, and follows no link.
 inline constexpr DWORD kAsItIs =
     FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
 // Virus scanners and indexers open new files, and lock other processes out meanwhile.
@@ -39,8 +39,8 @@ Function* FromNtdll(const char* name) {
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name)));
 }
 
-// Calls `attempt` until it succeeds, fails with something else than that another
-// has the file or its lock, or the time is over.
+// Calls `attempt` until it succeeds, the time is over, or it fails for another reason
+// than that another process has the file or its lock.
 template <typename Attempt>
 bool Within(int timeout_ms, Attempt attempt) {
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(timeout_ms);
@@ -65,7 +65,7 @@ inline OVERLAPPED At(uint64_t offset) {
 Fault WriteAll(HANDLE handle, const std::string& path, uint64_t offset,
                const void* bytes, size_t count);
 
-// The user's profile, by the process's token and not by its environment.
+// The user's profile, from the process's token and not from its environment.
 Fault ProfileFolder(std::wstring* folder);
 
 // Security attributes for a new file or folder of this user alone, without the rights

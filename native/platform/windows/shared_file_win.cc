@@ -103,7 +103,7 @@ Fault SharedFile::Open(const std::string& path) {
   if (info.nNumberOfLinks > 1) {
     return Fault::Of(Kind::kUnsafe, path, "a file with another name, by a hard link");
   }
-  // The volume first, because a volume without owners would report a wrong one.
+  // The volume first, because a volume without owners reports a wrong owner.
   const Fault fault = CheckVolume(handle_, path);
   return fault.IsNone() ? CheckOwner(handle_, path) : fault;
 }
@@ -168,7 +168,7 @@ Fault SharedFile::StillThere() const {
 }
 
 bool SharedFile::TryExclusiveUse() {
-  // A handle's own shared lock stands in the way of its exclusive one.
+  // A handle's own shared lock prevents its exclusive lock.
   while (Release(handle_, kUse)) {
   }
   return TryLock(handle_, kUse, LOCKFILE_EXCLUSIVE_LOCK);
@@ -177,8 +177,8 @@ bool SharedFile::TryExclusiveUse() {
 Fault SharedFile::ShareUse(int timeout_ms) {
   const auto share = [&] { return TryLock(handle_, kUse, 0); };
   if (!Within(timeout_ms, share)) return LockFault(path_);
-  // A handle may add a shared lock to its own exclusive one, and its first unlock
-  // releases the exclusive one: exclusive use turns into shared use without a gap.
+  // A handle may add a shared lock to its own exclusive lock, and its first unlock
+  // releases the exclusive lock: exclusive use turns into shared use without a gap.
   // Without exclusive use, the unlock releases one of two shared locks.
   if (!share()) return LockFault(path_);
   Release(handle_, kUse);

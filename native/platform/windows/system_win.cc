@@ -22,10 +22,10 @@ DWORD WINAPI RunStart(void* argument) {
 
 }  // namespace
 
-// When the system started, and the number of that start. The time alone may repeat
-// where no battery keeps the clock. The number alone may repeat after a disk was set
-// back to an earlier state. If they changed while the system runs, a process that opens
-// a file would only go by its ceilings.
+// The time of the system's start, and the number of the start. The time alone may
+// repeat if no battery keeps the clock. The number alone may repeat after a disk was
+// set back to an earlier state. If they changed while the system runs, a process that
+// opens a file would only use its ceilings.
 Fault BootId(std::string* id) {
   // SystemTimeOfDayInformation. Setting the clock moves `boot`, and `bias` with it.
   constexpr ULONG kTimeOfDay = 3;
