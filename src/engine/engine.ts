@@ -128,7 +128,7 @@ export type Place = keyof typeof places
 export const bounds = { none: 0, file: 1, external: 2 } as const
 export type Bound = keyof typeof bounds
 
-/** What an engine needs to know, worked out by `src/engine/source/core-spec.ts`. */
+/** The state that an engine opens, and its limits; `src/engine/source/core-spec.ts` makes it. */
 export interface CoreSpec {
   /** Names the state (`src/engine/key.ts`). Equal keys have one state. */
   key: string

@@ -6,7 +6,7 @@ import type { Binding } from '../../src/engine/native/core.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 
-// What the addon does with what the facade never gives it.
+// The addon with arguments that the facade never passes.
 
 describe.runIf(engines.includes('native'))('the addon', () => {
   const binding = engines.includes('native')

@@ -83,7 +83,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
       return (await once(worker, 'message'))[0] as { ids: bigint[]; status: number }
     }
     expect(await made()).toEqual({ ids: [], status: Status.ceiling })
-    // Far behind the clock: the ceiling and not the clock says where it ends.
+    // Far behind the clock: the ceiling ends it, not the clock.
     main.raiseCeiling(5n)
     expect(await made()).toEqual({ ids: [], status: Status.ceiling })
     main.raiseCeiling((BigInt(main.observe().nowTick) + 60_000n) * 8n)
@@ -135,13 +135,13 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     expect(core.observe()).toMatchObject({ headTick: Number(tick) + 10, highTick: Number(tick) + 9 })
   })
 
-  it('says up to where slots were used before', () => {
+  it('returns the first slot that was not used before', () => {
     const namespace = freshNamespace()
     const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
     expect(core.raiseFloor(nowSlot + 2n, Number(tick))).toBe(0n)
     core.raiseCeiling(nowSlot + 30n)
     expect([core.step(), other.step()]).toEqual([Status.ok, Status.ok])
-    // What is below it already is asked as well.
+    // A slot that the word has already passed changes nothing.
     expect(core.raiseFloor(0n, 0)).toBe(nowSlot + 4n)
     expect(other.fillGranted(new BigUint64Array(9), 0, 9, Number(tick), Number(tick) + 9)).toBe(9)
     expect(core.raiseFloor(nowSlot + 30n, Number(tick))).toBe(nowSlot + 13n)
@@ -157,7 +157,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     expect(other.raiseFloor(0n, 0)).toBe(0n)
   })
 
-  it('ends the ids of all threads, and says exactly where', { timeout: 60_000 }, async () => {
+  it('ends the ids of all threads, and returns the exact end', { timeout: 60_000 }, async () => {
     const rounds = 300
     const specs = [specFor(freshNamespace()), wideSpecFor(freshNamespace())]
     const nowTick = Number(tick)
@@ -241,14 +241,14 @@ describe.each(engines)('a floor of the %s engine that is raised over ticks with 
     expect(core.grantUnused(past + 3)).toBe(Status.ok)
     expect(core.raiseFloor(floor, past + 19)).toBe((tick + 10n) * 8n + 1n)
     expect(unusedOf(core, 30)).toEqual([])
-    // What comes after it has marks again.
+    // Later ticks have marks again.
     for (const at of [22, 24]) use(at)
     const above = unusedOf(core, 30)
     expect(above.length).toBeGreaterThan(8)
     expect(above.every((slot) => slot >= floor)).toBe(true)
   })
 
-  it('lets no tick below it be reused where the history begins after it', () => {
+  it('prevents the reuse of ticks below it, even if the history begins later', () => {
     const namespace = freshNamespace()
     const floor = (tick + 20n) * 8n + 3n
     const former = open(namespace, false)

@@ -191,7 +191,7 @@ function expectDistinct(outcomes: Outcome[], isAscending: boolean): void {
   if (isAscending) expect(ids.every((id, i) => i === 0 || id > (ids[i - 1] as bigint))).toBe(true)
 }
 
-/** The library, or undefined where it is missing and need not be there. */
+/** The library; `undefined` if it is missing and not needed. */
 function faketime(): string | undefined {
   const roots = ['/usr/lib', '/usr/local/lib', '/opt/homebrew/lib']
   const folders = roots.flatMap((root) => [
@@ -199,7 +199,7 @@ function faketime(): string | undefined {
     ...(existsSync(root) ? readdirSync(root) : []).map((name) => join(root, name)),
   ])
   const found = folders.map((name) => join(name, 'faketime/libfaketimeMT.so.1')).find((file) => existsSync(file))
-  // Where everything has to be proven, a proof that is left out is a failure.
+  // If everything has to be proven, a proof that is left out is a failure.
   if (found === undefined && needsAll) throw new Error('CI needs libfaketime: install the Debian package faketime')
   return found
 }

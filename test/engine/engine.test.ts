@@ -9,7 +9,7 @@ import { engines } from '../support/engines.js'
 
 const folder = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What a script prints as JSON, in a process of its own. */
+/** Runs a script in a process of its own; the JSON that it prints. */
 function run(code: string, env: Record<string, string> = {}) {
   const script = `
     import { createGenerator, engineInfo } from 'graupel'
@@ -47,7 +47,7 @@ describe('the choice of the engine', () => {
     expect(engineInfo()).toEqual({ kind: 'native', file: expect.stringMatching(/graupel.*\.node$/) })
   })
 
-  it('is js, without a warning, where GRAUPEL_ENGINE says so', () => {
+  it('is js, without a warning, if GRAUPEL_ENGINE is js', () => {
     const { out, stderr } = run('out.info = engineInfo(); out.id = createGenerator({ node: 1 }).next()', {
       GRAUPEL_ENGINE: 'js',
     })
@@ -65,7 +65,7 @@ describe('the choice of the engine', () => {
     expect(out.error).toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining('GRAUPEL_ENGINE') })
   })
 
-  it('falls back with one warning, and refuses where native was asked for, if the binary is broken', () => {
+  it('falls back with one warning if the binary is broken, and refuses an explicit native', () => {
     const code = `
       out.info = engineInfo()
       createGenerator({ node: 1 }).next(); createGenerator({ node: 2 }).next()
@@ -81,7 +81,7 @@ describe('the choice of the engine', () => {
     expect(stderr).toContain('does not load')
   })
 
-  it('says that a binary is missing where there is none', () => {
+  it('says that the binary is missing', () => {
     const { out } = run('out.info = engineInfo()', {
       GRAUPEL_PREBUILD: prebuilds(),
     })

@@ -18,7 +18,7 @@ describe('a key', () => {
   it('has the text that docs/state-format.md describes', () => {
     expect(makeKey(sonyflake, 7, 'orders', 'real')).toBe('real 1409529600000 10 39 24 8 16 7 orders')
     expect(makeKey(sonyflake, 7, 'orders')).toBe('1409529600000 10 39 24 8 16 7 orders')
-    // The node's bits stand where they stand in an id.
+    // The node's bits have the same place as in an id.
     expect(makeKey(layouts.twitter, 33, 'a', 'injected')).toBe('injected 1288834974657 1 41 22 12 0 135168 a')
   })
 

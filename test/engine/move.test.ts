@@ -76,7 +76,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     expect(core.raiseFloor(0n, 0)).toBe((tick + 4n) * 8n + 1n)
   })
 
-  it('keeps the state that it has where the other one cannot be opened', () => {
+  it('keeps its state if the other state cannot be opened', () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
     core.step()
@@ -100,7 +100,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     )
     expect(core.fill(new BigUint64Array(2), 0, 2)).toBe(0)
     expect(other.observe().lastTick).toBe(-1)
-    // And where it had moved before.
+    // The same after an earlier move.
     const moved = open(specFor(namespace, free, 1))
     moved.moveTo(specFor(namespace, free, 2))
     moved.close()

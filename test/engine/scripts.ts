@@ -6,7 +6,7 @@ import { type Caught, freshNamespace } from '../support/engines.js'
 
 type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>
 
-/** What a call came to, in a form that two engines can be compared by. */
+/** The result or the error of a call, as a text that two engines can be compared by. */
 function outcome(call: () => unknown): string {
   try {
     const result = call()

@@ -32,7 +32,7 @@ export function proveTerminations(count: number): void {
       },
     )
 
-    it('so they are where the main thread imports the package after them', async () => {
+    it('leave nothing behind if the main thread imports the package after they started', async () => {
       const outcome = await run({ rounds: rounds(Math.ceil(count / 5), 3), isFirst: false })
       expect(outcome).toEqual({ ids: expect.any(Number), isAfter: true, duplicates: 0 })
     })

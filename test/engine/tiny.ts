@@ -27,7 +27,7 @@ export function specFor(namespace: string, changes: Partial<CoreSpec> = {}, node
   return { ...coreSpec(options, node, clock()), bound: 'external', ...changes }
 }
 
-/** The same in a layout whose runs are of up to 16 slots, where those of the tiny one are of one. */
+/** The same in a layout whose runs have up to 16 slots; runs of the tiny layout have one slot. */
 export function wideSpecFor(namespace: string): CoreSpec {
   const [timestamp, worker] = layout.fields
   const wide = defineLayout({ ...layout, name: 'wide', fields: [timestamp, worker, ['sequence', 10]] })

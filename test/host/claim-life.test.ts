@@ -29,7 +29,7 @@ describe('a claim', () => {
     expect(claims.isHeld(own, 1)).toBe(true)
   })
 
-  it('is raised from the word, and not by each thread that finds its ceiling too low', () => {
+  it('is raised above the word once, even if several threads find its ceiling too low', () => {
     const own = claimant()
     take(own)
     for (const word of [1400n, 1400n, 1500n, 900n]) {
@@ -50,7 +50,7 @@ describe('a claim', () => {
     expect(claims.isHeld(own, 3)).toBe(true)
   })
 
-  it('whose step another thread has just made is raised when that thread has raised the floor', () => {
+  it('waits for the floor of a step that another thread has just made', () => {
     const own = claimant()
     claims.take(own, clock, { step: 0, word: 0n })
     const held = { step: 0, word: 1500n }
@@ -62,7 +62,7 @@ describe('a claim', () => {
     expect(wait).toHaveBeenCalledTimes(3)
   })
 
-  it('whose step a thread has made that was terminated then is continued at its ceiling', () => {
+  it('continues at the ceiling of a step whose thread was terminated', () => {
     const own = claimant()
     claims.take(own, clock, { step: 0, word: 0n })
     vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
@@ -145,7 +145,7 @@ describe('a claim', () => {
     expect(isThere(own)).toBe(false)
   })
 
-  it('is left to the page by a process that finds a native one in the page after its step', () => {
+  it('is left to the page by a process that finds a native process in the page after its step', () => {
     const own = claimant()
     inFrontOf('renameSync', () => writePage(own, 7000n, 0n, other.pid))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
@@ -154,13 +154,13 @@ describe('a claim', () => {
 })
 
 describe('a claim that leaves its key to a page', () => {
-  it('says so in its next step, from which the page begins', () => {
+  it('makes a step for the page, which begins at its ceiling', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     const given = claims.giveToPage(own.place, own, clock)
     expect(latestOf(own)).toMatchObject({ number: 6, name: given?.name, says: { use: 'page', pid: process.pid } })
     expect(given).toEqual({ name: '6.a5', next: `7.${latestOf(own)?.says.token}`, floor: 7000n })
-    // For each process that comes later, too.
+    // Later processes get the same step.
     expect(claims.giveToPage(own.place, own, clock)).toEqual(given)
   })
 
@@ -172,12 +172,12 @@ describe('a claim that leaves its key to a page', () => {
     expect(take(high)).toMatchObject({ step: 6, floor: 7000n })
   })
 
-  it('is refused while its process runs, and is none if it has been removed', () => {
+  it('is refused while its process runs, and does nothing if it was removed', () => {
     const [held, removed] = [claimant(), claimant()]
     writeChain(held, {})
     expect(caught(() => claims.giveToPage(held.place, held, clock)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(claims.giveToPage(removed.place, removed, clock)).toBeUndefined()
-    // Its folder, if it is empty, would keep the page from being used.
+    // Even an empty folder prevents the use of the page.
     mkdirSync(removed.place, { mode: 0o700 })
     expect(claims.giveToPage(removed.place, removed, clock)).toBeUndefined()
     expect(isThere(removed)).toBe(false)
@@ -187,7 +187,7 @@ describe('a claim that leaves its key to a page', () => {
 describe('a claim that is forgotten', () => {
   const forget = (own: Own) => forgetClaim(own.place, latestOf(own) as NonNullable<ReturnType<typeof latestStep>>)
 
-  it('is gone, and one that is made afterwards knows no floor', () => {
+  it('is gone, and a later claim has no floor', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     expect(forget(own)).toBe(true)

@@ -27,7 +27,7 @@ export function proveClaims(rounds: number): void {
   afterEach(cleanUp)
 
   describe(`a node that processes on the js engine claim in ${rounds} rounds`, () => {
-    it('is claimed anew where its claim was deleted, by whichever process looks first', async () => {
+    it('is claimed again after its claim was deleted, by the process that looks first', async () => {
       for (let round = 0; round < rounds; round++) {
         const own = plan()
         const first = await opened(own, js)

@@ -63,7 +63,7 @@ describe('a step', () => {
     expect(caught(() => claims.giveToPage(own.place, own, clock)).code).toBe('ERR_STATE_CORRUPT')
   })
 
-  it('without any predecessor in the folder is damage, because it is not known what was issued', () => {
+  it('without a predecessor in the folder is damage, because the issued slots are not known', () => {
     const own = claimant()
     writeStep(own, '9.a8', gone)
     expect(caught(() => take(own)).code).toBe('ERR_STATE_CORRUPT')
@@ -77,7 +77,7 @@ describe('a step', () => {
     expect(caught(() => claims.giveToPage(own.place, own, clock)).code).toBe('ERR_STATE_CORRUPT')
   })
 
-  it('that is listed and cannot be found is looked for again, and not for ever', () => {
+  it('that is listed but cannot be found is looked for again, up to a limit', () => {
     const own = claimant()
     writeChain(own, gone)
     fs.symlinkSync('nowhere', join(own.place, '6.a5'))
@@ -85,15 +85,15 @@ describe('a step', () => {
   })
 })
 
-describe('of two processes at once', () => {
-  it('the one that makes the first step later looks again, and is refused', () => {
+describe('if two processes take a claim at once', () => {
+  it('the process that makes the first step later looks again, and is refused', () => {
     const own = claimant()
     inFrontOf('renameSync', () => writeStep(own, '1.b'))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
   })
 
-  it('the one that links later looks again, and is refused', () => {
+  it('the process that links later looks again, and is refused', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => writeStep(own, '6.a5'))
@@ -101,7 +101,7 @@ describe('of two processes at once', () => {
     expect(numbersOf(own)).toEqual([4, 5, 6])
   })
 
-  it('one that slept until its number was long past is refused, and its step does not count', () => {
+  it('a process that slept until its number was long past is refused, and its step does not count', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => {
@@ -113,7 +113,7 @@ describe('of two processes at once', () => {
     expect(latestOf(own)).toMatchObject({ number: 8 })
   })
 
-  it('one that slept until the claim had come to the same number again is refused, and its step does not count', () => {
+  it('a process that slept until the claim had the same number again is refused, and its step does not count', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => {
@@ -125,7 +125,7 @@ describe('of two processes at once', () => {
     expect(latestOf(own)).toMatchObject({ number: 5, name: '5.b4' })
   })
 
-  it('one that slept, and was killed after its link, leaves a step that nobody believes', () => {
+  it('a process that slept, and was killed after its link, leaves a step that does not count', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '3000' })
     inFrontOf('linkSync', () => {
@@ -141,7 +141,7 @@ describe('of two processes at once', () => {
     expect(take({ ...own, owner: 'another' })).toMatchObject({ step: 2, floor: 7000n })
   })
 
-  it('one whose claim went away makes it again', () => {
+  it('a process whose claim was removed makes it again', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => remove(own))

@@ -27,7 +27,7 @@ import { stopProcess } from '../support/stop-process.ts'
 import { until } from '../support/until.ts'
 import { proveClaims } from './claim-rounds.ts'
 
-// Where there is no binary, a process counts a node alone, by a claim in the folder of the pages.
+// Without a binary, a process keeps its node by a claim in the folder of the pages.
 
 afterEach(cleanUp)
 

@@ -64,7 +64,7 @@ async function restart(place: 'host' | 'file', end: string, stepMs: number, poli
   expect(timesOf(last)).toEqual([startMs + 10 * secondMs])
   const ids = [...before.ids, ...after.ids, ...last.ids]
   expect(new Set(ids).size).toBe(ids.length)
-  // Where the last id may be, for all that the second process can know.
+  // The latest time that the last id can have, to the knowledge of the second process.
   const knownMs = end === 'is killed, and the memory is lost' ? startMs + windowMs : startMs
   return { after, knownMs }
 }
@@ -90,7 +90,7 @@ describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back
 
       it.concurrent("is filled by 'reuse' with what is known to be unused, and nothing else", async () => {
         const { after } = await restart(place, end, stepMs, { onRollback: 'reuse' })
-        // Where marks began with the first process, its past is unknown: of that nothing is given out.
+        // Marks begin with the first process. Earlier ticks are unknown, so none of their slots is reused.
         expect(after.ids).toHaveLength(0)
         expect(after.error?.code).toBe('ERR_CLOCK_ROLLBACK')
       })

@@ -15,7 +15,7 @@ function offsetsBelow(title: string): number[] {
 }
 
 it.each([
-  // The end is where the next part begins.
+  // The end of the header is the beginning of the next part.
   ['Header', (({ end: _, ...offsets }) => offsets)(headerAt)],
   ['Page', pageAt],
   ['State file', fileAt],

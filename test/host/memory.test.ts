@@ -18,7 +18,7 @@ import {
 } from '../support/processes.ts'
 import { proveReplacements } from './replaced-page.ts'
 
-// The memory that processes share: where there is none, and where its files are damaged, replaced or deleted.
+// The memory that processes share: none, or with files that are damaged, replaced or deleted.
 
 afterEach(cleanUp)
 
@@ -101,7 +101,7 @@ describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
     expect(error.message).toMatch(/^the folder .*: remove it, or set GRAUPEL_STATE_FOLDER /)
   })
 
-  it('is where GRAUPEL_STATE_FOLDER says, for all processes that have it', async () => {
+  it('is in the folder of GRAUPEL_STATE_FOLDER, for all processes that have the variable', async () => {
     const { folder } = stateFolder()
     mkdirSync(`${folder}/chosen`)
     const env = { GRAUPEL_STATE_FOLDER: `${folder}/chosen` }

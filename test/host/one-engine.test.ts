@@ -28,7 +28,7 @@ const unshared = (...flags: string[]): Surroundings => ({
   within: (command) => ['unshare', ...flags, '--fork', '--kill-child', ...command],
 })
 
-/** Of two engines in one process or in two that run, one is refused; and the js engine knows only one process. */
+/** The pairs of which the second is refused: two engines in one process or in two, and the js engine in two processes. */
 const otherEngine: readonly Pair[] = ['native js', 'js native']
 const otherProcess: readonly Pair[] = [...otherEngine, 'js js']
 

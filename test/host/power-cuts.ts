@@ -65,11 +65,11 @@ interface Event {
   readonly copy: string
 }
 
-/** What happened in a run of processes, and the states that the file was in. */
+/** The events of a run of processes, and the states of the file. */
 interface Run {
   readonly folder: string
   readonly state: string
-  /** Where the page is, and what it was before the run. */
+  /** The path of the page, and its bytes before the run. */
   readonly page: string
   readonly oldPage: string
   readonly plan: Plan

@@ -15,12 +15,12 @@ import {
 } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
-// Processes that give up root's rights, for good or for a moment, and can no longer look where their state is.
+// Processes that give up root's rights, for good or for a moment, and can no longer look for their state.
 
 afterEach(cleanUp)
 
 const stranger = 65_534
-/** Waits for another tick: a process that makes an id then looks where the page is. */
+/** Waits for another tick, in which a process that makes an id looks for the page. */
 const tick = async () => {
   const ms = Date.now()
   await until(() => Date.now() > ms + 1)
@@ -55,7 +55,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
   })
 
-  it('for a moment, it leaves the others where they are', async () => {
+  it('for a moment, it does not disturb the other processes', async () => {
     const own: Plan = { node: 1, namespace: freshNamespace() }
     const first = await opened(own)
     const second = await opened(own)

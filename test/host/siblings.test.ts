@@ -19,7 +19,7 @@ const plan = (engine?: string): Plan => ({
 })
 
 describeWith(['native'], 'the native engine with default options', () => {
-  it('works under a process manager, where all share one state', async () => {
+  it('works under a process manager, whose processes share one state', async () => {
     const own = plan()
     const [one, two] = [new Obedient(managed), new Obedient(managed)]
     await Promise.all([one.open(own), two.open(own)])
@@ -28,7 +28,7 @@ describeWith(['native'], 'the native engine with default options', () => {
     expect(new Set([...first, ...second]).size).toBe(40_000)
   })
 
-  it('works in workers of node:cluster, where all share one state', async () => {
+  it('works in workers of node:cluster, which share one state', async () => {
     const { folder } = stateFolder()
     const file = join(folder, 'record')
     await wellEnded(start('record.js', { plan: plan(), file, forks: 2, count: 20_000 }))

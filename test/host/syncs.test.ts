@@ -5,7 +5,7 @@ import { freshNamespace } from '../support/engines.ts'
 import { describeWith } from '../support/needs.ts'
 import { cleanUp, opened, type Plan, sleep, stateFolder } from '../support/processes.ts'
 
-// What a state file costs the disk.
+// The syncs that a state file needs.
 
 afterEach(cleanUp)
 

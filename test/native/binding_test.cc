@@ -51,7 +51,7 @@ class Life {
     bool is_open = call("open", {&options_}) != nullptr;
     CHECK(is_open || IsFailing(), env_.calls);
     CHECK(is_open || words[kWord32OfHandle] == 7, words[kWord32OfHandle]);
-    // What failed has given its number back.
+    // A failed call has given its handle back.
     if (!is_open) is_open = call("open", {&options_}) != nullptr;
     CHECK(is_open || env_.is_final);
     if (is_open) CHECK(words[kWord32OfHandle] == 0, words[kWord32OfHandle]);

@@ -1,5 +1,5 @@
-// Where a reservation ends: at the ceiling, at a sealed word, and at a page that is no
-// longer the one at its path.
+// The end of a reservation: at the ceiling, at a sealed word, and at a page to which
+// its path no longer leads.
 
 #include <array>
 

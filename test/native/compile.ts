@@ -44,7 +44,7 @@ export const sanitizers = {
 
 const made = new Map<string, Promise<string>>()
 
-/** What is made under a name is made once. */
+/** Makes the file of each name once. */
 function once(name: string, make: () => Promise<unknown>): Promise<string> {
   let file = made.get(name)
   if (file === undefined) {
@@ -56,7 +56,7 @@ function once(name: string, make: () => Promise<unknown>): Promise<string> {
 
 const numberOf = (configuration: Configuration) => Object.keys(configurations).indexOf(configuration)
 
-/** The flags of programs and libraries alike: precompiled headers hold only where the flags are the same. */
+/** Programs and libraries have the same flags, because precompiled headers demand it. */
 async function flagsOf(configuration: Configuration): Promise<string[]> {
   const library = ['-fPIC', '-fvisibility=hidden', ...(await unloadable())]
   return ['-std=c++20', '-pthread', ...library, ...configurations[configuration]]

@@ -130,7 +130,7 @@ void SoDoesOneThatFollowsAnOlderPage(Scratch& scratch) {
   CheckApart(maker, other);
 }
 
-// What was counted ahead of the clock is not forgotten, nor is the latest tick.
+// Neither slots ahead of the clock nor the latest tick are forgotten.
 void ANewPageBeginsAboveTheFormerOne(Scratch& scratch) {
   Maker maker(NewOptions(scratch));
   ++now_ms;

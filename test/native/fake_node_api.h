@@ -51,18 +51,18 @@ struct napi_env__ {
     if (!is_data_first) FreeData();
   }
 
-  // Of a call that looks only at its arguments.
+  // The status of a call that looks only at its arguments.
   napi_status Status() {
     return ++calls == fail_at && !is_final ? napi_generic_failure : napi_ok;
   }
-  // Of a call that may run JavaScript.
+  // The status of a call that may run JavaScript.
   napi_status StatusOfScript() {
     const int call = ++calls;
     const bool is_failing = call == fail_at || (is_final && call > fail_at);
     return is_failing || exception != nullptr ? napi_pending_exception : napi_ok;
   }
   napi_status Make(napi_status status, napi_value value, napi_value* result) {
-    // What fails leaves no result.
+    // A call that fails leaves no result.
     if (status == napi_ok) *result = &values.emplace_back(*value);
     return status;
   }

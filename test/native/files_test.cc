@@ -99,7 +99,7 @@ void HistoriesAreForTheCurrentPage(Scratch& scratch) {
   CHECK(page->HistoryMemory(&memory).kind == Kind::kLost);
 }
 
-// What is different between opening a page and opening a state file.
+// The differences between opening a page and opening a state file.
 struct Opener {
   Header::Kind kind;
   size_t size;

@@ -156,8 +156,8 @@ size_t Explore(const Scene& scene, int preemptions) {
     for (const uint64_t slot : last.slots) {
       CHECK(layout.TickOf(slot) >= scene.foreign_below, slot);
     }
-    // A floor was raised over slots that nobody has had. Where the slots moved, some
-    // may have gone on in the state that the floor is not in.
+    // A floor was raised over slots that no thread has taken. If the slots moved, some
+    // threads may have continued in the state without the floor.
     for (const auto& actor : actors) {
       for (const uint64_t slot : slots) {
         CHECK(is_moved || slot < actor->raised_from || slot >= actor->raised_to, slot,

@@ -22,7 +22,7 @@ class Maker {
     UpdateAccess();
   }
 
-  // Makes some ids, from the tick of the clock on. False where there are none.
+  // Makes some ids, from the tick of the clock on. False if there are none.
   bool Make(uint64_t now, size_t count) {
     uint64_t ids[64];
     size_t filled = 0;
@@ -38,7 +38,7 @@ class Maker {
         continue;
       // Another process holds the lock, and its disk is slow.
       if (fault.kind == Fault::Kind::kBusy) continue;
-      // Where only the page is gone, the next one is tried.
+      // If only the page was deleted, the next page is tried.
       if (home_.page->IsCurrent()) return false;
       Follow();
     }

@@ -22,7 +22,7 @@ export function describeWith(configuration: Configuration, body: (proves: Prove)
   })
 }
 
-/** Skips a test for a reason, or fails it where everything has to be proven. */
+/** Skips a test for a reason, or fails it if everything has to be proven. */
 export function leaveOut({ skip }: TestContext, reason: string | undefined): void {
   if (reason === undefined) return
   if (needsAll && process.platform !== 'win32') throw new Error(reason)
@@ -105,7 +105,7 @@ export function proveBinding(configuration: Configuration, proves: Prove, behavi
     join(native, 'binding', file),
   )
   proves(behaviour, async (context) => {
-    // Where Node is, or where npm has been told that it is.
+    // The folder of Node, or the folder that npm was told.
     const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
     leaveOut(context, node === undefined ? 'the headers of this Node are not beside it' : undefined)
     const headers = [join(node ?? '', 'include/node'), join(native, '../node_modules/node-addon-api')]

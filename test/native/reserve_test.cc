@@ -136,7 +136,7 @@ void SequencesStartAsAsked() {
   std::array<int, 8> seen{};
   for (int i = 0; i < 1000; ++i) ++seen[random.First(layout, 0)];
   for (size_t i = 0; i < 8; ++i) CHECK((seen[i] > 0) == (i < 4), i, seen[i]);
-  // Only for new ticks: a word ahead goes on where it is.
+  // Only for new ticks: a word ahead of the clock continues at its slot.
   OwnState state;
   SequenceStart again(Mode::kRotate, 0);
   SlotRange range;
@@ -171,7 +171,7 @@ void RunsDoubleUpToA64th() {
   CHECK(generator.Fill(layout.max_tick + 1, UINT64_MAX, &id, 1, &filled) ==
             Status::kExpired &&
         filled == 0);
-  // Where a 64th is less than one, one at a time.
+  // If a 64th of the tick is less than one slot, runs have one slot.
   OwnState small;
   ThreadAccess other(&small, MakeLayout(41, 10, 3));
   Generator single(&other, 1, SequenceStart());

@@ -48,7 +48,7 @@ class Scratch {
     Remove(page->path());
     return identity;
   }
-  // Where the page of the last identity is, or will be.
+  // The path of the page of the last identity.
   const std::string& last_page() const { return pages_.back(); }
   std::string NewPath() { return folder_ + "/" + std::to_string(count_++) + ".state"; }
 

@@ -30,7 +30,7 @@ struct Round {
   uint64_t steps;
 };
 
-// What all threads share.
+// The data that all threads share.
 struct Stage {
   explicit Stage(const Round& round)
       : start(static_cast<std::ptrdiff_t>(round.threads)) {}

@@ -1,5 +1,5 @@
-// What native/platform/windows does with files, pages and locks, by one process and by
-// several: the program starts itself for the others.
+// The files, pages and locks of native/platform/windows, in one process and in several:
+// the program starts itself again.
 
 #include <windows.h>
 // After windows.h, whose types it needs.

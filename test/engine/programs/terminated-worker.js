@@ -23,7 +23,7 @@ for (let round = 0; ; round++) {
   keep(await generator.nextAsync())
   for (const id of generator.fill(own)) keep(id)
   generator.stats()
-  // What is not closed is forgotten, by the collector or at the end of the thread.
+  // The collector, or the end of the thread, closes the other generators.
   if (round % 4 !== 0) generator.close()
 }
 

@@ -19,7 +19,7 @@ export function generatorOf({ layout, epochMs, clockOffsetMs, ...rest }) {
   )
 }
 
-/** What this process was told, from its command line. */
+/** The order for this process, from its command line. */
 export function order() {
   return JSON.parse(process.argv[2] ?? '')
 }

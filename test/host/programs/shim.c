@@ -2,7 +2,7 @@
  * Stands between a process and the C library (LD_PRELOAD), at the calls by which a
  * state file reaches the disk. Linux.
  *
- * SHIM_FILE is the state file, SHIM_FOLDER where this program's own files are:
+ * SHIM_FILE is the state file, SHIM_FOLDER the folder of this program's own files:
  *
  * - events: a line for each write and each sync of the state file: nanoseconds of
  *   CLOCK_MONOTONIC, process, 'w' or 's'. A write's time is before it began, a sync's
@@ -102,7 +102,7 @@ static void Note(long long at_ns, char kind) {
   CopyTo(path);
 }
 
-/* The number behind a word of the order; -1 where it was not given. */
+/* The number behind a word of the order; -1 if it was not given. */
 static int Ordered(const char* word) {
   char path[PATH_MAX];
   char text[64];
