@@ -4,7 +4,7 @@ import { onAbort } from '../core/timing.js'
 import type { Layout } from '../layout/index.js'
 import { isAscendingByTime } from './replays.js'
 
-/** What a client uses of an answer of `fetch`. */
+/** The part of an answer of `fetch` that a client uses. */
 export interface Answer {
   readonly status: number
   readonly headers: { get(name: string): string | null }
@@ -16,7 +16,7 @@ interface Reader {
   cancel(): Promise<unknown>
 }
 
-/** What was asked for. */
+/** A request, as far as the answer is checked against it. */
 export interface Asked {
   readonly url: string
   readonly count: number
@@ -24,11 +24,11 @@ export interface Asked {
   readonly layout: Layout | undefined
 }
 
-/** Of a refusal, whose text is short. */
+/** The most bytes that are read of a refusal, whose text is short. */
 const maxProblemBytes = 16_384
 
 /**
- * The ids of an answer whose status is 200, in memory of their own. Nothing of it is used unless all of it is right.
+ * Reads the ids of an answer with status 200 into memory of their own. An answer with any fault is not used at all.
  *
  * @throws GraupelError `ERR_SERVICE_INVALID`; an error of the body's stream
  */
@@ -44,7 +44,7 @@ export async function readIds(answer: Answer, asked: Asked, signal: AbortSignal)
   if (bytes.length < count * 8) {
     throw invalid(url, `has ${bytes.length} bytes, and ${count} ids are ${count * 8} bytes`)
   }
-  // The server writes them little-endian, as nearly all machines read them.
+  // The server writes little-endian, which nearly all machines read.
   if (low === 1) swap(bytes)
   const ids = new BigUint64Array(bytes.buffer)
   const wrong = idFault(ids, layout)
@@ -52,13 +52,13 @@ export async function readIds(answer: Answer, asked: Asked, signal: AbortSignal)
   return ids
 }
 
-/** The text of a refusal, as far as it is read; at most 16 KiB, and empty for what is longer. */
+/** Reads the text of a refusal. A text of more than 16 KiB counts as empty. */
 export async function readText(answer: Answer, signal: AbortSignal): Promise<string> {
   const bytes = await readBody(answer, maxProblemBytes, signal)
   return new TextDecoder().decode(bytes)
 }
 
-/** An error for an answer that cannot be used. @param fault - A sentence without its subject. */
+/** Makes the error of an answer that cannot be used. @param fault - A sentence without its subject. */
 export function invalid(url: string, fault: string): GraupelError {
   return new GraupelError(
     'ERR_SERVICE_INVALID',
@@ -78,9 +78,9 @@ function headerFault({ headers }: Answer, { count, layout }: Asked): string | un
   if (layout !== undefined && header('graupel-layout') !== layout.name) {
     return `has ids of layout ${show(header('graupel-layout') ?? '')}, and ${show(layout.name)} was asked for`
   }
-  if (header('age') !== null) return 'has an Age: a cache has kept it, and gives its ids to others, too'
+  if (header('age') !== null) return 'has an Age: a cache has kept it, and may give its ids to other clients'
   const length = header('content-length')
-  // That of a compressed body is another one; what is read is counted in any case.
+  // A compressed body has another length. The bytes that are read are counted in any case.
   if (length !== null && header('content-encoding') === null && length !== String(count * 8)) {
     return `has the length ${show(length)}, and ${count} ids are ${count * 8} bytes`
   }
@@ -88,7 +88,7 @@ function headerFault({ headers }: Answer, { count, layout }: Asked): string | un
 }
 
 function idFault(ids: BigUint64Array<ArrayBuffer>, layout: Layout | undefined): string | undefined {
-  // By halves, because to read bigints would take ten times as long.
+  // By halves, because reading bigints takes ten times as long.
   const halves = new Uint32Array(ids.buffer)
   const isAscending = layout === undefined || isAscendingByTime(layout)
   const maxHigh = layout === undefined || layout.bits >= 64 ? Infinity : 2 ** Math.max(0, layout.bits - 32)
@@ -107,7 +107,7 @@ function idFault(ids: BigUint64Array<ArrayBuffer>, layout: Layout | undefined): 
   return undefined
 }
 
-/** At most so many bytes, copied into memory of their own: a `fetch` may use its own again. `undefined` where there are more. */
+/** Copies at most `most` bytes, because a `fetch` may use its own memory again. Returns `undefined` if there are more. */
 async function readBody(
   { body }: Answer,
   most: number,
@@ -133,7 +133,7 @@ async function readBody(
   }
 }
 
-/** From little-endian to big-endian, in place. */
+/** Swaps the bytes of each element from little-endian to big-endian, in place. */
 export function swap(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   for (let at = 0; at < bytes.length; at += 8) view.setBigUint64(at, view.getBigUint64(at, true))

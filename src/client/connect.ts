@@ -7,7 +7,7 @@ import { type ConnectOptions, checkConnectOptions, type SegmentConnectOptions } 
 
 /**
  * Connects to an id service (`graupel-server`), and fetches ids ahead, so that calls do not wait for it (docs/client.md). No id is handed
- * out twice; those that a client has left when it ends are given to no other.
+ * out twice. The ids that are left when a client ends are never used.
  *
  * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError

@@ -7,8 +7,8 @@ import type { DecodedId, Field, Layout } from '../layout/index.js'
 import type { ServerStats } from './server.js'
 
 /**
- * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}, and with layouts of at most 53 bits
- * it has `nextNumber()` too. Where TypeScript does not know the layout, that is optional.
+ * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}. With layouts of at most 53 bits it
+ * also has `nextNumber()`, which is optional if TypeScript does not know the layout.
  *
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728' })
@@ -21,7 +21,7 @@ export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient
 /** Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws `ERR_NUMBER_UNSAFE` above 2^53 - 1. */
 export type NumberClient = BaseClient & NarrowGenerator
 
-/** What clients of ids have in addition to those of numbers. */
+/** The members that clients of ids have, and clients of numbers have not. */
 export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
   /** The fields of its ids and their widths. */
   readonly layout: Layout<F>
@@ -30,21 +30,22 @@ export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
 }
 
 /**
- * What every client has. Its calls are those of an IdGenerator; `next`, `nextString`, `nextNumber` and `nextAsync` need no `this`.
+ * The members of every client. Its calls are the calls of an IdGenerator; `next`, `nextString`, `nextNumber` and `nextAsync` can be
+ * passed as functions.
  * No id is handed out twice.
  */
 export interface BaseClient extends Iterable<bigint>, Disposable {
   /**
    * Hands out one id that was fetched. Does not wait.
    *
-   * @throws GraupelError `ERR_EMPTY` where the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
-   * `ERR_SERVICE_INVALID` where they could not be fetched, which is tried again then; `ERR_CLOSED`.
+   * @throws GraupelError `ERR_EMPTY` if the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
+   * `ERR_SERVICE_INVALID` if they could not be fetched, which starts another attempt; `ERR_CLOSED`.
    */
   next(this: void): bigint
   /** Hands out one id in decimal digits. @throws as `next` */
   nextString(this: void): string
   /**
-   * Hands out one id, and waits for the service where none is left. Calls get theirs in the order in which they were made.
+   * Hands out one id, and waits for the service if none is left. Calls get their ids in the order in which they were made.
    *
    * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`, `ERR_CLOSED`
    */
@@ -59,21 +60,21 @@ export interface BaseClient extends Iterable<bigint>, Disposable {
   fillAsync<A extends IdArray>(array: A): Promise<A>
   /** Hands out `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): bigint[]
-  /** What it has done and has left. */
+  /** Counts what this client has done and has left. */
   stats(): ClientStats
-  /** Ends it and what it asks for; ids that are left are given to no other. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. */
+  /** Closes the client and ends its requests. The ids that are left are never used. Later calls throw `ERR_CLOSED`, and waiting calls reject with it. */
   close(): void
 }
 
-/** What {@link BaseClient.stats} returns. */
+/** The result of {@link BaseClient.stats}. */
 export interface ClientStats {
   /** Ids that were handed out. */
   issued: number
   /** Ids that can be handed out without the service. */
   left: number
-  /** Ids that came and were thrown away: too old, or after `close()`. */
+  /** Ids that were fetched and dropped: they were too old, or came after `close()`. */
   dropped: number
-  /** How many ids are asked for next. */
+  /** How many ids the next request asks for. */
   count: number
   /** Batches that have come. */
   batches: number
@@ -81,8 +82,8 @@ export interface ClientStats {
   requests: number
   /** Requests that have failed. */
   failures: number
-  /** Why the last batch could not be fetched; empty after one that could. */
+  /** Why the last batch could not be fetched; empty after a batch that was. */
   failure: string
-  /** The same of each server. */
+  /** The counts of each server. */
   servers: ServerStats[]
 }

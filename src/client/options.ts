@@ -14,10 +14,10 @@ import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '
 
 import type { Answer } from './answer.js'
 
-/** The token that a service asks for, or a function that gives one for each request. */
+/** The token of the service, or a function that gives a token for each request. */
 export type Token = string | (() => string | Promise<string>)
 
-/** What a client uses of `fetch`: Node's and a browser's, or a function of your own that calls one of them. */
+/** The part of `fetch` that a client uses: `fetch` of Node or a browser, or a function of your own that calls it. */
 export type ClientFetch = (
   url: string,
   init: {
@@ -32,25 +32,25 @@ export type ClientFetch = (
 
 /** The options that clients of ids and of numbers have in common. */
 export interface CommonOptions {
-  /** Where the service is: `http` or `https`, with a path where a proxy has put it below one. */
+  /** The URL of the service: `http` or `https`, with a path if a proxy serves it below a path. */
   url?: string
-  /** Several servers of one service, in place of `url`. The client begins with any of them. */
+  /** Several servers of one service, in place of `url`. The client begins with a random server. */
   urls?: readonly string[]
-  /** Goes to the service as `Authorization: Bearer …`. A function is called for each request, and once more where it is answered 401. */
+  /** Goes to the service as `Authorization: Bearer …`. A function is called for each request, and once more if the answer is 401. */
   token?: Token
-  /** How many ids are asked for first, and the fewest that are: 1 to `maxCount`. @default 1000, or `maxCount` if that is less */
+  /** How many ids the first batch has, and the smallest: 1 to `maxCount`. @default 1000, or `maxCount` if that is less */
   count?: number
-  /** The most ids that are asked for at once: 1 to 1 048 576. A service that allows fewer is asked for fewer. @default 65 536 */
+  /** How many ids the largest batch has: 1 to 1 048 576. If the service allows fewer, the client asks for fewer. @default 65 536 */
   maxCount?: number
-  /** Which part of a batch is used up when the next one is asked for: 0 to 1. @default 0.5 */
+  /** The part of a batch that is used before the next batch is requested: 0 to 1. @default 0.5 */
   prefetchAt?: number
-  /** How long a batch should last, in milliseconds: 1 to 86 400 000. Larger ones are asked for where it lasts less. @default 1000 */
+  /** How long a batch should last, in milliseconds: 1 to 86 400 000. If a batch lasts less, the next batch is larger. @default 1000 */
   batchMs?: number
-  /** Ids that were asked for longer ago, in milliseconds from 1, are dropped. @default 300 000; Infinity for numbers of a segment */
+  /** The age at which ids are dropped, in milliseconds from 1. @default 300 000; Infinity for numbers of a segment */
   maxAgeMs?: number
-  /** How long one request may take, with its answer, in milliseconds: 1 to 600 000. @default 2000 */
+  /** How long one request and its answer may take, in milliseconds: 1 to 600 000. @default 2000 */
   callTimeoutMs?: number
-  /** How often a request that has failed is tried again, on the next server where there are several: 0 to 100. @default 4 */
+  /** How often a failed request is tried again, on the next server if there are several: 0 to 100. @default 4 */
   retries?: number
   /** How long `connect`, `nextAsync` and `fillAsync` wait until ids come, in milliseconds: 1 to 86 400 000. @default 10 000 */
   maxWaitMs?: number
@@ -61,20 +61,20 @@ export interface CommonOptions {
 }
 
 /**
- * What {@link connect} takes for ids.
+ * The options of {@link connect} for ids.
  *
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728', count: 500, callTimeoutMs: 1000 })
  * ids.close()
  */
 export interface ConnectOptions<F extends readonly Field[] = readonly Field[]> extends CommonOptions {
-  /** How the ids are made up. The service has to have the layout by its name. @default layouts.twitter */
+  /** The layout of the ids. The service must have a layout of this name. @default layouts.twitter */
   layout?: Layout<F>
   /** Ids have no segment; {@link SegmentConnectOptions} has one. */
   segment?: undefined
 }
 
-/** What {@link connect} takes for the numbers of a segment. */
+/** The options of {@link connect} for the numbers of a segment. */
 export interface SegmentConnectOptions extends CommonOptions {
   /** The name of the segment: 1 to 128 characters. */
   segment: string

@@ -4,17 +4,17 @@ import { type Answer, invalid, readText } from './answer.js'
 const maxDetail = 300
 const maxRetryAfterMs = 30_000
 
-/** What was asked for, and how. */
+/** The request that was refused. */
 export interface Refused {
   readonly url: string
   readonly count: number
-  /** What no message may have. */
+  /** The token, which no message may show. */
   readonly token: string | undefined
   readonly wallMs: number
   readonly signal: AbortSignal
 }
 
-/** The service gives fewer ids at once. */
+/** The service gives fewer ids in one answer. */
 export class CountRefused extends Error {
   readonly most: number
 
@@ -25,14 +25,14 @@ export class CountRefused extends Error {
 }
 
 /**
- * What an answer without ids means.
+ * Makes the error of an answer without ids.
  *
  * @returns GraupelError `ERR_SERVICE_REFUSED`, which is not tried again; `ERR_SERVICE_UNAVAILABLE` or `ERR_SERVICE_INVALID`; or a
  * {@link CountRefused}.
  */
 export async function refusalOf(answer: Answer, { url, count, token, wallMs, signal }: Refused): Promise<Error> {
   const { status, headers } = answer
-  // 0: a redirect that a browser shows no more of.
+  // A browser hides the details of a redirect, and shows status 0.
   if (status === 0 || (status >= 300 && status < 400)) {
     discard(answer)
     return invalid(
@@ -65,14 +65,14 @@ export async function refusalOf(answer: Answer, { url, count, token, wallMs, sig
   return new GraupelError('ERR_SERVICE_REFUSED', message, { status })
 }
 
-/** What the client reads of problem details (RFC 9457). The last two say which parameter is too large, and what the most is. */
+/** The problem details (RFC 9457) that the client reads. `parameter` is too large, and `maximum` is its limit. */
 interface ProblemDetails {
   readonly detail?: unknown
   readonly parameter?: unknown
   readonly maximum?: unknown
 }
 
-/** Nothing where the text is something else. */
+/** Reads problem details. Another text has none. */
 function problemIn(text: string): ProblemDetails {
   try {
     return Object(JSON.parse(text))
@@ -81,21 +81,21 @@ function problemIn(text: string): ProblemDetails {
   }
 }
 
-/** One line, not too long. The token is taken out first, because a part of it would not be found. */
+/** Shortens a text to one line. The token is removed first, because half a token would not be found. */
 function lineOf(text: string, token: string | undefined): string {
   const shown = token === undefined ? text : text.replaceAll(token, '***')
   const line = shown.replace(/\p{Cc}+/gu, ' ').trim()
   return line.length > maxDetail ? `${line.slice(0, maxDetail)}…` : line
 }
 
-/** Seconds, or a date (RFC 9110, section 10.2.3); no more than half a minute. */
+/** Reads seconds or a date (RFC 9110, section 10.2.3). The result is at most half a minute. */
 function retryAfterOf(header: string | null, wallMs: number): number | undefined {
   if (header === null) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - wallMs
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxRetryAfterMs)
 }
 
-/** Lets the connection go on without the body. */
+/** Frees the connection without reading the body. */
 function discard({ body }: Answer): void {
   body?.cancel().catch(() => {})
 }

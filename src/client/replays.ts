@@ -1,13 +1,13 @@
 import { decode, type Layout } from '../layout/index.js'
 
-/** How many nodes, or answers, are remembered. */
+/** The most nodes, or answers, that are remembered. */
 const maxRemembered = 1024
 
 /**
- * Knows an answer again whose ids were received before: one that a proxy has kept, or of a service whose node makes ids a second time.
+ * Recognizes an answer whose ids were received before: a proxy has kept it, or a node of the service makes ids a second time.
  *
- * Ids of one node ascend from answer to answer, because a client has one request at a time. Numbers of segments do not: servers
- * behind one URL take segments in turn. Of those, an answer is known by its first number.
+ * Ids of one node ascend from answer to answer, because a client has one request at a time. Numbers of segments do not, because
+ * servers behind one URL take segments in turn. An answer with numbers of a segment is recognized by its first number.
  */
 export class Replays {
   readonly #layout: Layout | undefined
@@ -20,14 +20,16 @@ export class Replays {
   }
 
   /**
-   * @param ids - Those of one answer, which were checked otherwise.
-   * @returns What is wrong with them; `undefined` where they are new, which are remembered then.
+   * Remembers the ids of an answer.
+   *
+   * @param ids - The ids of one answer, which were checked otherwise.
+   * @returns Why the ids are not new; `undefined` if they are.
    */
   refuse(ids: BigUint64Array): string | undefined {
     const first = ids[0] as bigint
     const last = ids[ids.length - 1] as bigint
     if (this.#layout === undefined || !isAscendingByTime(this.#layout)) {
-      if (this.#firsts.has(first)) return `its ids begin with ${first}, as those of an answer before`
+      if (this.#firsts.has(first)) return `its ids begin with ${first}, as an earlier answer did`
       this.#firsts.add(first)
       forgetFirst(this.#firsts)
       return undefined
@@ -47,7 +49,7 @@ export class Replays {
   }
 }
 
-/** Whether later ids of a node are larger. */
+/** Returns whether later ids of a node are larger. */
 export function isAscendingByTime({ timestamp, sequence }: Layout): boolean {
   return timestamp.shift > sequence.shift
 }

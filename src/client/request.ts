@@ -27,7 +27,7 @@ export class Requests {
   }
 
   /**
-   * Asks a server once. After the deadline or the signal its answer is dropped, whenever it comes.
+   * Asks a server once. An answer that comes after the deadline or the signal is dropped.
    *
    * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`; {@link CountRefused}; TypeError,
    * RangeError `ERR_OPTION_INVALID` of the token; what the signal was aborted with.
@@ -57,7 +57,7 @@ export class Requests {
       },
       () => fail(`did not answer within ${callTimeoutMs} ms`),
     )
-    // Not before, because only the answer of a request that still counts is remembered.
+    // Only now, because the answer of a request that was given up must not be remembered.
     const fault = this.#replays.refuse(ids)
     if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
     return new Batch(ids, askedMs, askedWallMs)
@@ -76,7 +76,7 @@ export class Requests {
     for (let isAgain = false; ; isAgain = true) {
       const given = await tokenOf(token)
       if (given !== undefined) keep(given)
-      // Here, and below where a body is read, because a fetch of the user's may not heed the signal.
+      // A `fetch` of the user may ignore the signal, so it is checked here and while a body is read.
       signal.throwIfAborted()
       const answer = await this.#send(`${url}${path}?${query}`, given, signal)
       if (answer.status === 200) return readIds(answer, asked, signal)
@@ -89,7 +89,7 @@ export class Requests {
   }
 
   #send(url: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
-    // Without a `this`, which browsers refuse for their own one.
+    // Called without `this`: a browser's own `fetch` refuses any other.
     const { fetch } = this.#options
     return fetch(url, {
       method: 'GET',
@@ -98,7 +98,7 @@ export class Requests {
         'cache-control': 'no-store',
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
-      // Somewhere else it would arrive with the token. Not 'error', which workerd refuses, and which does not say why it fails.
+      // A redirect would carry the token elsewhere. 'error' is refused by workerd, and does not say why it fails.
       redirect: 'manual',
       ...known,
       signal,

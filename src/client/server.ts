@@ -1,27 +1,27 @@
 import type { Clock } from '../core/timing.js'
 
-/** Milliseconds before a server is asked again that has failed: any time up to this, which doubles with each failure in a row. */
+/** The longest pause before a server that has failed is asked again. It doubles with each failure in a row; the pause is random. */
 const firstPauseMs = 100
 const maxPauseMs = 5000
 
-/** What {@link ClientStats} says of each server. */
+/** Counts of one server, as {@link ClientStats} has them. */
 export interface ServerStats {
   /** Its URL. */
   url: string
   /** Requests that were sent to it. */
   requests: number
-  /** Those that have failed. */
+  /** Requests that have failed. */
   failures: number
-  /** Why the last request has failed; empty after one that has not. */
+  /** Why the last request has failed; empty after a request that succeeded. */
   failure: string
 }
 
-/** One server of the service, and what is remembered of it. */
+/** One server of the service, and its recent failures. */
 export class Server {
   readonly url: string
-  /** The most ids that it gives at once. */
+  /** The most ids that it gives in one answer. */
   maxCount = Infinity
-  /** It is not asked before. */
+  /** The server is not asked before this time. */
   notBeforeMs = 0
   #requests = 0
   #failures = 0
@@ -55,7 +55,7 @@ export class Server {
   }
 }
 
-/** The servers of a service. One is asked for as long as it works; then the next that may be asked. */
+/** The servers of a service. A server is asked as long as it works. */
 export class Servers {
   readonly all: readonly Server[]
   #current: number
@@ -66,7 +66,7 @@ export class Servers {
     this.#current = Math.floor(random * urls.length)
   }
 
-  /** The next to be asked: the first from the present one on that may be asked now, or soonest. */
+  /** Chooses the server to ask: the first, from the present server on, that may be asked now, or else soonest. */
   pick(nowMs: number): Server {
     const { length } = this.all
     const order = this.all.map((_, i) => (this.#current + i) % length)

@@ -42,7 +42,7 @@ export class Service {
         return batch
       } catch (error) {
         signal.throwIfAborted()
-        // Each time fewer, so this has an end.
+        // The count falls each time, so this ends.
         if (error instanceof CountRefused) {
           server.maxCount = error.most
           continue

@@ -6,19 +6,19 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { checkSignal } from '../core/options.js'
 import type { Clock } from '../core/timing.js'
 import { StoreCalls } from '../stores/calls.js'
-import type { ResolvedOptions } from './options.js'
+import { type CounterOptions, checkCounterOptions, type ResolvedOptions } from './options.js'
 import { Pace } from './pace.js'
 import { CounterProtocol, type CounterTools } from './protocol.js'
 import { CounterQueue } from './queue.js'
 import type { CounterText } from './text.js'
 
-/** The most that one call takes: the texts of so many take some megabytes. */
+/** The most numbers of one call. Their texts take some megabytes. */
 const maxTaken = 65_536
 
-/** How long a call may meet conflicts, in deadlines of a call of the store. */
+/** How long conflicts are tolerated, in time limits of a call of the store. */
 const conflictCalls = 10
 
-/** What a counter has done, as `counter.stats()` returns it. */
+/** The result of `counter.stats()`. */
 export interface CounterStats {
   /** Numbers that were given to callers. */
   issued: number
@@ -26,17 +26,17 @@ export interface CounterStats {
   writes: number
   /** Writes that came too late, because another process had written. */
   conflicts: number
-  /** Numbers that were counted for calls that have failed, and wait for the next calls. */
+  /** Numbers that were counted for calls that failed. The next calls get them. */
   held: number
-  /** Numbers of that kind that are missing, because their period was over before the next call. */
+  /** Held numbers that are missing, because their period ended before the next call. */
   lost: number
-  /** How often the store had forgotten what it had acknowledged, and the count went on from what this process knew. */
+  /** How often the store had forgotten writes that it had acknowledged, and this process continued from the last count that it knew. */
   recovered: number
 }
 
 /**
- * Consecutive numbers that all processes with its name share, made by {@link createCounter}. All functions can be called without
- * `this`. Calls of one process are answered in their order, and many of them at once take one write.
+ * Consecutive numbers that all processes share which use its name, made by {@link createCounter}. All functions can be called without
+ * `this`. Calls of one process are answered in their order, and many calls at once take one write.
  *
  * @example
  * const { next } = await createCounter({ store: memoryStore(), name: 'tickets', pattern: 'T{count:4}' })
@@ -46,33 +46,52 @@ export interface Counter extends Disposable {
   /** The name whose numbers it counts. */
   readonly name: string
   /**
-   * The next number as text, by the pattern.
+   * Returns the next number as text, by the pattern.
    *
    * @throws GraupelError `ERR_COUNTER_OVERFLOW`, `ERR_CLOCK_ROLLBACK`: nothing was counted. `ERR_STORE_UNAVAILABLE`,
-   * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`: where a number was counted all the same, the next call gets it. `ERR_STATE_MISMATCH`,
+   * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`: if a number was counted nevertheless, the next call gets it. `ERR_STATE_MISMATCH`,
    * `ERR_STATE_CORRUPT`, `ERR_CLOSED`; RangeError `ERR_CLOCK_INVALID`.
    */
   next(this: void): Promise<string>
-  /** The next number without the pattern's text. Rejects as `next`. */
+  /** Returns the next number without the pattern's text. Rejects as `next`. */
   nextNumber(this: void): Promise<number>
   /**
-   * As many numbers in a row, 1 to 65 536, by one write.
+   * Returns `count` numbers in a row, 1 to 65 536, by one write.
    *
-   * @param signal - Says that the numbers are not needed any more. The call then rejects with its reason, when its turn has come or its
-   * write has ended, and the next calls get what was counted. A call that has resolved has its numbers.
+   * @param signal - Cancels the call, which rejects with the signal's reason when its turn has come or its write has ended. The next
+   * calls get the numbers that were counted for it.
    * @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `next`.
    */
   take(this: void, count: number, signal?: AbortSignal): Promise<string[]>
-  /** What it has done. */
+  /** Counts what this counter has done. */
   stats(this: void): CounterStats
-  /** Calls that wait reject with `ERR_CLOSED`, and so does every later one. Those whose write is under way get their numbers. */
+  /** Closes the counter. Calls that wait and later calls reject with `ERR_CLOSED`; calls whose write is under way get their numbers. */
   close(this: void): void
 }
 
 /** All that a counter takes from outside. */
 export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterTools {}
 
-/** A counter that has met its record. @throws as {@link createCounter} */
+/**
+ * Opens a counter: consecutive numbers, without a gap and without a repeat, that all processes with the same name share
+ * (docs/numbers.md, "Counters"). Reads its record, and writes nothing until the first number is taken.
+ *
+ * @param options - `store` and `name` are required; {@link CounterOptions} describes all.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_PATTERN_INVALID`; GraupelError
+ * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; `ERR_STATE_MISMATCH` if the name has numbers of another kind, or other rules for
+ * `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`; the reason of `signal`.
+ * @example
+ * const counter = await createCounter({ store: memoryStore(), name: 'invoices', pattern: 'IN-{count:6}' })
+ * await counter.next() // 'IN-000001'
+ * await counter.take(2) // ['IN-000002', 'IN-000003']
+ */
+export async function createCounter(options: CounterOptions): Promise<Counter> {
+  const resolved = checkCounterOptions(options)
+  resolved.signal?.throwIfAborted()
+  return openCounter(resolved)
+}
+
+/** Opens a counter: reads its record. @throws as {@link createCounter} */
 export async function openCounter(
   { store, rules, text, callTimeoutMs, signal }: ResolvedOptions,
   surroundings: CounterSurroundings = ofPlatform,
@@ -131,7 +150,7 @@ const ofPlatform: CounterSurroundings = {
   later: platform.later,
   random: Math.random,
   newToken() {
-    // With the time, as tokenAt() has it. Shorter, because a record holds two for each of its writers.
+    // Random and the time, like tokenAt(). Shorter, because a record holds two tokens for each of its writers.
     const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
     return random.toString(36) + Math.floor(platform.monotonicMs() * 1000).toString(36)
   },

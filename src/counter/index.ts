@@ -1,4 +1,3 @@
-export type { Counter, CounterStats } from './counter.js'
-export { createCounter } from './create.js'
+export { type Counter, type CounterStats, createCounter } from './counter.js'
 export type { CounterOptions } from './options.js'
 export type { Reset } from './period.js'

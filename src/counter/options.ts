@@ -18,19 +18,19 @@ import { CounterText } from './text.js'
  * first.slice(-6) // '-00001'
  */
 export interface CounterOptions {
-  /** Where the count is kept: what a function of `graupel/stores/…` returns, or a store of your own. */
+  /** The store of the count: the result of a function of `graupel/stores/…`, or a store of your own. */
   store: Store
   /** Counters of one name share their numbers, in all processes. 1 to 128 characters. */
   name: string
   /**
-   * How a number looks: text with `{count}`, or `{count:6}` for six digits, and units of time in braces: `yyyy` or `yy`, `MM`, `dd`,
-   * `HH`, `mm`, `ss`, `SSS`. Where the counter is reset, it has to name the period; `yy` does so for a century. Processes with one
-   * counter may have several.
+   * The form of a number: text with `{count}`, or `{count:6}` for six digits, and units of time in braces: `yyyy` or `yy`, `MM`, `dd`,
+   * `HH`, `mm`, `ss`, `SSS`. If the counter is reset, the pattern has to name the period; `yy` does so for a century. Processes that
+   * share a counter may have different patterns.
    *
    * @default '{count}'
    */
   pattern?: string
-  /** When the count begins anew. @default 'never' */
+  /** The period after which the count begins anew. @default 'never' */
   reset?: Reset
   /** The zone of the dates and of the boundaries: `'UTC'`, or a fixed offset such as `'+08:00'`. @default 'UTC' */
   timeZone?: string

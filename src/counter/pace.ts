@@ -1,22 +1,22 @@
-/** How many writes in a row a process makes before it rests, in case that another one never gets in between. */
+/** Writes in a row after which a process rests, in case another process never gets in between. */
 const maxRow = 32
-/** How many rounds a rest has: enough to read a record and to write it. */
+/** Rounds of a rest: enough to read a record and to write it. */
 const restRounds = 3
-/** How many rounds others are thought to be there after they were met. */
+/** Rounds for which other processes are assumed to be there after a conflict. */
 const crowdRounds = 200
-/** How many rounds a process that has just written leaves to the others, at most, while they are there. */
+/** The most rounds that a process leaves to the others after a write, while they are there. */
 const yieldRounds = 2
-/** A round that took longer had to do with a fault. */
+/** A round that took longer met a fault. */
 const maxRoundMs = 500
 
 /**
- * When a process writes again. The one that has written last knows the record, and the others have to read it first. So on a
- * network of constant delay it would win for ever, and it is the winner that waits; the losers write at once. Waits are
- * measured in rounds, because a store may be near or far.
+ * Decides when a process writes again. The process that has written last knows the record, and the others have to read it first. On a
+ * network of constant delay it would win for ever, so the winner waits, and the losers write at once. Waits are measured in rounds,
+ * because a store may be near or far.
  */
 export class Pace {
   readonly #random: () => number
-  /** What the last call of the store took, in milliseconds. */
+  /** Milliseconds that the last call of the store took. */
   #roundMs = 0
   /** Whether another process has written before its last write. */
   #hasLost = false
@@ -29,23 +29,23 @@ export class Pace {
     this.#random = random
   }
 
-  /** A write has landed. */
+  /** Notes that a write has landed. */
   landed(tookMs: number): void {
     this.#roundMs = Math.min(tookMs, maxRoundMs)
     this.#hasLost = false
     this.#row++
   }
 
-  /** Another process was faster. */
+  /** Notes that another process was faster. */
   conflicted(tookMs: number, nowMs: number): void {
-    // A write, and the read of what it has met.
+    // A write, and the read of the record that it met.
     this.#roundMs = Math.min(tookMs / 2, maxRoundMs)
     this.#hasLost = true
     this.#row = 0
     this.#crowdUntilMs = nowMs + crowdRounds * this.#roundMs
   }
 
-  /** Milliseconds to wait before the next write; 0 for none. */
+  /** Returns the milliseconds to wait before the next write. */
   pauseMs(nowMs: number): number {
     if (this.#hasLost) return 0
     if (nowMs < this.#crowdUntilMs) return this.#random() * yieldRounds * this.#roundMs

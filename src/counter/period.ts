@@ -1,32 +1,32 @@
 import { GraupelError, rangeError } from '../core/errors.js'
 import { calendarEndMs, calendarStartMs } from '../pattern/calendar.js'
 
-/** When a counter begins anew. */
+/** The periods after which a counter may begin anew. */
 export const resets = ['never', 'day', 'month', 'year'] as const
 
-/** When a counter begins anew: with each day, month or year of its time zone, or never. */
+/** The period after which a counter begins anew: each day, month or year of its time zone, or never. */
 export type Reset = (typeof resets)[number]
 
 const minuteMs = 60_000
 
-/** How much of a date in ISO 8601 names the period. */
+/** How many characters of a date in ISO 8601 name the period. */
 const nameLengths: Readonly<Record<Reset, number>> = { never: 0, day: 10, month: 7, year: 4 }
 
-/** By how much a clock may be behind the beginning of the period that the record has: what clocks of hosts differ by. */
+/** How far a clock may be behind the beginning of the record's period, because clocks of hosts differ. */
 const toleranceMs = 1000
 
 /** A time, and the period that it is counted in. */
 export interface Moment {
-  /** Such as `2026-11-22`, `2026-11` or `2026`; empty where there is one period for ever. A later period has a later name. */
+  /** A name such as `2026-11-22`, `2026-11` or `2026`; empty if the counter is never reset. Names sort as their periods do. */
   readonly period: string
   /** Milliseconds since 1970, within the period. */
   readonly timeMs: number
 }
 
 /**
- * The period of a time.
+ * Names the period of a time.
  *
- * @throws RangeError `ERR_CLOCK_INVALID` where its year does not have four digits.
+ * @throws RangeError `ERR_CLOCK_INVALID` if its year does not have four digits.
  */
 export function periodAt(timeMs: number, reset: Reset, offsetMinutes: number): string {
   if (!(timeMs >= calendarStartMs(offsetMinutes) && timeMs <= calendarEndMs(offsetMinutes))) {
@@ -38,13 +38,13 @@ export function periodAt(timeMs: number, reset: Reset, offsetMinutes: number): s
   return new Date(timeMs + offsetMinutes * minuteMs).toISOString().slice(0, nameLengths[reset])
 }
 
-/** The first millisecond of a period, which has a name. */
+/** Returns the first millisecond of a period that has a name. */
 function beginOf(period: string, offsetMinutes: number): number {
-  // A date without a time is one of UTC, however short it is (ECMAScript 21.4.1.32).
+  // A date without a time is in UTC, however short it is (ECMAScript 21.4.1.32).
   return Date.parse(period) - offsetMinutes * minuteMs
 }
 
-/** Whether a text is the name of a period. */
+/** Returns whether a text is the name of a period. */
 export function isPeriod(period: string, reset: Reset): boolean {
   if (period.length !== nameLengths[reset]) return false
   return reset === 'never' || (/^\d/.test(period) && isSame(period, Date.parse(period), reset))
@@ -55,12 +55,12 @@ function isSame(period: string, timeMs: number, reset: Reset): boolean {
 }
 
 /**
- * The moment at which a number is counted. Periods never go back: just after a boundary a clock that is slightly behind counts in
- * the period that another process has begun.
+ * Computes the moment at which a number is counted. Periods never go back: just after a boundary, a clock that is slightly behind
+ * counts in the period that another process has begun.
  *
- * @param nowMs - What the clock shows.
- * @param latest - The latest period that a number was counted in; `undefined` where none was.
- * @throws GraupelError `ERR_CLOCK_ROLLBACK` where the clock is further behind; RangeError `ERR_CLOCK_INVALID`
+ * @param nowMs - The time that the clock shows.
+ * @param latest - The latest period in which a number was counted; `undefined` if none was.
+ * @throws GraupelError `ERR_CLOCK_ROLLBACK` if the clock is further behind; RangeError `ERR_CLOCK_INVALID`
  */
 export function momentAt(nowMs: number, latest: string | undefined, reset: Reset, offsetMinutes: number): Moment {
   const timeMs = Math.floor(nowMs)
@@ -71,7 +71,7 @@ export function momentAt(nowMs: number, latest: string | undefined, reset: Reset
   if (rollbackMs <= toleranceMs) return { period: latest, timeMs: beginMs }
   throw new GraupelError(
     'ERR_CLOCK_ROLLBACK',
-    `the clock shows ${new Date(timeMs).toISOString()}, which is ${rollbackMs} ms before the ${reset} ${latest} that numbers were counted in; nothing is counted until it is there, or set the clock that is wrong`,
+    `the clock shows ${new Date(timeMs).toISOString()}, ${rollbackMs} ms before the ${reset} ${latest} in which numbers were counted; wait until it is there, or set the clock`,
     { rollbackMs, retryAfterMs: rollbackMs - toleranceMs },
   )
 }

@@ -4,20 +4,20 @@ import type { StoreEntry } from '../stores/store.js'
 import { type Moment, momentAt } from './period.js'
 import { addWriter, attemptOf, type CounterRules, isLater, type Position, readCounter, writeCounter } from './record.js'
 
-/** Counts in a row that a write takes. */
+/** Counts in a row, taken by one write. */
 interface Range {
   readonly period: string
   readonly first: number
   readonly count: number
 }
 
-/** What is injected, so that a simulation has it under control. */
+/** The clock and the tokens, which a simulation injects. */
 export interface CounterTools extends Pick<Clock, 'monotonicMs'> {
-  /** A short text that is never made again, by this process or any other. */
+  /** Makes a short text that no process ever makes again. */
   newToken(): string
 }
 
-/** The record as it was met last. */
+/** The record as it was read last. */
 interface Known {
   readonly version: string | undefined
   readonly writers: readonly string[]
@@ -26,9 +26,9 @@ interface Known {
 /**
  * Counts in the record of a store, one write at a time.
  *
- * A conflict does not say that a write has failed: it may have landed, its reply was lost, and another process has written since.
- * So the record remembers the last write of each writer. Writes whose outcome is not known are pending. All of them expect the same
- * version, so one of them lands at the most, and once the record has another version, it says which.
+ * A conflict does not prove that a write has failed: it may have landed, its reply was lost, and another process has written since.
+ * So the record remembers the last write of each writer. Writes whose outcome is not known are pending. They all expect the same
+ * version, so at most one of them lands. Once the record has another version, it names the write that landed.
  */
 export class CounterProtocol {
   readonly #calls: StoreCalls
@@ -37,18 +37,18 @@ export class CounterProtocol {
   readonly #writeMs: number
   #writer: string
   #known: Known = { version: undefined, writers: [] }
-  /** The furthest that any record was, so that a store that forgets does not make this process repeat itself. */
+  /** The furthest position of all records, so that this process does not repeat counts after a store has forgotten writes. */
   #latest: Position | undefined
-  /** What each write takes that may have landed, or may still land. */
+  /** The counts of each write that may have landed, or may still land. */
   readonly #pending = new Map<string, Range>()
   /** The last write that is known to have landed. */
   #landed: string | undefined
-  /** What has landed and is given to none. */
+  /** Counts that have landed, and were given to no caller. */
   #held: Range[] = []
   #lost = 0
   #recovered = 0
 
-  /** @param writeMs - For how long a write is repeated whose outcome is not known. */
+  /** @param writeMs - How long a write is repeated while its outcome is not known. */
   constructor(calls: StoreCalls, rules: CounterRules, tools: CounterTools, writeMs: number) {
     this.#calls = calls
     this.#rules = rules
@@ -57,40 +57,39 @@ export class CounterProtocol {
     this.#writer = tools.newToken()
   }
 
-  /** Counts that have landed for callers that were told an error, and wait for others. */
+  /** How many counts have landed for callers that got an error. The next callers get them. */
   get held(): number {
     return countIn(this.#held)
   }
 
-  /** How many of them were not given before their period was over. */
+  /** How many held counts were not given before their period ended. */
   get lost(): number {
     return this.#lost
   }
 
-  /** How often the record was behind what it had been before. */
+  /** How often the record was behind an earlier record. */
   get recovered(): number {
     return this.#recovered
   }
 
-  /** Meets the record. @throws as `StoreCalls.read`; GraupelError `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT` */
+  /** Reads the record. @throws as `StoreCalls.read`; GraupelError `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT` */
   async read(signal?: AbortSignal): Promise<void> {
     this.#meet(await this.#calls.read(this.#rules.key, signal))
   }
 
-  /** When a number is counted now. @throws as {@link momentAt} */
+  /** Computes the moment at which a number is counted now. @throws as {@link momentAt} */
   momentAt(nowMs: number): Moment {
     const { reset, offsetMinutes } = this.#rules
     return momentAt(nowMs, this.#latest?.period, reset, offsetMinutes)
   }
 
-  /** The first count of a period that a write would take. */
+  /** Returns the first count of a period that a write would take. */
   nextOf(period: string): number {
     return this.#latest?.period === period ? this.#latest.count + 1 : this.#rules.start
   }
 
   /**
-   * Gives counts in a row that are held; the first of them, or `undefined` where there are none. What is held of a period before is
-   * lost.
+   * Gives held counts in a row. Returns the first, or `undefined` if there are not enough. Held counts of an earlier period are lost.
    */
   giveHeld(period: string, count: number): number | undefined {
     const left = this.#held.filter((range) => range.period === period)
@@ -106,11 +105,11 @@ export class CounterProtocol {
   }
 
   /**
-   * Writes that counts are taken, the first of them {@link nextOf} the period. Where that lands, they are held.
+   * Writes that counts are taken, from {@link nextOf} the period on. If the write lands, they are held.
    *
-   * @returns Whether it has landed; else an earlier write of this process may have, and its counts are held.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` where the outcome is not known, and comes to light by a later
-   * write; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
+   * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and its counts are held.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later write finds it
+   * out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
   async write(period: string, count: number): Promise<boolean> {
     const range = { period, first: this.nextOf(period), count }
@@ -131,12 +130,12 @@ export class CounterProtocol {
     return true
   }
 
-  /** Goes on from a record with another version than the writes have expected: what has not landed by now never will. */
+  /** Continues from a record with another version than the writes have expected. A write that has not landed by now never will. */
   #meet(found: StoreEntry | undefined): void {
     const record = found && readCounter(found, this.#rules)
     const attempt = record && attemptOf(record.writers, this.#writer)
     if (attempt !== undefined && !this.#settle(attempt)) {
-      // A machine that was cloned writes under the same name; or the store has forgotten the last write.
+      // A clone of this machine writes under the same name, or the store has forgotten the last write.
       this.#writer = this.#tools.newToken()
     }
     this.#pending.clear()
@@ -145,7 +144,7 @@ export class CounterProtocol {
     else this.#recovered++
   }
 
-  /** Notes the write that has landed last; false where it is none of this process. */
+  /** Notes the write that has landed last. Returns whether it is a write of this process. */
   #settle(attempt: string): boolean {
     const range = this.#pending.get(attempt)
     if (range !== undefined) this.#held.push(range)

@@ -5,34 +5,34 @@ import type { Pace } from './pace.js'
 import type { Moment } from './period.js'
 import type { CounterProtocol } from './protocol.js'
 
-/** Counts in a row that a caller gets. */
+/** The counts of one caller, in a row. */
 export interface Taken {
   readonly first: number
-  /** When they were counted, in milliseconds since 1970; 0 where that is not asked for. */
+  /** The time of counting, in milliseconds since 1970; 0 if no text needs it. */
   readonly timeMs: number
 }
 
-/** What the queue of a counter goes by. */
+/** The options of the queue of a counter. */
 export interface QueueRules {
   readonly name: string
   /** The last count that may be given. */
   readonly max: number
-  /** Whether the time has to be known. */
+  /** Whether the time is needed. */
   readonly hasTime: boolean
-  /** For how long a call may meet conflicts, in milliseconds. */
+  /** How long a call may meet conflicts, in milliseconds. */
   readonly conflictMs: number
 }
 
 interface Caller {
   readonly count: number
   readonly sinceMs: number
-  /** Aborted by a caller that needs no counts any more. */
+  /** Aborted by a caller that does not need its counts. */
   readonly signal: AbortSignal | undefined
   resolve(taken: Taken): void
   reject(error: unknown): void
 }
 
-/** Serves the callers of a process in their order. One write takes the counts of all that wait, and the next ones wait for its end. */
+/** Serves the callers of a process in their order. One write takes the counts of all callers that wait; later callers wait for its end. */
 export class CounterQueue {
   issued = 0
   writes = 0
@@ -60,7 +60,7 @@ export class CounterQueue {
     this.#pace = pace
   }
 
-  /** Counts in a row, by one write. Where the signal is aborted before they are given, they are held for the next callers. */
+  /** Takes counts in a row, by one write. If the signal is aborted before they are given, they are held for the next callers. */
   take(count: number, signal?: AbortSignal): Promise<Taken> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(this.#closedError())
@@ -70,7 +70,7 @@ export class CounterQueue {
     })
   }
 
-  /** Rejects the calls that wait. A write that is under way ends, and its callers get their numbers: they would be missing else. */
+  /** Rejects the calls that wait. A write that is under way ends, and its callers get their numbers, so that none is missing. */
   close(): void {
     this.#isClosed = true
     this.#rejectAll(this.#waiting.splice(0), this.#closedError())
@@ -78,7 +78,7 @@ export class CounterQueue {
 
   async #run(): Promise<void> {
     this.#isRunning = true
-    // All that are called in this turn are served together.
+    // All calls of this turn are served together.
     await undefined
     while (this.#waiting.length > 0) {
       const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
@@ -96,9 +96,9 @@ export class CounterQueue {
     this.#isRunning = false
   }
 
-  /** One write for all of them; those that have to try again. */
+  /** Makes one write for all callers. Returns the callers that have to try again. */
   async #serve(callers: readonly Caller[]): Promise<Caller[]> {
-    // Behind the calls: a number is counted between its call and its answer, on the right side of a boundary.
+    // Read after the calls were made: a number is counted between its call and its answer, on the right side of a boundary.
     const nowMs = this.#rules.hasTime ? ((await this.#calls.nowMs()) ?? this.#clock.wallMs()) : 0
     const moment = this.#protocol.momentAt(nowMs)
     const left = this.#giveHeld(callers, moment)
@@ -118,7 +118,7 @@ export class CounterQueue {
     return this.#refuseLate(fitting, endMs)
   }
 
-  /** Gives what has landed; those who got nothing. One that needs nothing any more is left out, and what was counted for it stays held. */
+  /** Gives counts that have landed. Returns the callers that got none. A caller that was aborted is removed, and its counts stay held. */
   #giveHeld(callers: readonly Caller[], { period, timeMs }: Moment): Caller[] {
     return callers.filter(({ count, signal, resolve, reject }) => {
       if (signal?.aborted) {
@@ -133,7 +133,7 @@ export class CounterQueue {
     })
   }
 
-  /** Refuses what would exceed the last count; the others. */
+  /** Refuses the callers that would exceed the last count. Returns the others. */
   #refuseOverflow(callers: readonly Caller[], period: string): Caller[] {
     const { name, max } = this.#rules
     let next = this.#protocol.nextOf(period)
@@ -156,7 +156,7 @@ export class CounterQueue {
     })
   }
 
-  /** Refuses those that have met conflicts for too long; the others. */
+  /** Refuses the callers that have met conflicts for too long. Returns the others. */
   #refuseLate(callers: readonly Caller[], nowMs: number): Caller[] {
     const { name, conflictMs } = this.#rules
     return callers.filter(({ sinceMs, reject }) => {
@@ -164,7 +164,7 @@ export class CounterQueue {
       reject(
         new GraupelError(
           'ERR_STORE_UNAVAILABLE',
-          `within ${conflictMs} ms other processes have written each time before the counter '${name}'; nothing was counted: take several numbers by one call, or let fewer processes count`,
+          `the counter '${name}' lost every write to other processes for ${conflictMs} ms; nothing was counted: take several numbers by one call`,
         ),
       )
       return false
@@ -172,7 +172,7 @@ export class CounterQueue {
   }
 
   #rejectAll(callers: readonly Caller[], error: unknown): void {
-    // Those that have their numbers do not see it.
+    // A promise that has resolved ignores this.
     for (const { reject } of callers) reject(error)
   }
 

@@ -4,12 +4,12 @@ import type { StoreEntry } from '../stores/store.js'
 import { isPeriod, type Reset } from './period.js'
 
 /**
- * How many writers a record remembers. One that has to be forgotten and has a write whose outcome it does not know may leave a
- * gap. With 64, and the longest name, a record has less than the 4 096 characters of a value.
+ * How many writers a record remembers. A writer that is forgotten before it knows the outcome of its write may leave a gap. With 64
+ * writers and the longest name, a record has less than the 4 096 characters of a value.
  */
 const maxWriters = 64
 
-/** What all processes that count under one name have to agree about. */
+/** The rules that all processes share which count under one name. */
 export interface CounterRules {
   readonly name: string
   readonly key: string
@@ -19,24 +19,24 @@ export interface CounterRules {
   readonly start: number
 }
 
-/** How far a counter has come. */
+/** The position of a counter. */
 export interface Position {
   readonly period: string
   /** The last count of the period that was given. */
   readonly count: number
 }
 
-/** What a store holds for a counter. */
+/** The record that a store holds for a counter. */
 export interface CounterRecord extends Position {
   readonly reset: Reset
-  /** `UTC` where the counter is never reset: its boundaries are nowhere then. */
+  /** `UTC` if the counter is never reset, because it has no boundaries then. */
   readonly timeZone: string
   readonly start: number
-  /** A writer and the last write of it that has landed, in one text; the latest first. By it a writer knows what became of its write. */
+  /** Each writer with its last write that has landed, in one text; the latest first. They tell a writer whether its write has landed. */
   readonly writers: readonly string[]
 }
 
-/** A record as text. */
+/** Writes a record as text. */
 export function writeCounter(rules: CounterRules, { period, count }: Position, writers: readonly string[]): string {
   const { name, reset, start } = rules
   const record: CounterRecord = { reset, timeZone: zoneOf(rules), start, period, count, writers }
@@ -46,7 +46,7 @@ export function writeCounter(rules: CounterRules, { period, count }: Position, w
 /**
  * Reads the record of a counter.
  *
- * @throws GraupelError `ERR_STATE_MISMATCH` where it is of something else, or of a counter with other rules; `ERR_STATE_CORRUPT`
+ * @throws GraupelError `ERR_STATE_MISMATCH` if the record belongs to something else, or to a counter with other rules; `ERR_STATE_CORRUPT`
  */
 export function readCounter(entry: StoreEntry, rules: CounterRules): CounterRecord {
   const { name, key, reset, start } = rules
@@ -61,7 +61,7 @@ export function readCounter(entry: StoreEntry, rules: CounterRules): CounterReco
   if (record.reset !== reset || record.timeZone !== zoneOf(rules) || record.start !== start) {
     throw new GraupelError(
       'ERR_STATE_MISMATCH',
-      `the counter of the record ${key} has ${told(record)}, and this one ${told({ reset, start, timeZone: zoneOf(rules) })}; pass the same to all processes, or choose another name`,
+      `the counter of the record ${key} has ${told(record)}, and this process asks for ${told({ reset, start, timeZone: zoneOf(rules) })}; pass the same to all processes, or choose another name`,
     )
   }
   const { period, count, writers } = record
@@ -73,18 +73,18 @@ export function readCounter(entry: StoreEntry, rules: CounterRules): CounterReco
   return record
 }
 
-/** The writers after a write. */
+/** Returns the writers after a write. */
 export function addWriter(writers: readonly string[], writer: string, attempt: string): string[] {
   const others = writers.filter((other) => !other.startsWith(`${writer} `))
   return [`${writer} ${attempt}`, ...others].slice(0, maxWriters)
 }
 
-/** The last write of a writer that has landed, as the record has it. */
+/** Returns the last write of a writer that has landed, by the record. */
 export function attemptOf(writers: readonly string[], writer: string): string | undefined {
   return writers.find((other) => other.startsWith(`${writer} `))?.slice(writer.length + 1)
 }
 
-/** Whether the first is further than the second. */
+/** Returns whether the first position is further than the second. */
 export function isLater(one: Position, other: Position): boolean {
   return one.period === other.period ? one.count > other.count : one.period > other.period
 }

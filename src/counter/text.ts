@@ -13,11 +13,11 @@ const namedBy: Readonly<Record<Reset, readonly Unit[]>> = {
   day: ['yyyy', 'MM', 'dd'],
 }
 
-/** How the numbers of a counter look. */
+/** The texts of a counter's numbers. */
 export class CounterText {
   /** The last count that fits. */
   readonly max: number
-  /** Whether a text says when it was made. */
+  /** Whether a text contains the time. */
   readonly hasTime: boolean
   readonly #parts: readonly Part[]
   readonly #offsetMinutes: number

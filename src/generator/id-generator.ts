@@ -7,8 +7,8 @@ import type { LeaseStats } from '../engine/source/shared-lease.js'
 import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
 
 /**
- * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most 53 bits a
- * {@link NarrowGenerator} too. Where TypeScript does not know the layout, `nextNumber` is optional.
+ * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most 53 bits also a
+ * {@link NarrowGenerator}. If TypeScript does not know the layout, `nextNumber` is optional.
  *
  * @example
  * const ids = createGenerator({ node: 7 })
@@ -18,8 +18,8 @@ import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
 export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> & NumbersOf<F>
 
 /**
- * What a layout of at most 53 bits adds. The others add `Disposable`, which generators and clients are already: with `unknown` in its
- * place, TypeScript would drop the name of the type that this is a part of.
+ * The members that a layout of at most 53 bits adds. Other layouts add `Disposable`, which generators and clients are already: with
+ * `unknown` instead, TypeScript would drop the name of the whole type.
  *
  * @internal
  */
@@ -30,7 +30,7 @@ export type NumbersOf<F extends readonly Field[]> = [IsNarrow<F>] extends [true]
     : Partial<NarrowGenerator>
 
 /**
- * What generators of layouts of at most 53 bits have in addition.
+ * The members that only generators of layouts of at most 53 bits have.
  *
  * @example
  * const ids = createGenerator({ node: 7, layout: layouts.js53 })
@@ -40,14 +40,13 @@ export interface NarrowGenerator {
   /**
    * Makes one id as a number, which holds it exactly.
    *
-   * @throws RangeError `ERR_NUMBER_UNSAFE` for a layout of more than 53 bits, where the types did not refuse it; otherwise as `next`.
+   * @throws RangeError `ERR_NUMBER_UNSAFE` for a layout of more than 53 bits; otherwise as `next`.
    */
   nextNumber(this: void): number
 }
 
 /**
- * What every generator has. `next`, `nextString`, `nextNumber` and `nextAsync` need no `this`, so they can be passed as
- * functions. `console.log` and `JSON.stringify` show layout, node, engine and state.
+ * The members of every generator. `next`, `nextString`, `nextNumber` and `nextAsync` can be passed as functions. `console.log` and `JSON.stringify` show layout, node, engine and state.
  *
  * @example
  * const { nextString } = createGenerator({ node: 7 })
@@ -60,10 +59,10 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   readonly node: number
   /** The engine that makes the ids. All generators of the node in this process have the same one. */
   readonly engine: EngineKind
-  /** Where the last id is remembered, as in `stats()`. */
+  /** The place of the last id, as in `stats()`. */
   readonly state: string
   /**
-   * Makes one id. Blocks where the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
+   * Makes one id. Blocks if the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
    *
    * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`,
    * `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`;
@@ -74,20 +73,20 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   nextString(this: void): string
   /**
    * Makes one id without blocking the event loop. It waits until a full tick has passed, however long that is. After a step
-   * back of the clock it rejects where `next` throws, except that it always waits for one tick. Calls get their ids in the order
+   * back of the clock it rejects if `next` would throw, except that it always waits for one tick. Calls get their ids in the order
    * in which they were made.
    */
   nextAsync(this: void): Promise<bigint>
   /**
-   * Fills an array with ids in ascending order, and returns it. Where the ids of a tick are used up it waits for the next one,
+   * Fills an array with ids in ascending order, and returns it. If the ids of a tick are used up, it waits for the next tick,
    * each time for at most `maxWaitMs` milliseconds. With `onRollback: 'reuse'` the order is given up.
    *
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
    */
   fill<A extends IdArray>(array: A): A
   /**
-   * Fills an array without blocking the event loop, which gets a turn after each 16 384 ids. It waits as `nextAsync` does. Do
-   * not use the array before the promise settles.
+   * Fills an array without blocking the event loop, which gets a turn after each 16 384 ids. It waits as `nextAsync` does. Do not
+   * use the array before the promise settles.
    *
    * @throws as `fill`; the promise rejects.
    */
@@ -103,7 +102,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
 }
 
 /**
- * What {@link BaseGenerator.stats} returns. All counts are of this generator alone.
+ * The result of {@link BaseGenerator.stats}. It counts the work of this generator alone.
  *
  * @example
  * const ids = createGenerator({ node: 7 })
@@ -113,7 +112,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
 export interface Stats {
   /** The engine that was chosen. */
   engine: EngineKind
-  /** Where the last id is remembered: `'host'`, `'process'`, `'thread'`, `'lease'`, or the path of the state file. */
+  /** The place of the last id: `'host'`, `'process'`, `'thread'`, `'lease'`, or the path of the state file. */
   state: string
   /** Ids made. */
   issued: number
@@ -127,8 +126,8 @@ export interface Stats {
   overflows: number
   /** Milliseconds by which the last id on this node, of all generators, is ahead of the clock; 0 if it is not. */
   aheadMs: number
-  /** With a state file or a lease: ids stay before this time, in milliseconds since 1970, until that is renewed. Else `null`. */
+  /** With a state file or a lease, ids stay before this time, in milliseconds since 1970, until it is renewed; otherwise `null`. */
   ceilingMs: number | null
-  /** With a lease: what it has and has done. */
+  /** With a lease: its node, its ceiling and its renewals. */
   lease?: LeaseStats
 }

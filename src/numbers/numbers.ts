@@ -14,7 +14,7 @@ const inspectWith = Symbol.for('nodejs.util.inspect.custom')
 /** The upper half of 2^53. */
 const unsafeHigh = 2 ** 21
 
-/** What differs between the classes that hand out numbers, and does not change. */
+/** The constants of a class that hands out numbers. */
 export interface NumbersKind {
   /** The name that `console.log` shows. */
   readonly type: string

@@ -26,7 +26,7 @@ export interface Task {
 /** How far a task got: to its end, somewhat, or not at all. */
 export type Progress = 'done' | 'some' | 'none'
 
-/** What follows one try of a waiting task: `again` at once, after some milliseconds, or when a promise settles. */
+/** The result of one try of a waiting task: the task is done, or is tried again at once, after some milliseconds, or when a promise settles. */
 export type Round = 'done' | 'again' | number | Promise<void>
 
 /** Makes more numbers ready. */

@@ -21,10 +21,10 @@ import { LocalSupply } from './supply.js'
 import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
 
 /**
- * Makes numbers of segments: ranges that are taken from a store, one while the one before is used (docs/numbers.md). No number is given
- * twice; those that a process has left when it ends are given to no other.
+ * Creates a generator of numbers from segments: ranges of a store, of which the next is fetched while the present range is used
+ * (docs/numbers.md). No number is given twice. The numbers that are left when a process ends are never used.
  *
- * @param options - `store` and `name` are required; {@link SegmentOptions} describes all. In another thread, the `handle` alone.
+ * @param options - `store` and `name` are required; {@link SegmentOptions} describes all. In another thread, pass only the `handle`.
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError `ERR_SEGMENT_OVERFLOW`; GraupelError
  * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of `signal`.
  * @example
@@ -91,7 +91,7 @@ function leafSource(table: LeafAllocStore, tag: string, clock: CallClock, callTi
   }
 }
 
-/** A table of the user's own may answer anything, and a segment without numbers would be fetched again without end. */
+/** Checks the answer of a table of the user. A segment without numbers would be fetched again without end. */
 function checkSegment(taken: unknown, store: string): Segment {
   const { first, count } = Object(taken) as Partial<Segment>
   const isFine =

@@ -1,16 +1,16 @@
 import type { Segment } from './range.js'
 
-// The words of the memory. Places count the numbers of all segments in the order in which they were fetched, from 0 up.
+// The words of the memory. A place is the index of a number among all numbers that were fetched, in their order, from 0 up.
 const words = {
   /** The place of the first number that no thread has taken. */
   taken: 0,
   /** How many segments were fetched. The last two of them are kept. */
   segments: 1,
-  /** 0, or 1 when all is closed. */
+  /** 1 if the generator that fetches is closed, otherwise 0. */
   isClosed: 2,
-  /** How many numbers are fetched next. Threads size their runs by it. */
+  /** How many numbers the next segment should have. Threads size their runs by it. */
   batchSize: 3,
-  /** Attempts to fetch a segment that have failed, for stats(). */
+  /** Failed attempts to fetch a segment, for stats(). */
   failures: 4,
   /** Four words for each segment: place of its first number, place after its last, its first number, place at which to fetch the next. */
   kept: 5,
@@ -52,9 +52,9 @@ export class SegmentMemory {
   }
 
   /**
-   * Takes the next numbers of one segment; `undefined` where none is left.
+   * Takes the next numbers of one segment; returns `undefined` if none is left.
    *
-   * @param most - At most so many; fewer at the end of a segment and where it is time to fetch the next.
+   * @param most - At most so many. Fewer are taken at the end of a segment, and up to the place at which to fetch the next.
    */
   take(most: number): Taken | undefined {
     for (;;) {
@@ -73,16 +73,16 @@ export class SegmentMemory {
     }
   }
 
-  /** Whether a segment can be added: at most one is not used up. */
+  /** Whether a segment can be added: at most one segment still has numbers. */
   get hasRoom(): boolean {
     const segments = this.#load(words.segments)
     return segments < 2n || this.#read(segments).to <= this.#load(words.taken)
   }
 
   /**
-   * Adds a segment, from the one thread that does. There has to be room.
+   * Adds a segment. Only one thread may call this, and only if there is room.
    *
-   * @param fetchAt - At which of its numbers, from 0 to `count`, the next one is to be fetched.
+   * @param fetchAt - After how many of its numbers, 0 to `count`, the next segment is fetched.
    */
   add({ first, count }: Segment, fetchAt: number): void {
     const segments = this.#load(words.segments)
@@ -95,7 +95,7 @@ export class SegmentMemory {
     Atomics.store(this.#words, words.segments, segments + 1n)
   }
 
-  /** How many numbers were taken of all that were fetched. */
+  /** How many numbers all threads have taken. */
   get taken(): number {
     return Number(this.#load(words.taken))
   }
@@ -134,12 +134,12 @@ export class SegmentMemory {
     Atomics.store(this.#words, words.isClosed, 1n)
   }
 
-  /** The segment in which a place lies. */
+  /** Reads the segment in which a place lies. */
   #keptAt(place: bigint, segments: bigint): Kept | undefined {
     if (segments === 0n) return undefined
     const newest = this.#read(segments - 1n)
     if (place >= newest.to) return undefined
-    // By the newest one alone: the words of the other may be those of the next one, half written.
+    // Decided by the newest segment alone: the words of the other may be overwritten by the next segment at this moment.
     return place >= newest.from ? newest : this.#read(segments - 2n)
   }
 

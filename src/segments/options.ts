@@ -25,11 +25,11 @@ import type { Steps } from './supply.js'
  * orders.close()
  */
 export interface SegmentOptions {
-  /** Where segments come from: what a function of `graupel/stores/…` returns, a store of your own, or `leafAllocStore(pool)`. */
+  /** The store of the segments: the result of a function of `graupel/stores/…`, a store of your own, or `leafAllocStore(pool)`. */
   store: Store | LeafAllocStore
-  /** What is numbered, such as `orders`: 1 to 128 characters. With Leaf's table, the `biz_tag`. */
+  /** The name of the things that are numbered, such as `orders`: 1 to 128 characters. With Leaf's table, the `biz_tag`. */
   name: string
-  /** The first number of a name that has none yet: 0 up to `max`. One that has some goes on, or begins here if that is more. @default 1 */
+  /** The first number of a new name: 0 to `max`. A name that has numbers continues, or begins here if `start` is higher. @default 1 */
   start?: number | bigint
   /** No number is larger; at most 2^64 - 1. @default 2^63 - 1, which signed columns hold */
   max?: number | bigint
@@ -40,7 +40,7 @@ export interface SegmentOptions {
    * @default 1
    */
   stride?: number
-  /** Which of them: 0 to `stride`. Required with a `stride` above 1, and refused without one. @default 0 */
+  /** The remainder of every number: 0 to `stride`. Required with a `stride` above 1, and refused without `stride`. @default 0 */
   offset?: number
   /** How many numbers are fetched first: 1 to 2^53 - 1. With Leaf's table, the step of the row. @default 1000 */
   step?: number
@@ -49,16 +49,16 @@ export interface SegmentOptions {
   /** The most that are fetched at once: from `step` up to 2^53 - 1. @default 2^24, or step if that is more */
   maxStep?: number
   /**
-   * How long a segment should last: milliseconds, 1 to 86 400 000. The step is doubled where one lasted less, and halved where it lasted
+   * How long a segment should last: milliseconds, 1 to 86 400 000. The step is doubled if a segment lasted less, and halved if it lasted
    * twice as long.
    *
    * @default 900 000
    */
   batchMs?: number
-  /** Which part of a segment is used up when the next is fetched: from 0 to 1. Sooner where the rest would last for less than five calls. @default 0.8 */
+  /** The part of a segment that is used before the next segment is fetched: 0 to 1. It is fetched sooner if the rest would last for less than five calls. @default 0.8 */
   prefetchAt?: number
   /**
-   * How many numbers are skipped where the store may have forgotten some that were given: 0 to 2^63 - 1.
+   * How many numbers are skipped if the store may have forgotten numbers that were given: 0 to 2^63 - 1.
    *
    * @default 64 * maxStep
    */
@@ -69,7 +69,7 @@ export interface SegmentOptions {
   signal?: AbortSignal
 }
 
-/** In place of options, in another thread of the process. */
+/** The options in another thread of the process. */
 export interface SegmentHandleOptions {
   /** The handle of a generator in another thread. */
   handle: SegmentHandle
@@ -96,7 +96,7 @@ const maxSigned = 2n ** 63n - 1n
 const maxUnsigned = 2n ** 64n - 1n
 const usualStep = 1000
 const usualMaxStep = 2 ** 24
-/** So many calls of the store have to end within the time that the rest of a segment lasts. */
+/** The rest of a segment has to last for so many calls of the store. */
 const leadCalls = 5
 
 /** The options of segments, checked, with their defaults. */
@@ -135,7 +135,7 @@ export function checkSegmentOptions(options: SegmentOptions): ResolvedOptions {
   }
 }
 
-/** A row of Leaf's table says itself where its numbers begin and end. */
+/** Refuses the options of the range: a row of Leaf's table has its own range. */
 function refuseForLeaf(options: SegmentOptions): void {
   for (const key of ['start', 'max', 'stride', 'offset', 'failoverGap'] as const) {
     if (options[key] === undefined) continue

@@ -12,24 +12,24 @@ import { Run } from './run.js'
 import type { SegmentSupply } from './thread-channel.js'
 
 /**
- * Makes numbers of segments, which {@link createSegmentGenerator} fetches. Its calls are those of an IdGenerator; `next`,
- * `nextString`, `nextNumber` and `nextAsync` need no `this`.
+ * Makes numbers of segments, created by {@link createSegmentGenerator}. Its calls are the calls of an IdGenerator; `next`, `nextString`,
+ * `nextNumber` and `nextAsync` can be passed as functions.
  *
  * @example
  * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
  * orders.next() // 1n
  */
 export interface SegmentGenerator extends Iterable<bigint>, Disposable {
-  /** What is numbered. */
+  /** The name of the things that are numbered. */
   readonly name: string
   /**
    * For `createSegmentGenerator({ handle })` in other threads of this process: pass it as `workerData` or in a message.
    *
-   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` where the platform has no memory that threads share.
+   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` if the platform has no memory that threads share.
    */
   readonly handle: SegmentHandle
   /**
-   * Makes one number, larger than those that this generator has made before.
+   * Makes one number, larger than all numbers that this generator has made before.
    *
    * @throws GraupelError `ERR_EMPTY`, `ERR_CLOSED`; RangeError `ERR_SEGMENT_OVERFLOW`. Nothing is issued then.
    */
@@ -38,7 +38,7 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
   nextNumber(this: void): number
   /** Makes one number in decimal digits. @throws as `next` */
   nextString(this: void): string
-  /** Makes one number, and waits for the store where none is left. Calls get theirs in the order in which they were made. @throws as `next` */
+  /** Makes one number, and waits for the store if none is left. Calls get their numbers in the order in which they were made. @throws as `next` */
   nextAsync(this: void): Promise<bigint>
   /**
    * Fills an array with numbers in ascending order, and returns it.
@@ -46,33 +46,36 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold numbers.
    */
   fill<A extends IdArray>(array: A): A
-  /** Fills an array, and waits for the store where none is left. Do not use the array before the promise settles. @throws as `fill` */
+  /** Fills an array, and waits for the store if no number is left. Do not use the array before the promise settles. @throws as `fill` */
   fillAsync<A extends IdArray>(array: A): Promise<A>
   /** Makes `count` numbers, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): bigint[]
-  /** What it has made and has left. */
+  /** Counts what this generator has made and has left. */
   stats(): SegmentStats
-  /** Ends it; numbers that it has left are given to no other. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Ends those of its handle, too. */
+  /**
+   * Closes the generator, and the generators that other threads made with its handle. The numbers that are left are never used. Later
+   * calls throw `ERR_CLOSED`, and waiting calls reject with it.
+   */
   close(): void
 }
 
-/** What {@link SegmentGenerator.stats} returns. */
+/** The result of {@link SegmentGenerator.stats}. */
 export interface SegmentStats {
-  /** What is numbered. */
+  /** The name of the things that are numbered. */
   name: string
   /** Name of the store. */
   store: string
   /** Numbers that this generator has made. */
   issued: number
-  /** Numbers that can be made without the store, by all threads together and by this generator. */
+  /** Numbers that can be made without the store: numbers that all threads share, and numbers that this generator has taken. */
   left: number
-  /** How many are fetched the next time. */
+  /** How many numbers the next segment should have. */
   step: number
   /** Segments that were fetched. */
   segments: number
-  /** Attempts to fetch one that have failed. */
+  /** Attempts to fetch a segment that have failed. */
   failures: number
-  /** Why the last attempt has failed; empty after one that has not. */
+  /** Why the last attempt has failed; empty after an attempt that succeeded. */
   failure: string
 }
 

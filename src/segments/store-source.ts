@@ -5,22 +5,22 @@ import { damagedNumbers, keyOf, readNumbers, writeNumbers } from '../stores/numb
 import type { StoreEntry } from '../stores/store.js'
 import { lastOf, nextSegment, type Range, type Segment, type SegmentSource } from './range.js'
 
-/** Milliseconds before another try after another process was faster: doubled each time, and drawn from the upper half. */
+/** Milliseconds before the next try if another process was faster: doubled each time, and drawn from the upper half. */
 const firstPauseMs = 2
 const maxPauseMs = 100
-/** For how long a segment may meet conflicts, in times that one write may be tried. */
+/** How long conflicts are tolerated, in times that one write may be tried. */
 const conflictWrites = 5
 
 export interface StoreSourceOptions extends Pick<Clock, 'monotonicMs'> {
-  /** What the segments are called. */
+  /** The name of the segments. */
   readonly segments: string
   readonly range: Range
-  /** How many numbers of the range are skipped where the store may have forgotten some that were given. */
+  /** How many numbers are skipped if the store may have forgotten numbers that were given. */
   readonly failoverGap: bigint
   /** How long one write may be tried, in milliseconds. */
   readonly writeMs: number
   newToken(): string
-  /** Told that numbers are skipped. */
+  /** Learns that numbers are skipped. */
   onGap?(from: bigint, count: bigint): void
 }
 
@@ -29,7 +29,7 @@ export class StoreSource implements SegmentSource {
   readonly name: string
   readonly #calls: StoreCalls
   readonly #options: StoreSourceOptions
-  /** What the record has said last: a store whose record is below it has forgotten something. */
+  /** The `next` of the last record. A store with a lower record has forgotten writes. */
   #known = 0n
 
   constructor(calls: StoreCalls, options: StoreSourceOptions) {
@@ -43,7 +43,7 @@ export class StoreSource implements SegmentSource {
     const key = keyOf(segments)
     const untilMs = monotonicMs() + conflictWrites * writeMs
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      // Before the record: where there is none, nothing else tells that another was forgotten after it was looked for.
+      // Read before the record: if there is no record, nothing else shows that a record was forgotten after it was looked for.
       const incarnation = await this.#incarnation(signal)
       const entry = await this.#calls.read(key, signal)
       const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)
@@ -51,13 +51,13 @@ export class StoreSource implements SegmentSource {
       const next = lastOf(segment, range) + 1n
       const value = writeSegments(segments, { next, incarnation }, newToken())
       const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
-      // Where a failover came between, the write may have landed on a record whose later ones were forgotten.
+      // A failover in between may have forgotten later records, and the write has landed on an earlier record.
       if (written.landed && (await this.#incarnation(signal)) === incarnation) {
         this.#known = next
         if (gap > 0n) onGap?.(nextSegment(range, from, 1).first, gap)
         return segment
       }
-      // A store whose versions or incarnations change by themselves would be written to for ever.
+      // Without a limit, a store whose versions or incarnations change by themselves would be written to for ever.
       if (monotonicMs() >= untilMs) throw this.#conflicts()
       await this.#calls.pause(pauseMs, signal)
     }
@@ -69,7 +69,7 @@ export class StoreSource implements SegmentSource {
     return new GraupelError('ERR_STORE_UNAVAILABLE', text)
   }
 
-  /** The first number that no record says was given, and how many are skipped for those that may be forgotten. */
+  /** Returns the first number that was not given according to all records, and how many numbers to skip for writes that may be forgotten. */
   #begin(record: SegmentRecord | undefined, incarnation: string): { from: bigint; gap: bigint } {
     const { range, failoverGap } = this.#options
     const next = record?.next ?? 0n

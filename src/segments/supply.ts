@@ -13,7 +13,7 @@ export interface Steps extends Omit<StepRule, 'least'>, PrefetchRule {
   readonly least: number | undefined
 }
 
-/** What a {@link LocalSupply} needs to know. */
+/** The options of a {@link LocalSupply}. */
 export interface LocalOptions extends Omit<SegmentInfo, 'store'> {
   readonly steps: Steps
   readonly callTimeoutMs: number

@@ -15,10 +15,10 @@ type Message =
   | { readonly type: 'news'; readonly failure?: { readonly code: ErrorCode; readonly message: string } }
   | { readonly type: 'closed' }
 
-/** Milliseconds without news after which a thread asks whether the one that fetches still runs. */
+/** Milliseconds without news after which a thread asks whether the thread that fetches still runs. */
 const lookMs = 1000
 
-/** Whether the platform has what threads need to share segments. */
+/** Returns whether threads of this platform can share segments. */
 export function hasChannels(): boolean {
   return typeof BroadcastChannel === 'function' && typeof SharedArrayBuffer === 'function'
 }
@@ -52,7 +52,7 @@ function open(name: string, hear: (message: Message) => void): Channel {
   return channel
 }
 
-/** Others may post to the channel, too, and what they post is passed over: an error here would end the process. */
+/** Checks a message, because other code may post to the channel, too. An error here would end the process. */
 function isMessage(data: unknown): data is Message {
   const { type, failure } = Object(data) as { type?: unknown; failure?: unknown }
   if (type !== 'news' || failure === undefined) return typeof type === 'string'
@@ -86,12 +86,12 @@ export class ServingThread {
   }
 
   #post(message: Message): void {
-    // It may have been closed by a subscriber of the event that is told here, or before what was posted to it has arrived.
+    // A subscriber of the event may have closed the channel, or a message arrived after it was closed.
     if (!this.#isClosed) this.#channel.postMessage(message)
   }
 }
 
-/** Has another thread fetch. */
+/** Asks another thread to fetch. */
 export class RemoteSupply implements SegmentSupply {
   readonly isShared = true
   readonly memory: SegmentMemory
@@ -100,10 +100,10 @@ export class RemoteSupply implements SegmentSupply {
   readonly #channel: Channel
   readonly #news = new News()
   #failure: Error | undefined
-  /** For which segment the other thread was asked; once is enough. */
+  /** The segment that the other thread was asked for; once is enough. */
   #askedFor = -1
   #isClosed = false
-  /** Set while a call waits: cancels what happens when no news come. */
+  /** Set while a call waits: cancels the timer that looks after the other thread. */
   #cancelLook: (() => void) | undefined
 
   constructor(handle: SegmentHandle, later: Clock['later']) {
@@ -144,7 +144,7 @@ export class RemoteSupply implements SegmentSupply {
     this.#end()
   }
 
-  /** Looks after the thread that fetches from time to time, while a call waits for it. The timers keep this thread alive. */
+  /** Checks from time to time that the thread that fetches runs, while a call waits. The timers keep this thread alive. */
   #lookLater(): void {
     const { callTimeoutMs, name } = this.#handle
     const text = `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`
@@ -160,7 +160,7 @@ export class RemoteSupply implements SegmentSupply {
   }
 
   #hear(message: Message): void {
-    // What other threads ask is not for this one.
+    // Questions of other threads are for the thread that fetches.
     if (message.type === 'closed') this.#end()
     if (message.type === 'answer' && this.#cancelLook !== undefined) {
       this.#cancelLook()
@@ -169,7 +169,7 @@ export class RemoteSupply implements SegmentSupply {
     if (message.type !== 'news') return
     const { failure } = message
     this.#failure = failure && errorOf(failure)
-    // What comes next has to be asked for.
+    // The next segment has to be asked for.
     this.#askedFor = -1
     this.#settle(this.#failure)
   }

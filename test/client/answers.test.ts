@@ -106,7 +106,7 @@ function keeping(): Script {
 
 test.each([
   ['ids', undefined, 'node 1 has given ids up to'],
-  ['numbers of a segment', 'orders', 'as those of an answer before'],
+  ['numbers of a segment', 'orders', 'as an earlier answer did'],
 ])('with %s that this client was given before', async (_, segment, message) => {
   const { url } = await fakeService({ script: keeping() })
   const ids = await connect({ url, count: 10, maxCount: 10, retries: 0, ...(segment !== undefined && { segment }) } as {

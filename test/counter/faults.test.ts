@@ -183,7 +183,7 @@ describe('a store', () => {
     world.faults = Array.from({ length: 1000 }, () => busy)
     await expect(world.until(counter.next())).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringContaining('within 1000 ms other processes have written each time'),
+      message: expect.stringContaining('lost every write to other processes for 1000 ms'),
     })
   })
 })

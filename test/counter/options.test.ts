@@ -90,7 +90,7 @@ describe('the record that a counter meets', () => {
     await expect(world.open({ ...rules, ...options })).rejects.toMatchObject({
       code: 'ERR_STATE_MISMATCH',
       message: expect.stringMatching(
-        new RegExp(`${theirs.replace('+', '\\+')}.*, and this one.*${ours.replace('+', '\\+')}`),
+        new RegExp(`${theirs.replace('+', '\\+')}.*, and this process asks for.*${ours.replace('+', '\\+')}`),
       ),
     })
     expect(await world.record()).toMatchObject({ count: 1 })
