@@ -2,10 +2,7 @@ import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { endedProcess, serve, workersOf } from './support/process.ts'
 
-/**
- * What a worker tells, on a connection of its own, so that they take turns. Node's cluster never closes a connection that it has handed
- * to a worker which is killed before it has taken it.
- */
+/** Scrapes a worker on a connection of its own, so the workers take turns. */
 async function scrape(url: string): Promise<string> {
   const signal = AbortSignal.timeout(5000)
   const answer = await fetch(`${url}/metrics`, { headers: { connection: 'close' }, signal })

@@ -59,7 +59,7 @@ describeWith([missingChromium], 'the page', () => {
   it('shows an id that was just made as a guess', async () => {
     const id = BigInt(Date.now()) << 16n
     const { page, expectNoFaults } = await site.visit(`#parse?ids=${id}`)
-    await page.getByText('mastodon alone is likely, and is shown as a guess').waitFor()
+    await page.getByText('Only mastodon is likely, and it is shown as a guess').waitFor()
     await page.getByText('if it is mastodon').waitFor()
     expectNoFaults()
   })
@@ -97,7 +97,7 @@ describeWith([missingChromium], 'the page', () => {
     const { page, expectNoFaults } = await site.visit('')
     const field = page.getByLabel('Ids', { exact: true })
     const wrong = [
-      ['-5', 'as an unsigned number it is 18446744073709551611'],
+      ['-5', 'the unsigned number is 18446744073709551611'],
       ['1.54e18', 'its last digits are lost'],
       ['99999999999999999999', 'is too large'],
       ['hello', 'is an id in no encoding'],
@@ -236,7 +236,9 @@ describeWith([missingChromium], 'the page', () => {
     await page.getByText("['region', 4],").waitFor()
     await page.getByRole('slider', { name: 'Bits of sequence' }).press('ArrowRight')
     await page
-      .locator('.troubles', { hasText: 'The fields have 64 bits together, and 63 is the most. Shorten them by 1.' })
+      .locator('.troubles', {
+        hasText: 'The fields have 64 bits together; at most 63 are possible. Shorten them by 1.',
+      })
       .waitFor()
     await page.getByRole('checkbox', { name: /Unsigned/ }).check()
     await page.getByText('a signed column shows late ids as negative').waitFor()
