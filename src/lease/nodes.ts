@@ -15,7 +15,7 @@ export interface NodeSet {
  * Returns the nodes of a layout that have some fields fixed, and lie in a range.
  *
  * @param fixed - A number for some of the node fields, or the node as a whole.
- * @param range - The first and the last node, both included.
+ * @param range - The first and the last node of the range.
  * @throws TypeError, RangeError `ERR_NODE_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` for a range that is invalid or has
  * no such node.
  */

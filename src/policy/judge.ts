@@ -8,18 +8,18 @@ export interface Situation {
   aheadMs: number
 }
 
-/** What a policy decides about a situation. */
+/** The decision of a policy about a situation. */
 export type Verdict =
   /** Go on counting, up to this tick. */
   | { readonly do: 'grant'; readonly limitTick: number }
-  /** Take what is unused in the tick that the clock shows. If there is nothing, judge by `'wait'`. */
+  /** Take the unused slots of the tick that the clock shows. If there are none, judge by `'wait'`. */
   | { readonly do: 'unused' }
   /** Wait until the clock shows this tick, `waitMs` from now. */
   | { readonly do: 'wait'; readonly untilTick: number; readonly waitMs: number }
   | { readonly do: 'throw'; readonly retryAfterMs: number }
 
 /**
- * Tells a rollback from an overflow; `undefined` where the word is not ahead.
+ * Tells a rollback from an overflow. Returns `undefined` if the word is not ahead.
  *
  * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has stepped back by the
  * difference. A word that is ahead of a clock which has not stepped back got there by making ids. A comparison of the wall

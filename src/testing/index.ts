@@ -49,8 +49,8 @@ const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] sati
  * Makes a generator for tests: its ids are the same in each run. Each generator counts by itself, from the first id of the time that
  * `clock` shows. If the ids of a tick are used up, or the clock goes back, it counts on ahead of the clock, and never waits.
  *
- * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary, whatever `GRAUPEL_ENGINE` and
- * `GRAUPEL_NODE` say.
+ * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary. It reads neither
+ * `GRAUPEL_ENGINE` nor `GRAUPEL_NODE`.
  *
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`,
  * `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`.

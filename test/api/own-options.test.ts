@@ -31,7 +31,7 @@ interface Entry {
   /** Every one of them is required. */
   readonly given: Record<string, unknown>
   readonly call: (options: never) => unknown
-  /** What a result says of the options that were read. */
+  /** The part of a result that depends on the options. */
   readonly shown?: (result: never) => unknown
   /** The code for an option that is inherited. */
   readonly code?: string
@@ -114,7 +114,7 @@ const entries: Entry[] = [
   },
 ]
 
-/** What other code may have done to all objects, for the length of one call. */
+/** Adds a property to all objects, as other code may do, for the length of one call. */
 function polluted<T>(name: string, value: unknown, call: () => T): T {
   Object.defineProperty(Object.prototype, name, { value, configurable: true, enumerable: true, writable: true })
   try {

@@ -6,15 +6,15 @@ import { libfaketime } from '../support/needs.ts'
 import type { Site } from './sites.ts'
 import type { Work } from './work.ts'
 
-/** How long a process may take to give back what it has, and end. */
+/** Time limit for a process that gives its resources back and ends. */
 const leaveMs = 60_000
 
-/** Whether libfaketime stands between a process and its clock: valkey-glide has threads of its own, whose timers take that badly. */
+/** Whether processes run under libfaketime. The timers of valkey-glide's own threads do not work under it. */
 export function hasFalseClock(slot: number): boolean {
   return slot % 3 === 1
 }
 
-/** One of the processes of a run, and after its end the next one in its place. */
+/** A process of a run. After its end, the next process takes its place. */
 export class Slot {
   readonly #number: number
   readonly #site: Pick<Site, 'plan'>
@@ -22,14 +22,14 @@ export class Slot {
   readonly #folder: string
   readonly #random: () => number
   readonly #pauseMs: number
-  /** Says by how much its clock is off; only where libfaketime stands between. */
+  /** The file that sets the offset of the clock; only under libfaketime. */
   readonly #clockFile: string | undefined
   #child!: ChildProcess
   #ended!: Promise<void>
   #name = ''
   #order = ''
   #isEndExpected = false
-  /** Ends that nothing here has caused. */
+  /** Ends that this test has not caused. */
   readonly deaths: string[] = []
 
   constructor(
@@ -101,7 +101,7 @@ export class Slot {
     return this.#clockFile !== undefined
   }
 
-  /** By how many seconds its clock is ahead; it looks once a second. */
+  /** Sets by how many seconds the clock is ahead. The process reads that once a second. */
   set clock(seconds: number) {
     if (this.#clockFile !== undefined) writeFileSync(this.#clockFile, `${seconds < 0 ? '' : '+'}${seconds}\n`)
   }
@@ -115,7 +115,7 @@ export class Slot {
     await this.#ended
   }
 
-  /** Lets it give back what it has, and end. */
+  /** Lets the process give its resources back and end. */
   async leave(): Promise<void> {
     this.#isEndExpected = true
     this.#child.kill('SIGTERM')
@@ -128,7 +128,7 @@ export class Slot {
     late.abort()
   }
 
-  /** The ids that each thread of the process that lives now has written. */
+  /** The number of ids that each thread of the present process has written. */
   written(): Map<string, number> {
     const threads = new Map<string, number>()
     for (const file of idFilesIn(this.#folder)) {

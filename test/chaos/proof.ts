@@ -8,39 +8,39 @@ import { idFilesIn } from './crew.ts'
 
 const blockIds = 1 << 16
 const chunkIds = 1 << 20
-/** How many of a kind are told. */
+/** The most findings of a kind that are shown. */
 const shown = 4
 
-/** What the ids of a run are. */
+/** The ids of a run: how they are split, checked and shown. */
 export interface Subject {
-  /** In which part of all ids it is; a part is small enough for the memory. By halves, because 10^8 numbers are read much faster than as many bigints. */
+  /** The part that has an id; a part fits into memory. Takes halves, because 10^8 numbers are read much faster than 10^8 bigints. */
   partOf(high: number, low: number): number
-  /** The least id of a part. */
+  /** The smallest id of a part. */
   firstOf(part: number): bigint
-  /** Whether the processes may make it. */
+  /** Whether the processes may make the id. */
   isPossible(high: number, low: number): boolean
-  /** As people read it. */
+  /** Writes the id for people. */
   tell(id: bigint): string
-  /** When it was made, in milliseconds since 1970, where it says so. */
+  /** The time in the id, in milliseconds since 1970, if the id has a time. */
   timeMsOf?(id: bigint): number
-  /** Whether an event of a process that has not made it explains it. */
+  /** Whether an event of another process explains the id. */
   isOf?(id: bigint, event: Event): boolean
 }
 
 export interface Proof {
   readonly ids: number
   readonly files: number
-  /** How many of each type the processes have logged. */
+  /** The number of events of each type that the processes have logged. */
   readonly events: Readonly<Record<string, number>>
-  /** Empty where all is well. */
+  /** Empty if all is well. */
   readonly findings: string[]
 }
 
-/** What happened to the store and the processes, for people. */
+/** Something that happened to the store or a process, for people. */
 export interface Happening {
   readonly monotonicMs: number
   readonly what: string
-  /** Which process it befell; the server where there is none. */
+  /** The process that it happened to; `undefined` for the server. */
   readonly slot?: number
 }
 
@@ -52,7 +52,7 @@ interface Block {
   lastPart: number
 }
 
-/** Gives others a turn between any two blocks: the proxies of another run may live in this thread. */
+/** Yields the thread between two blocks: the proxies of another run may be in this thread. */
 export async function prove(
   folder: string,
   subject: Subject,
@@ -75,7 +75,7 @@ export async function prove(
   for (const [from, to] of chunksOf(parts)) {
     const ids = await collect(folder, subject, blocks, from, to)
     for (const id of equalIn(ids.sort())) {
-      // One story fills a screen.
+      // The events around one finding fill a screen.
       const isFirst = !findings.some((finding) => finding.startsWith('equal'))
       const happened = isFirst ? [...events, ...happenings] : []
       report(findings, 'equal', () => tellEqual(id, folder, subject, blocks, happened, clockOffsetMs))
@@ -87,7 +87,7 @@ export async function prove(
   return { ids, files: files.length, events: counts, findings }
 }
 
-/** Looks at the order of a block's ids, and counts them by parts. Returns the last one. */
+/** Checks the order of a block's ids, and counts the ids of each part. Returns the last id. */
 function readThrough(
   folder: string,
   subject: Subject,
@@ -150,7 +150,7 @@ function readBlock(folder: string, { file, at, length }: Block): BigUint64Array 
   return ids
 }
 
-/** Ranges of whole parts, with so many ids that they fit into memory; the first one and the one after the last. */
+/** Ranges of whole parts whose ids fit into memory. A range has its first part and the part after its last. */
 function* chunksOf(parts: Map<number, number>): Generator<[number, number]> {
   let from: number | undefined
   let to = 0
@@ -208,18 +208,18 @@ interface Event {
   readonly error?: string
 }
 
-/** What the processes have logged. */
+/** Reads the events that the processes have logged. */
 function eventsIn(folder: string): Event[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.events'))
     .flatMap((file) => {
-      // The last line of a process that was killed may be a part of one.
+      // The last line of a process that was killed may be incomplete.
       const lines = readFileSync(join(folder, file), 'utf8').split('\n').slice(0, -1)
       return lines.map((line) => ({ process: file.replace('.events', ''), ...JSON.parse(line) }))
     })
 }
 
-/** Who has made it, and what befell them and their servers at that time. */
+/** Lists the callers that made an id, and the events of their processes and servers at that time. */
 function tellEqual(
   id: bigint,
   folder: string,

@@ -2,9 +2,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * What happens between a client and its server. `refuses`: no connection gets through. `silent`: requests arrive, and their replies
- * never do. `late`: requests arrive up to a second and a half later, also those of a client that has gone. `loses replies`: every
- * second connection that gets a reply is cut instead, after the server has done what it was asked.
+ * The fault between a client and its server. `refuses`: no connection gets through. `silent`: requests arrive, and their replies never
+ * do. `late`: requests arrive up to a second and a half later, even if the client has gone. `loses replies`: every second connection that
+ * gets a reply is cut instead, after the server has done the request.
  */
 export const weathers = ['refuses', 'silent', 'late', 'loses replies'] as const
 export type Weather = 'fair' | (typeof weathers)[number]
@@ -19,7 +19,7 @@ export class TcpProxy {
   readonly #random: () => number
   readonly #pairs = new Set<Pair>()
   #weather: Weather = 'fair'
-  /** How many replies were lost. */
+  /** The number of lost replies. */
   #lost = 0
   #isShut = false
 
@@ -50,7 +50,7 @@ export class TcpProxy {
     this.#weather = weather
   }
 
-  /** Refuses every connection, whatever the weather is, until it is opened. */
+  /** Refuses every connection until `open()` is called. The fault makes no difference. */
   shut(): void {
     this.#isShut = true
     this.cut()
@@ -83,7 +83,7 @@ export class TcpProxy {
       },
     }
     this.#pairs.add(pair)
-    // In order, however late they are: TCP keeps the order, and clients tell replies apart by it.
+    // Late requests stay in order: TCP keeps the order, and clients match replies by it.
     let requests = Promise.resolve()
     client.on('data', (part) => {
       const lateMs = this.#weather === 'late' ? this.#random() * maxLateMs : 0

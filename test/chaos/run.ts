@@ -8,25 +8,25 @@ import { weathers } from './proxy.ts'
 import type { OpenSite, Site } from './sites.ts'
 import type { Work } from './work.ts'
 
-/** How long after the last fault every process works again: a server may have to have lived for 10 s, and windows of leases end. */
+/** Milliseconds after the last fault until every process works again: a server may have to live for 10 s, and windows of leases end. */
 const recoveryMs = 60_000
 
 export interface Run extends Proof {
-  /** How often each fault was made. */
+  /** The number of times that each fault was made. */
   readonly faults: Record<string, number>
   readonly seconds: number
 }
 
 export interface Extent {
   readonly processes: number
-  /** Faults go on for so long, and until there are so many ids, and each fault of the server has come. */
+  /** Faults go on for this time, until there are this many ids, and until each fault of the server has come. */
   readonly ms: number
   readonly ids: number
-  /** Of each caller, between two calls. */
+  /** The longest pause of a caller between two calls. */
   readonly pauseMs: number
 }
 
-/** One store, several processes, faults by a seeded schedule; then the proof of what the processes have written. */
+/** Runs several processes on one store, with faults by a seeded schedule; then proves what the processes have written. */
 export async function runChaos(open: OpenSite, work: Work, extent: Extent, random: () => number): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-chaos-'))
   const site = await open(extent.processes, folder, random)
@@ -58,7 +58,7 @@ class Chaos {
   readonly #random: () => number
   readonly #slots: Slot[]
   readonly #startMs = monotonicMs()
-  /** Slots that a fault of their process is under way in. */
+  /** The slots whose process has a fault at the moment. */
   readonly #busy = new Set<Slot>()
   readonly #underWay = new Set<Promise<void>>()
   readonly #kinds: Record<string, (slot: Slot) => Promise<void>>
@@ -110,7 +110,7 @@ class Chaos {
     await Promise.all(this.#underWay)
   }
 
-  /** The faults of the server one by one, in another order each time. Says whether each has been made. */
+  /** Makes the faults of the server one by one, in another order each time. Yields whether each fault was made. */
   async *#raging(): AsyncGenerator<boolean, never> {
     const { faults, losses } = this.#site
     const all = { ...faults, ...(this.#work.survivesLosses && losses) }
@@ -118,7 +118,7 @@ class Chaos {
       const left = Object.keys(all)
       while (left.length > 0) {
         await this.#made(this.#work.idsBeforeCopy)
-        // Some seconds old when it is brought back.
+        // The copy is some seconds old when it is brought back.
         await this.#site.copy()
         await sleep(1000 + this.#random() * 2000)
         const [name] = left.splice(Math.floor(this.#random() * left.length), 1) as [string]
@@ -132,7 +132,7 @@ class Chaos {
     }
   }
 
-  /** When what befalls single ones has ended. */
+  /** Kills all processes, after the faults of single processes have ended. */
   async #killAll(): Promise<readonly Slot[]> {
     await Promise.all(this.#underWay)
     this.#happens('all processes killed')
@@ -140,7 +140,7 @@ class Chaos {
     return this.#slots
   }
 
-  /** Goes on until so many more ids were made. */
+  /** Waits until this many more ids were made. */
   async #made(count: number): Promise<void> {
     const before = idsIn(this.#folder)
     const endMs = monotonicMs() + recoveryMs
@@ -149,7 +149,7 @@ class Chaos {
     }
   }
 
-  /** Lets one fault befall one process, after a while. */
+  /** Makes one fault of one process, after a while. */
   async #strike(): Promise<void> {
     await sleep(this.#work.processFaultMs * (1 / 3 + (this.#random() * 4) / 3))
     const kinds = Object.keys(this.#kinds)
@@ -184,7 +184,7 @@ class Chaos {
   }
 
   async #clockStepped(slot: Slot): Promise<void> {
-    // What SQLite calls its clock is that of the process, and a ceiling that is an hour ahead takes the node away for an hour.
+    // SQLite has the clock of the process, and a ceiling that is an hour ahead makes the node unusable for an hour.
     const isFar = this.#site.proxies.length > 0 && this.#random() < 0.2
     slot.clock = isFar ? (this.#random() < 0.5 ? 3600 : -3600) : Math.round((this.#random() - 0.5) * 60) / 10
     await sleep(1500 + this.#random() * 4000)
@@ -208,7 +208,7 @@ class Chaos {
     this.happenings.push({ monotonicMs: monotonicMs(), what, ...(slot !== undefined && { slot }) })
   }
 
-  /** The faults have ended: each thread of each process makes ids again. Says which do not. */
+  /** Waits after the faults until each thread of each process makes ids again. Returns the threads that do not. */
   async settle(): Promise<string[]> {
     const watched = this.#slots.map((slot) => ({ slot, sizes: new Map<string, Set<number>>() }))
     const startMs = monotonicMs()
@@ -216,7 +216,7 @@ class Chaos {
       for (const { slot, sizes } of watched) {
         for (const [thread, ids] of slot.written()) sizes.set(thread, (sizes.get(thread) ?? new Set()).add(ids))
       }
-      // The first growth may be of a call that began before the end of the faults; the second is not.
+      // The first growth may come from a call that began before the end of the faults. The second growth does not.
       const isGoing = (seen: Set<number>) => seen.size > 2
       const late = watched.filter(({ slot, sizes }) => [...sizes.values()].filter(isGoing).length < slot.threads)
       if (late.length === 0) break
@@ -243,7 +243,7 @@ function idsIn(folder: string): number {
   return idFilesIn(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size / 8, 0)
 }
 
-/** The same clock in all processes of this machine. */
+/** A clock that is the same in all processes of this machine. */
 function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

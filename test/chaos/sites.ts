@@ -15,24 +15,24 @@ import { TcpProxy } from './proxy.ts'
 
 type Faults = Readonly<Record<string, () => Promise<void>>>
 
-/** A store that many processes use, and what can befall it. */
+/** A store that many processes use, and its faults. */
 export interface Site {
-  /** How a process opens it. */
+  /** The plan by which a process opens the store. */
   plan(slot: number): StorePlan
-  /** Between each process and the server. */
+  /** The proxies between each process and the server. */
   readonly proxies: readonly TcpProxy[]
-  /** What can befall the server; each ends when the server is well again. */
+  /** The faults of the server. Each ends when the server works again. */
   readonly faults: Faults
-  /** Those that take all away that it holds. */
+  /** The faults after which the server has no data. */
   readonly losses?: Faults
-  /** Keeps a copy of what is stored, for a fault that brings it back. */
+  /** Keeps a copy of the data, for a fault that brings it back. */
   copy(): Promise<void>
   stop(): Promise<void>
 }
 
 export type OpenSite = (slots: number, folder: string, random: () => number) => Promise<Site>
 
-/** @param durable - The operator's word that nothing is ever forgotten; then nothing is. */
+/** @param durable - The operator asserts that the store never forgets. Then no fault takes data away. */
 export function redisSite(durable?: true): OpenSite {
   return async (slots, _folder, random) => {
     const server = await startRedis()
@@ -43,7 +43,7 @@ export function redisSite(durable?: true): OpenSite {
     const live = join(folder, 'appendonlydir')
     const older = join(folder, 'older')
     let lives = 0
-    // The server goes on writing to the files that it has open, and reads only when it starts.
+    // The server writes to the files that it has open, and reads them only when it starts.
     const setAside = () => renameSync(live, join(folder, `gone-${lives++}`))
     const clients = ['ioredis', 'node-redis', 'glide'] as const
     const proxies = await proxiesTo(server, slots, random)
@@ -91,7 +91,7 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
   const proxies = await proxiesTo(server, slots, random)
   const clients = ['pg', 'postgres.js'] as const
   const { Client } = load('pg')
-  /** As an operator, beside the proxies. */
+  /** Runs a command as an operator, without the proxies. */
   const operate = async <T>(
     work: (query: (text: string, values?: string[]) => Promise<{ rows: T[] }>) => Promise<void>,
   ) => {
@@ -106,12 +106,12 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
   }
   const setUp = () => operate<never>(async (query) => postgresStore({ query }).setup())
   const restart = async () => {
-    // The processes that served connections may outlive the one that was killed by a moment, and keep the next one from starting.
+    // Processes that serve connections may outlive the killed process by a moment, and prevent the next start.
     await eventually(() => server.restart('SIGKILL'))
-    // It listens before it is ready.
+    // The server listens before it is ready.
     await eventually(() => operate(async (query) => void (await query('SELECT 1'))))
   }
-  /** Changes what is stored while no client sees it, and nothing that a client has asked for is under way. */
+  /** Changes the data while no client is connected and no request is under way. */
   const behindTheirBacks = async (work: Parameters<typeof operate>[0]) => {
     for (const proxy of proxies) proxy.shut()
     await operate<{ others: string }>(async (query) => {
@@ -169,7 +169,7 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
   const proxies = await proxiesTo(server, slots, random)
   const clients = ['mysql2', 'mariadb', 'mysql2 callbacks'] as const
   type Query = <T>(text: string, values?: unknown[]) => Promise<T[]>
-  /** As an operator, beside the proxies, by one connection. */
+  /** Runs a command as an operator, without the proxies, on one connection. */
   const operate = async (work: (query: Query) => Promise<void>) => {
     const pool = mysqlPools.mysql2(server.port, { connectionLimit: 1 }) as never as {
       query<T>(text: string, values?: unknown[]): Promise<[T[]]>
@@ -186,7 +186,7 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
     await mysqlStore(pool).setup()
     await pool.end()
   }
-  /** Changes what is stored while no client sees it, and nothing that a client has asked for is under way. */
+  /** Changes the data while no client is connected and no request is under way. */
   const behindTheirBacks = async (work: Parameters<typeof operate>[0]) => {
     for (const proxy of proxies) proxy.shut()
     await operate(async (query) => {
@@ -194,7 +194,7 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
       for (;;) {
         const found = await query<{ id: number }>(others)
         if (found.length === 0) break
-        // It may have ended by itself.
+        // The connection may have ended by itself.
         for (const { id } of found) await query(`KILL ${id}`).catch(() => {})
         await sleep(20)
       }
@@ -243,13 +243,13 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
   }
 }
 
-/** Its processes are its servers, so its faults are theirs; it never forgets, which is why none of them takes anything back. */
+/** SQLite has no server, so its faults are faults of processes. It never forgets, so no fault takes data away. */
 export const sqliteSite: OpenSite = async (_slots, folder, random) => {
   const own = join(folder, 'database')
   mkdirSync(own)
   const file = join(own, 'fleet.db')
   const Database = load('libsql')
-  // It never waits for a lock: a process that was stopped may have it, and this thread is to let that go on.
+  // Never waits for a lock: a stopped process may hold it, and this thread has to resume that process.
   const database = new Database(file, { timeout: 0 })
   database.exec('PRAGMA journal_mode = WAL')
   await sqliteStore(database).setup()

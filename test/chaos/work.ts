@@ -1,25 +1,25 @@
 import type { Subject } from './proof.ts'
 
-/** One of some, by the seed of the run. */
+/** A function that picks one of several values by the seed of the run. */
 type Choose = <T>(some: readonly T[]) => T
 
-/** What the processes of a run do, and what has to hold for what they write. */
+/** The program of a run's processes, and the rules for the ids that they write. */
 export interface Work {
-  /** What each of them runs, with its order as JSON for argument. Ends well after SIGTERM, and has made its file of events before. */
+  /** The program of a process; its argument is its order as JSON. It makes its file of events first, and ends with 0 after SIGTERM. */
   readonly program: string
-  /** What it is told beside the store and its files; another choice each time that it is started. */
+  /** The rest of its order, beside the store and its files. Each start draws another. */
   order(slot: number, threads: number, pick: Choose): object
-  /** Variables of its environment. */
+  /** Environment variables of the process. */
   environment?(slot: number): Record<string, string>
   readonly subject: Subject
-  /** Whether nothing is made twice when the store loses all that it holds. */
+  /** Whether no id is made twice if the store loses all its data. */
   readonly survivesLosses: boolean
-  /** Milliseconds between two faults of processes, at the mean. */
+  /** Mean milliseconds between two faults of processes. */
   readonly processFaultMs: number
   /** Milliseconds between two faults of the server. */
   readonly serverFaultMs: number
-  /** Faults of the server by which all processes are killed, too, every second time: then none knows more than the store. */
+  /** Faults of the server that, every second time, also kill all processes: then no process knows more than the store. */
   readonly deadly: readonly string[]
-  /** How many ids all have to make after a fault of the server, before a copy is made that is to be brought back. */
+  /** The number of ids that are made after a fault of the server before a copy of its data is made. */
   readonly idsBeforeCopy: number
 }

@@ -27,7 +27,7 @@ const ids: Subject = {
   isOf: (id, { node }) => node === nodeOf(Number(id & 0xffffffffn)),
 }
 
-/** Each process has a lease, and makes ids in several threads, by all policies and on both engines. */
+/** Each process has a lease, and makes ids in several threads, by all policies and on each engine. */
 export const leases: Work = {
   program: fileURLToPath(new URL('./programs/chaos-process.js', import.meta.url)),
   environment: (slot) => ({ GRAUPEL_ENGINE: isByOption(slot) ? 'auto' : engineOf(slot) }),
@@ -53,7 +53,7 @@ export const leases: Work = {
   subject: ids,
   survivesLosses: true,
   processFaultMs: 900,
-  // What a store that may forget makes its users wait, and as long again in which they work.
+  // A store that may forget makes its users wait for this time. They then work for the same time.
   serverFaultMs: 20_000,
   deadly: [],
   idsBeforeCopy: 0,

@@ -15,7 +15,7 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 
-// What a fleet asks of its store: how many writes. How long they take is measured by the benchmarks.
+// The number of writes that a fleet makes. The benchmarks measure how long writes take.
 
 const ends: (() => unknown)[] = []
 afterAll(async () => {
@@ -73,7 +73,7 @@ async function startProcess(): Promise<ChildProcess> {
   return child
 }
 
-/** The next message of a process; an error where it ends instead. */
+/** Waits for the next message of a process. Rejects if the process ends instead. */
 async function messageOf(child: ChildProcess): Promise<unknown> {
   const over = new AbortController()
   const { signal } = over

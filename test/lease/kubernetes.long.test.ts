@@ -19,7 +19,7 @@ it('makes no ids above its ceiling, and goes on with others when the server does
   const store = kubernetesStore({ url: `http://127.0.0.1:${server.port}`, namespace: 'default' })
   await using lease = await acquireLease({ store, windowMs: 1000 })
   const ids = createGenerator({ lease })
-  /** What is made now; `undefined` above the ceiling, as it may be at any time on a busy machine. */
+  /** Makes an id; `undefined` at the ceiling, which a busy machine may reach at any time. */
   const make = () => {
     try {
       return BigUint64Array.from(ids.take(100))

@@ -17,7 +17,7 @@ const spec = {
 } as const
 const layout = define(spec) as unknown as Layout
 
-/** All nodes of a choice, which has to say the same by both of its functions. */
+/** All nodes of a set. Checks that `at` and `has` agree. */
 function nodesOf(fixed?: unknown, range?: unknown) {
   const choice = chooseNodes(layout, fixed, range)
   const nodes = Array.from({ length: choice.count }, (_, index) => choice.at(index))

@@ -10,7 +10,7 @@ import { layout, leaseWith, recordOf } from './leases.js'
 
 const seconds = defineLayout({ ...layout, name: 'seconds', tickMs: 1000 })
 
-/** How a call rejects; and what was left in the store. */
+/** The error with which a call rejects, and the records that are left in the store. */
 async function refused(options: object, store: unknown = memoryStore(), inner = store) {
   const error = await acquireLease({ store, layout, namespace: freshNamespace(), ...options } as LeaseOptions).then(
     () => expect.fail('it was not refused'),

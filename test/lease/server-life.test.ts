@@ -47,7 +47,7 @@ it('a server that was emptied while the first write was under way is believed fr
   const time = new VirtualTime()
   let writes = 0
   const { life, nowMs } = lifeOn(time, async () => {
-    // Whatever was there by then may have been granted, and is forgotten.
+    // A lease that was granted before may be forgotten.
     if (++writes === 1) await time.sleep(25_000)
   })
   const proof = await time.until(life.prove(undefined))

@@ -20,12 +20,12 @@ const layout = defineLayout({
 })
 
 /**
- * What has to hold for leases on every store.
+ * Tests leases on a store. They hold for every store.
  *
  * @param namespace - One for all suites on a server: on some, the first lease of a group waits for eleven seconds.
  */
 export function proveLeases(opened: () => Store, namespace = freshNamespace()): void {
-  // Patient, because what is proven is not how fast a busy machine is.
+  // Long time limits, because the tests do not measure the speed of a busy machine.
   const options = { layout, namespace, windowMs: 3000, callTimeoutMs: 10_000 }
   const acquire = (more: Partial<LeaseOptions<typeof layout.fields>> = {}) =>
     acquireLease({ ...options, store: opened(), ...more })
@@ -56,7 +56,7 @@ export function proveLeases(opened: () => Store, namespace = freshNamespace()): 
   })
 
   it('moves where another has taken its node, and the ids of its generator ascend', async () => {
-    // Not the nodes of the other cases, because this one stays stolen for a minute.
+    // Not a node of the other tests, because this node stays stolen for a minute.
     await using lease = await acquire({ nodes: [8, 15] })
     const ids = createGenerator({ lease })
     const [first, made] = [lease.node, ids.take(3000)]

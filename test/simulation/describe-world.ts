@@ -4,9 +4,9 @@ import type { Mutation } from './load.ts'
 type RunWorld<O> = (seed: number, setting: { durable: boolean }, records?: boolean) => Promise<O>
 
 /**
- * What every simulation has to do beside finding faults: to repeat itself by its seed, and to tell what went wrong.
+ * Tests of every simulation: it repeats itself by its seed, and reports what went wrong.
  *
- * @param mutation - A defect that soon shows.
+ * @param mutation - A defect that the simulation finds soon.
  */
 export function describeWorld<O extends { readonly violation?: unknown; readonly moments: readonly object[] }>(
   load: (mutation?: Mutation) => Promise<RunWorld<O>>,

@@ -1,6 +1,6 @@
 import type { Random } from '../support/random.ts'
 
-/** Each fault never, seldom, as usual or often: most defects need many faults of one kind and none of the others. */
+/** Draws how often each fault comes: never, seldom, as usual or often. Most defects need many faults of one kind and no others. */
 export function someOf<F extends object>(faults: F, random: Random): F {
   const weights = [0, 0.3, 1, 1, 3]
   return Object.fromEntries(
@@ -8,7 +8,7 @@ export function someOf<F extends object>(faults: F, random: Random): F {
   ) as F
 }
 
-/** Which fault of nature comes next: those that are more frequent more often; none where no fault may come. */
+/** Draws the next fault of nature by its frequency; `undefined` if no fault may come. */
 export function faultOf<K extends string>(
   kinds: readonly K[],
   faults: Readonly<Record<K, number>>,

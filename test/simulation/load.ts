@@ -5,27 +5,27 @@ import { build } from 'esbuild'
 /** A defect that is put into the source. */
 export interface Mutation {
   readonly defect: string
-  /** Below `src`. */
+  /** The path below `src`. */
   readonly file: string
-  /** Occurs exactly once, or the mutation says nothing. */
+  /** The text that is replaced. It has to occur exactly once. */
   readonly from: string
   readonly to: string
 }
 
-/** What the source gets in place of what a platform has. */
+/** The replacements for the parts of a platform that the source uses. */
 interface Parts {
   readonly mutation?: Mutation | undefined
   /** Globals of the script, by their names. */
   readonly globals?: Readonly<Record<string, unknown>>
-  /** A module whose exports take the place of globals. */
+  /** A module whose exports replace globals. */
   readonly inject?: URL
-  /** Expressions, and the names of what takes their place. */
+  /** Expressions, and the names that replace them. */
   readonly define?: Record<string, string>
   /** The module that `#platform` is. */
   readonly platform?: URL
 }
 
-/** A module and all that it imports as one script, with the source as it is, or with a defect. */
+/** Runs a module and all its imports as one script, with or without a defect. */
 export async function loadModule<T>(entry: URL, parts: Parts = {}): Promise<T> {
   const { globals = {} } = parts
   const module: { exports: Partial<T> } = { exports: {} }
@@ -34,7 +34,7 @@ export async function loadModule<T>(entry: URL, parts: Parts = {}): Promise<T> {
   return module.exports as T
 }
 
-/** The text of that script. */
+/** Bundles the text of the script. */
 export async function bundle(entry: URL, { mutation, inject, define, platform }: Parts): Promise<string> {
   const mutated = mutation && fileURLToPath(new URL(`../../src/${mutation.file}`, import.meta.url))
   let isApplied = mutation === undefined

@@ -7,7 +7,7 @@ interface Surroundings {
   note(process: number | undefined, node: number | undefined, text: () => string): void
 }
 
-/** A process from its start to its crash, as its timers see it: it may be stopped for a while, and cut off from the server. */
+/** A process from its start to its crash, with its timers. It may be stopped for a while, and cut off from the server. */
 export class Machine implements CallClock {
   readonly number: number
   isCut = false
@@ -35,14 +35,14 @@ export class Machine implements CallClock {
     return this.#surroundings.random()
   }
 
-  /** No timer of a process that is stopped goes off before it goes on, and none of a dead one ever. */
+  /** Sets a timer. Timers of a stopped process wait until it resumes, and timers of a dead process never fire. */
   later(callback: () => void, ms: number): () => void {
     const { time, random } = this.#surroundings
     const fire = () => {
       if (this.isDead) return
       const leftMs = this.#pausedUntilMs - this.monotonicMs()
       if (leftMs <= 0) callback()
-      // In any order, as a system wakes it up; and soon after the faults have ended.
+      // Timers fire in any order after a stop, as on a real system, and soon after the faults have ended.
       else cancel = time.later(fire, Math.min(leftMs, 5000) + random())
     }
     let cancel = time.later(fire, ms)
@@ -53,7 +53,7 @@ export class Machine implements CallClock {
     return new Promise((resolve) => this.later(resolve, ms))
   }
 
-  /** When it is not stopped; never, when it is dead. */
+  /** Resolves while the process is not stopped. Never resolves if it is dead. */
   async awake(): Promise<void> {
     if (this.isDead) return new Promise(() => {})
     if (this.isStopped) await this.sleep(0)
@@ -66,7 +66,7 @@ export class Machine implements CallClock {
     note.call(this.#surroundings, this.number, undefined, () => `is stopped ${when} for ${Math.round(ms)} ms`)
   }
 
-  /** No fault of its own is left. */
+  /** Ends the faults of the process. */
   recover(): void {
     this.isCut = false
     this.#pausedUntilMs = 0

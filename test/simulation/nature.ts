@@ -2,7 +2,7 @@ import type { Random } from '../support/random.ts'
 import type { VirtualTime } from '../support/virtual-time.ts'
 import { faultOf } from './faults.ts'
 
-/** What of a world faults happen to. */
+/** The parts of a world that have faults. */
 interface Ground<K extends string> {
   readonly shape: { readonly steps: number; readonly stepMs: number; readonly faults: Readonly<Record<K, number>> }
   readonly time: VirtualTime
@@ -12,7 +12,7 @@ interface Ground<K extends string> {
   note(process: number | undefined, node: number | undefined, text: () => string): void
 }
 
-/** Lets faults of these kinds happen for as long as the shape of the world says, and then ends them all. */
+/** Makes faults of these kinds for as long as the shape of the world says, and then ends all faults. */
 export async function letFaultsHappen<K extends string>(
   world: Ground<K>,
   kinds: readonly K[],
@@ -31,7 +31,7 @@ export async function letFaultsHappen<K extends string>(
   world.note(undefined, undefined, () => 'the faults end')
 }
 
-/** Runs a world without the stacks of errors: a lost answer is an error, and its stack costs as much as all the rest of a call. */
+/** Runs a world without stacks of errors: a lost answer is an error, and its stack costs as much as the rest of the call. */
 export async function withoutStacks<T>(run: () => Promise<T>): Promise<T> {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

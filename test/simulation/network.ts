@@ -2,17 +2,17 @@ import type { Store } from '../../src/stores/store.js'
 import type { Random } from '../support/random.ts'
 import type { Server } from './server.ts'
 
-/** How often things go wrong in calls of the store, from 0 to 1. */
+/** The probability of each fault in calls of the store, from 0 to 1. */
 export interface CallFaults {
   /** The request never arrives: an error, or no answer at all. */
   readonly lostRequest: number
-  /** The store has done it, and the answer never arrives: an error, or no answer at all. */
+  /** The store has done the call, and the answer never arrives: an error, or no answer at all. */
   readonly lostReply: number
-  /** The client sends a write twice, and answers what the second one was told. */
+  /** The client sends a write twice, and returns the answer to the second write. */
   readonly sentTwice: number
   /** A request or an answer is under way for seconds. */
   readonly slow: number
-  /** A list is older than the records are. */
+  /** A list is older than the records. */
   readonly staleList: number
   /** The process is stopped right before a request, or right before an answer reaches it. */
   readonly pauseInCall: number
@@ -26,11 +26,11 @@ interface Caller {
   readonly isCut: boolean
   pause(when: string): void
   awake(): Promise<void>
-  /** It has its answer. */
+  /** The process has got an answer. */
   issue(): void
 }
 
-/** What is between them. */
+/** The network between the process and the server. */
 interface Surroundings {
   readonly time: { sleep(ms: number): Promise<void> }
   readonly server: Server
@@ -44,7 +44,7 @@ interface Surroundings {
 /** Does a write at the server. */
 type Write = (key: string, value: string, expected: string | undefined) => string | undefined
 
-/** The store as one process sees it: far away, behind a network that loses and delays. */
+/** The store as a process sees it, behind a network that loses and delays. */
 export function storeOf(process: Caller, world: Surroundings, write: Write): Store {
   const { time, server, random, shape } = world
   const { faults } = shape
@@ -61,7 +61,7 @@ export function storeOf(process: Caller, world: Surroundings, write: Write): Sto
     if (world.happens(faults.lostRequest) || process.isCut || server.isCut) return lose('request')
     const { restores } = server
     await time.sleep(latencyMs())
-    // Requests to a server whose copy was put back do not reach the one that has it.
+    // A request to a server that was replaced does not reach the new server.
     if (server.isCut || server.restores !== restores) return lose('request')
     if (world.happens(faults.lossInCall)) world.loseWrites()
     const answer = apply()
@@ -69,7 +69,7 @@ export function storeOf(process: Caller, world: Surroundings, write: Write): Sto
       world.note(process.number, undefined, () => `gets no answer to ${what}, which was done`)
       return lose('reply')
     }
-    // Half of the answers come at once: less work, and all orders are still there.
+    // Half of the answers come at once: that is less work, and every order still occurs.
     if (random() < 0.5) await time.sleep(latencyMs())
     if (world.happens(faults.pauseInCall)) process.pause(`before the answer to ${what} reaches it`)
     await process.awake()

@@ -7,14 +7,14 @@ export interface Moment {
   readonly text: string
 }
 
-/** As many lines fit one screen beside what is above them. */
+/** The number of lines that fit a screen below the summary. */
 const maxMoments = 40
 
 /**
- * Why a world went wrong: what happened, how to see it again, and what led to it.
+ * Reports why a world went wrong: what happened, how to run it again, and the events before.
  *
  * @param replay - The command that runs the world of the seed.
- * @param world - What it was like.
+ * @param world - A description of the world.
  */
 export function tell(
   seed: number,

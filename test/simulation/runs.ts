@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 
-/** Runs the world of a seed, and tells what went wrong; recorded: all that happened in it. */
+/** Runs the world of a seed, and returns what went wrong; if it is recorded, all its events. */
 export interface Worlds<O extends { readonly violation: unknown }> {
   run(seed: number, isRecorded: boolean): Promise<O>
-  /** Counts what has happened in a world, for people and for a lower bound: worlds in which nothing happens prove nothing. */
+  /** Counts the events of a world, for people and for a lower bound: a world without events proves nothing. */
   counts(outcome: O): Readonly<Record<string, number>>
-  /** How many of each there have to be in a world, on the average. */
+  /** The lower bounds: the mean number of each event in a world. */
   readonly least: Readonly<Record<string, number>>
   report(seed: number, replay: string, outcome: O): string
 }
@@ -14,7 +14,7 @@ export interface Worlds<O extends { readonly violation: unknown }> {
  * Runs worlds, and fails with the first that goes wrong. GRAUPEL_SEED in the environment is the first seed, and GRAUPEL_RUNS how
  * many there are.
  *
- * @param file - Of the test, for the command that runs a world again.
+ * @param file - The file of the test, for the command that runs a world again.
  */
 export async function expectNoViolationIn<O extends { readonly violation: unknown }>(
   worlds: Worlds<O>,
@@ -32,7 +32,7 @@ export async function expectNoViolationIn<O extends { readonly violation: unknow
       expect.fail(worlds.report(seed, `npx vitest run ${file} -t '${name}'`, await worlds.run(seed, true)))
     }
     for (const [what, count] of Object.entries(worlds.counts(outcome))) sums[what] = (sums[what] ?? 0) + count
-    // What else runs in this process, such as the reporter, has its turn now and then.
+    // Gives other work in this process, such as the reporter, a turn now and then.
     if (seed % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   console.info(`${name}: ${JSON.stringify(sums)}`)

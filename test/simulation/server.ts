@@ -8,7 +8,7 @@ interface ServerShape {
   readonly clockMs: number
 }
 
-/** What a server holds. */
+/** The data of a server. */
 export type Entries = ReadonlyMap<string, StoreEntry>
 
 /** A server of the store. One that is not durable loses what it has acknowledged; once it was replaced, it answers no more. */
@@ -23,7 +23,7 @@ export class Server {
   /** By how much its clock is ahead; two lives are within the skew that is allowed. */
   #aheadMs: number
   #writes = 0
-  /** What it held after each write and each loss. */
+  /** The data after each write and each loss. */
   readonly #past: Entries[] = [new Map()]
   readonly #random: Random
   readonly #shape: ServerShape
@@ -65,7 +65,7 @@ export class Server {
     return version
   }
 
-  /** Another server takes over, with another clock; where it is not durable, it has not heard of the last writes. */
+  /** Another server takes over, with another clock. If the store is not durable, it lacks the last writes. */
   failOver(left?: Entries): void {
     this.#begin()
     this.#lose(left ?? this.earlier())
@@ -115,7 +115,7 @@ export class Server {
     this.#past.push(entries)
   }
 
-  /** What it held: of the last ones for the most part; seldom a copy of long ago, or of a server that was replaced before. */
+  /** Draws earlier data: usually recent; seldom an old copy, or data of a server that was replaced before. */
   earlier(): Entries {
     const { length } = this.#past
     const back = this.#random() < 0.85 ? 1 + Math.floor(this.#random() * 4) : Math.floor(this.#random() * length)

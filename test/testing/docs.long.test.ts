@@ -20,7 +20,7 @@ const files = new Map(
   }),
 )
 const programs = blocks.filter(({ code }) => !fileName.test(code))
-/** What runners say more of than the document. */
+/** More tests of clocks than the document has. */
 const more = readFileSync(join(repository, 'test/testing/programs/clocks.test.js'), 'utf8')
 
 let folder: string

@@ -4,7 +4,7 @@ import { createSegmentGenerator } from 'graupel/segments'
 import { memoryStore, type Store } from 'graupel/stores'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-// docs/testing.md says that leases, segments and clients go by the timers of the system while those of a test stand still.
+// docs/testing.md says that leases, segments and clients use the timers of the system while the timers of a test stand still.
 
 const { setTimeout: realTimeout } = globalThis
 

@@ -5,7 +5,7 @@ import { readOptions } from '../../core/options.js'
 /** The variable that says which node a process is. @internal */
 export const nodeVariable = 'GRAUPEL_NODE'
 
-/** What {@link nodeFromEnvironment} may believe beside the variable `GRAUPEL_NODE`. */
+/** The sources of {@link nodeFromEnvironment} beside the variable `GRAUPEL_NODE`. */
 export interface NodeSources {
   /**
    * The name of the Kubernetes StatefulSet of this pod. The number after this name in `POD_NAME` then counts, or in `HOSTNAME` if

@@ -35,7 +35,7 @@ const statuses = ['held', 'released', 'ended'] as const
 /** `held`: ids are made below the ceiling. `released`: the node was given back. `ended`: the node was lost, and no other was free. */
 type LeaseStatus = (typeof statuses)[number]
 
-// Threads exchange the indexes of both lists, so a change to a list needs a new format of the handle.
+// Threads exchange indexes of this list and of `statuses`, so a change to a list needs a new format of the handle.
 const failures = [
   'none',
   /** A server that has just started is not trusted. The detail is the time until then; milliseconds since 1970. */
@@ -130,7 +130,7 @@ export class SharedLease {
   }
 }
 
-/** What a lease has and has done, as `lease.stats()` and `ids.stats().lease` return it. */
+/** The node, the ceiling and the counts of a lease, as `lease.stats()` and `ids.stats().lease` return them. */
 export interface LeaseStats {
   /** The node that the lease has, or had last. */
   node: number

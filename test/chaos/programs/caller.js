@@ -1,5 +1,5 @@
-// One caller: makes ids by every call there is, and appends them to a file of its own as soon as it has them. An id that is made
-// and not written, because the process is killed between the two, is a witness less and no more.
+// A caller: makes ids by every call that there is, and appends them at once to a file of its own. If the process is killed after it has
+// made an id and before it has written it, the proof only misses that id.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -19,9 +19,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @param {string} order.file
  * @param {number} order.seed
  * @param {number} order.pauseMs
- * @param {number} [order.burst] - The most that are asked for at once.
+ * @param {number} [order.burst] - The most ids of one call.
  * @param {() => boolean} order.isOver
- * @returns {Promise<object>} How often each error came, and the last one.
+ * @returns {Promise<object>} The number of errors by code, and the last error.
  */
 export async function makeIds({ ids, expected, file, seed, pauseMs, burst = 20_000, isOver }) {
   const random = randomOf(seed)
@@ -60,7 +60,7 @@ export async function makeIds({ ids, expected, file, seed, pauseMs, burst = 20_0
   }
   while (!isOver()) {
     const way = /** @type {keyof typeof ways} */ (Object.keys(ways)[Math.floor(random() * 4)])
-    // Few at most times, and now and then a burst that runs ahead of the clock.
+    // Usually few ids, and sometimes a burst that runs ahead of the clock.
     const count = random() < 0.02 ? block.length : Math.ceil((burst / 2.5) ** random())
     held = 0
     last = ''

@@ -1,5 +1,5 @@
 // One process of the chaos test: has a lease, makes ids in its main thread and, by the handle, in worker threads, and logs the
-// events of the lease. SIGTERM: gives the lease back, and ends. Where a lease ends for good, it acquires another one.
+// events of the lease. After SIGTERM it gives the lease back and ends. If a lease ends, it acquires another.
 import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
@@ -25,17 +25,17 @@ import { layout, nodes } from './chaos-layout.js'
 /**
  * @typedef {object} Order
  * @property {import('../../stores/programs/open-store.js').StorePlan} store
- * @property {string} file - What the names of its files begin with.
+ * @property {string} file - The beginning of the names of its files.
  * @property {object} lease - Options of the lease.
  * @property {Policy[]} policies - One for each thread; the main thread's first.
  * @property {number} seed
  * @property {number} pauseMs
  */
 
-/** What an acquisition may end with while faults go on. */
+/** Codes with which an acquisition may end while faults go on. */
 const expected = ['ERR_NODES_EXHAUSTED', 'ERR_CLOCK_SKEW', 'ERR_STORE_UNAVAILABLE', 'ERR_LEASE_EXPIRED']
 
-/** What a call of a generator may end with. */
+/** Codes with which a call of a generator may end. */
 const expectedOfCalls = [
   'ERR_LEASE_EXPIRED',
   'ERR_CLOSED',
@@ -51,7 +51,7 @@ else await work(workerData)
 async function live({ store: plan, file, lease: options, policies, seed, pauseMs }) {
   const leaving = new AbortController()
   process.on('SIGTERM', () => leaving.abort())
-  // Its file of events says that it has come to here, and ends well when it is told to.
+  // The file of events shows that the process has started.
   const log = openSync(`${file}.events`, 'a')
   const note = (/** @type {object} */ what) => {
     writeSync(log, `${JSON.stringify({ monotonicMs: Number(process.hrtime.bigint()) / 1e6, ...what })}\n`)
@@ -88,7 +88,7 @@ async function live({ store: plan, file, lease: options, policies, seed, pauseMs
 }
 
 /**
- * A file for each caller: a lease in a thread. `any` order where the policy gives the order up.
+ * The file of a caller, which is a lease in a thread. The order is `any` if the policy gives the order up.
  *
  * @param {string} file
  * @param {number} thread
@@ -135,7 +135,7 @@ async function makeIdsOf({ lease, policy, ...order }) {
     ids = createGenerator(options)
   } catch (error) {
     const { code, message } = /** @type {import('graupel').GraupelError} */ (error)
-    // Released before it could begin.
+    // The lease was released before the thread could begin.
     if (expectedOfCalls.includes(code)) return { [code]: 1, message }
     throw error
   }

@@ -29,7 +29,7 @@ if (isMainThread) {
       try {
         for (; made < 1e6; made++) ids.next()
       } catch {}
-      // What the thread had reserved before is its own: less than a run.
+      // The thread still has the slots that it has reserved before: less than a run.
       parentPort?.postMessage(made < 1000 ? 'stopped' : 'went on')
     })
     parentPort?.postMessage(ids.engine)

@@ -4,7 +4,7 @@ import type { LeaseRecord } from '../../../src/lease/record.js'
 export interface Violation {
   readonly text: string
   readonly node: number | undefined
-  /** Whom it concerns. */
+  /** The processes that it concerns. */
   readonly processes: readonly number[]
 }
 
@@ -16,7 +16,7 @@ export interface Rectangle {
   ceiling: number
 }
 
-/** One who calls for ids, in one life of a process. */
+/** A caller of ids, in one life of a process. */
 export interface Caller {
   readonly process: number
   /** The last id, as a number that ascends with ids. */
@@ -28,7 +28,7 @@ export const sequences = 2
 
 const maxNodes = 16
 
-/** Sees everything that happens in a world, and notes the first thing that must not. */
+/** Observes all events of a world, and notes the first violation. */
 export class Judge {
   violation: Violation | undefined
   issued = 0
@@ -36,7 +36,7 @@ export class Judge {
   readonly #rectangles: Rectangle[][] = []
   readonly #slots: Map<number, number>[] = []
   readonly #landed = new Set<string>()
-  /** Values of which a process was told that they had not landed, and how often the server had lost writes before. */
+  /** Values that have not landed according to the answer, and how often the server had lost writes before. */
   readonly #refused = new Map<string, number>()
   readonly #onViolation: (violation: Violation) => void
 
@@ -86,7 +86,7 @@ export class Judge {
     caller.lastId = id
   }
 
-  /** The server has applied a write: of a node's record, where one is given. */
+  /** The server has applied a write; of a node's record, if a record is given. */
   applied(
     process: number,
     value: string,
@@ -112,9 +112,9 @@ export class Judge {
   }
 
   /**
-   * A process is told how its write ended. The server has lost nothing since it was begun.
+   * A process gets the outcome of its write. The server has lost nothing since the write began.
    *
-   * @param isThere - Whether the record is this write's at the moment.
+   * @param isThere - Whether the record is the one of this write at the moment.
    */
   told(process: number, value: string, landed: boolean, isThere: boolean, losses: number): void {
     if (landed && !this.#landed.has(value)) {
@@ -132,14 +132,14 @@ export class Judge {
       this.#violate(`node ${node}: process ${process} is told that it has lost what it has`, node, [process])
   }
 
-  /** When the world ends. */
+  /** A process has no node when the world ends. */
   hasNoNode(process: number, afterMs: number): void {
     this.#violate(`process ${process} has no node ${afterMs / 1000} s after the faults have ended`, undefined, [
       process,
     ])
   }
 
-  /** What a process is told is no error that it may be told. */
+  /** A process gets an error that is not allowed. */
   fails(process: number, error: unknown): void {
     this.#violate(`process ${process} fails: ${error instanceof Error ? error.stack : error}`, undefined, [process])
   }

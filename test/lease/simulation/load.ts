@@ -1,13 +1,13 @@
 import { loadModule, type Mutation } from '../../simulation/load.ts'
 import type { runWorld } from './world.ts'
 
-/** Nothing in the world looks at a signal, and a real one for each call would be the dearest thing in it. */
+/** A signal without function: nothing in the world reads signals, and real ones would cost more than all the rest. */
 class AbortController {
   abort(): void {}
 }
 
 /**
- * The world as one script, with the source as it is, or with a defect. A script of its own is three times as fast as modules under
+ * Loads the world as one script, with or without a defect. A script of its own is three times as fast as modules under
  * vitest.
  */
 export async function loadWorld(mutation?: Mutation): Promise<typeof runWorld> {

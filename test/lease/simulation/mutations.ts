@@ -10,12 +10,12 @@ const nodeSearch = 'lease/node-search.ts'
 const calls = 'stores/calls.ts'
 const forgetful = { durable: false }
 const durable = { durable: true }
-/** The longest windows that a store may have that forgets, and clocks as far apart as they may be. */
+/** The longest window of a store that forgets, and clocks as far apart as allowed. */
 const edge = { windowMs: 10_000, maxClockSkewMs: 2000, clockMs: 1, tickMs: 10 }
 
 /** Two processes and one node, for which they wait. */
 const duel = { processes: 2, nodes: 1, clockMs: 1, tickMs: 10, steps: 8, stepMs: 8000, beginsWell: true }
-/** Hardly anything but processes that are stopped in the middle of a call, and a server that fails over. */
+/** Mostly processes that are stopped in the middle of a call, and a server that fails over. */
 const stopped: Partial<Faults> = {
   lostRequest: 0,
   lostReply: 0,

@@ -31,7 +31,7 @@ function writesOf(process: Process, world: World) {
   }
 }
 
-/** The calls as they are shipped; the judge hears what they say of writes. */
+/** The calls of the package. They tell the judge the outcome of writes. */
 export class WatchedCalls extends StoreCalls {
   readonly #process: Process
   readonly #world: World
@@ -47,7 +47,7 @@ export class WatchedCalls extends StoreCalls {
     const { losses } = server
     const written = await super.write(...words)
     const [key, value] = words
-    // A server that has lost writes meanwhile may have brought back what the write expects.
+    // A server that has lost writes meanwhile may again have the version that the write expects.
     if (losses === server.losses) {
       judge.told(this.#process.number, value, written.landed, server.read(key)?.value === value, losses)
     }

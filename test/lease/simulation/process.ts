@@ -4,7 +4,7 @@ import { type Caller, type Rectangle, sequences } from './judge.ts'
 import { WatchedCalls } from './network.ts'
 import type { World } from './world.ts'
 
-/** How long attempts at one write go on. */
+/** Milliseconds for which attempts at one write go on. */
 const writeMs = 5000
 
 /** One life of a process: from its start to its crash. It acquires a node, issues ids, renews, moves and gives back. */
@@ -16,7 +16,7 @@ export class Process extends Machine {
   #own: Rectangle | undefined
   /** The first slot that may be issued, as the word of an engine. */
   #nextSlot = 0
-  /** After the last tick that was used; `undefined` before there was one. */
+  /** The tick after the last used tick; `undefined` before the first. */
   #nextTick: number | undefined
 
   constructor(number: number, world: World) {
@@ -35,7 +35,7 @@ export class Process extends Machine {
     this.#protocol = new LeaseProtocol(new WatchedCalls(this, world), world.group, rules, clock)
   }
 
-  /** No fault of its own is left. */
+  /** Ends the faults of the process. */
   override recover(): void {
     super.recover()
     this.setClock()
@@ -46,7 +46,7 @@ export class Process extends Machine {
     this.#world.note(this.number, this.#own?.node, () => 'crashes')
   }
 
-  /** Its clock goes as it should: within the skew that is allowed. */
+  /** Sets the clock within the skew that is allowed. */
   setClock(): void {
     this.#skewMs = (this.#world.random() - 0.5) * this.#world.shape.maxClockSkewMs * 0.5
   }
@@ -56,7 +56,7 @@ export class Process extends Machine {
     this.#world.note(this.number, undefined, () => `its clock is now ${ahead(this.#skewMs)}`)
   }
 
-  /** Some ids by its clock, above the last one: it runs ahead of a clock that has stepped back. */
+  /** Issues some ids at the time of its clock, above the last id: it runs ahead of a clock that has stepped back. */
   issue(): void {
     const own = this.#own
     if (own === undefined || this.isStopped) return
@@ -76,7 +76,7 @@ export class Process extends Machine {
     for (;;) {
       const holding = await this.#acquire(token)
       const end = await this.#hold(holding)
-      // What is lost is used up to its ceiling, until there is another node.
+      // A node that is lost is used up to its ceiling, until there is another node.
       if (end === 'settled') return this.#world.settles(this.number)
       if (end === 'lost') continue
       token = this.#world.newToken()
@@ -93,7 +93,7 @@ export class Process extends Machine {
         why = `there are ${got.held} nodes held`
       } catch (error) {
         why = (error as Error).message
-        // Its clock may be what is wrong, and an operator sets it.
+        // If the clock of the process is wrong, an operator sets it.
         this.setClock()
       }
       this.#world.note(this.number, undefined, () => `cannot acquire: ${why.slice(0, 70)}`)
@@ -101,7 +101,7 @@ export class Process extends Machine {
     }
   }
 
-  /** Until the node is lost, or given back; `settled` where the process had the use of it after the faults had ended. */
+  /** Works until the node is lost or given back; `settled` if the process used the node after the faults had ended. */
   async #hold(first: Holding): Promise<'lost' | 'released' | 'settled'> {
     const { random, judge, server, shape } = this.#world
     let holding = first
@@ -110,7 +110,7 @@ export class Process extends Machine {
     const own = this.#own
     this.#world.note(this.number, node, () => `acquires the node: [${own.floor}, ${own.ceiling})`)
     this.#world.begins()
-    // At the floor, and above what the caller has had from the node before.
+    // Begins at the floor, and above the ids that the caller has had from the node before.
     this.#nextSlot = Math.max(this.#nextTick ?? 0, own.floor) * sequences
     for (;;) {
       this.issue()
@@ -138,16 +138,16 @@ export class Process extends Machine {
   }
 
   async #release(holding: Holding, own: Rectangle): Promise<void> {
-    // The engine stops first. What was used last may be of another node, or nothing at all: then its clock is all it knows.
+    // The engine stops first. If the last used tick is of another node, or there is none, only the clock is known.
     this.#own = undefined
     const next = this.#nextTick ?? this.#world.group.tickAt(this.#wallMs())
     this.#world.judge.ended(own, Math.max(own.floor, next))
     this.#world.note(this.number, own.node, () => `gives the node back from tick ${next} on`)
-    // Where that fails, the node is free when its ceiling has passed.
+    // If the release fails, the node is free when its ceiling has passed.
     await this.#protocol.release(holding, next).catch(() => {})
   }
 
-  /** Without faults, it can issue an id of its clock's tick. */
+  /** Whether the faults have ended, and the process can issue an id of its clock's tick. */
   #isFine({ floor, ceiling }: Rectangle): boolean {
     const tick = this.#world.group.tickAt(this.#wallMs())
     return this.#world.isCalm && tick >= floor && tick < ceiling

@@ -2,7 +2,7 @@ import { someOf } from '../../simulation/faults.ts'
 import type { CallFaults } from '../../simulation/network.ts'
 import type { Random } from '../../support/random.ts'
 
-/** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
+/** The probability of faults in calls, from 0 to 1; the weights of faults of nature, per step. */
 export interface Faults extends CallFaults {
   readonly failover: number
   readonly flush: number
@@ -33,35 +33,35 @@ const usualFaults: Faults = {
   release: 0.15,
 }
 
-/** A world as its seed has it. */
+/** The shape of a world, by its seed. */
 export interface Shape {
   readonly processes: number
   readonly nodes: number
   readonly durable: boolean
-  /** How many faults of nature there are. */
+  /** The number of faults of nature. */
   readonly steps: number
-  /** The longest time between two of them. */
+  /** The longest time between two faults. */
   readonly stepMs: number
   readonly tickMs: number
   readonly windowMs: number
   readonly maxClockSkewMs: number
-  /** In which steps the store's clock goes. */
+  /** The resolution of the store's clock. */
   readonly clockMs: number
   /** The faults begin when a process has a node, instead of at once. */
   readonly beginsWell: boolean
   readonly faults: Faults
 }
 
-/** What holds for all worlds of a test; the seeds decide the rest. */
+/** The setting of all worlds of a test. The seeds decide the rest. */
 export interface Setting {
   readonly durable: boolean
-  /** Instead of what is usual. */
+  /** Faults that replace the usual ones. */
   readonly faults?: Partial<Faults>
-  /** Instead of what the seed has. */
+  /** The part of the shape that the seed does not decide. */
   readonly shape?: Partial<Shape>
 }
 
-/** Small worlds for the most part, in which things meet soon, and some larger ones. */
+/** Draws a shape: mostly small worlds, in which processes soon meet, and some large worlds. */
 export function shapeFrom(random: Random, { durable, faults, shape }: Setting): Shape {
   const one = <T>(...of: T[]) => of[Math.floor(random() * of.length)] as T
   const isLarge = random() < 0.03

@@ -9,12 +9,12 @@ import { Judge, type Violation } from './judge.ts'
 import { Process } from './process.ts'
 import { type Setting, type Shape, shapeFrom } from './shape.ts'
 
-/** When the world begins, by the true time; and the epoch of its ids, so that it begins at tick 100 or later. */
+/** The true time at which the world begins, and the epoch of its ids. The world begins at tick 100 or later. */
 const startMs = 1_000_000_000_000
 const epochMs = startMs - 100_000
 /**
- * Within this time after the faults have ended, each process has a node: it may wait for a proof that holds no more, and then for
- * another, each for ten seconds and a skew, and then for others to expire.
+ * Each process has a node within this time after the faults have ended. It may wait for a proof that no longer holds, for another proof,
+ * each for ten seconds and a skew, and then for other leases to expire.
  */
 const settledAfterMs = 60_000
 
@@ -26,11 +26,11 @@ export interface Outcome {
   readonly shape: Shape
   readonly acquired: number
   readonly issued: number
-  /** Empty unless it was asked for. */
+  /** Empty, unless the run is recorded. */
   readonly moments: readonly Moment[]
 }
 
-/** Some processes and one server for a while, with faults; then without, until each process has had a node. */
+/** Runs some processes and one server for a while with faults, and then without until each process has had a node. */
 export class World {
   readonly random: Random
   readonly shape: Shape
@@ -139,7 +139,7 @@ export class World {
       this.note(undefined, undefined, () => `starts again: ${this.server}`)
     },
     cut: () => {
-      // The server from all, or one process from it; or a cut ends.
+      // Cuts the server off from all, or one process from the server, or ends a cut.
       const one = this.random() < 0.3 ? this.server : this.#anyProcess()
       one.isCut = !one.isCut
       const whose = one === this.server ? undefined : (one as Process).number

@@ -2,7 +2,7 @@ import { createGenerator } from 'graupel'
 import { testGenerator } from 'graupel/testing'
 import { afterEach, expect, test, vi } from 'vitest'
 
-// What docs/testing.md says of fake timers and clocks, for each runner. It stands in a project beside the files of the document.
+// Checks for each runner what docs/testing.md says about fake timers and clocks. It stands in a project beside the files of the document.
 
 const { now: realNow } = Date
 const fakeMs = Date.UTC(2030, 0, 1)
