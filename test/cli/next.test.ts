@@ -155,7 +155,9 @@ describe('graupel next', () => {
     })
     expect(refused(['--max-wait-ms', '0'])).toEqual({
       status: 2,
-      stderr: expect.stringMatching(/ maxWaitMs is 0[^\n]*; see --max-wait-ms \(ERR_SEQUENCE_OVERFLOW\)\n$/),
+      stderr: expect.stringMatching(
+        / longer than maxWaitMs \(0\)[^\n]*; see --max-wait-ms \(ERR_SEQUENCE_OVERFLOW\)\n$/,
+      ),
     })
   })
 
