@@ -32,7 +32,7 @@ describe('work with a deadline', () => {
     }
     expect(await time.until(endWithin(time, 100, signal, work, late))).toBe(false)
     expect(listeners()).toBe(0)
-    await expect(time.until(never())).rejects.toThrow('everything waits, and for no timer')
+    await expect(time.until(never())).rejects.toThrow('everything waits, but no timer is set')
     expect(time.monotonicMs()).toBe(50)
   })
 
@@ -122,6 +122,6 @@ describe('a sleep', () => {
     const slept = sleep(time, 70, controller.signal)
     controller.abort('enough')
     await expect(slept).rejects.toBe('enough')
-    await expect(time.until(never())).rejects.toThrow('everything waits, and for no timer')
+    await expect(time.until(never())).rejects.toThrow('everything waits, but no timer is set')
   })
 })
