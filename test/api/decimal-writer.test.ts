@@ -10,7 +10,7 @@ const max = 2n ** 64n - 1n
 describe('DecimalWriter', () => {
   const write = (writer: DecimalWriter, id: bigint) => writer.write(Number(id >> 32n), Number(id & 0xffff_ffffn))
 
-  it('writes what a bigint does, at every edge of what it keeps', () => {
+  it('writes the same text as a bigint at every edge of its cache', () => {
     const writer = new DecimalWriter()
     const edges = [
       0n,
@@ -45,7 +45,7 @@ describe('DecimalWriter', () => {
     }
   })
 
-  it('writes what a bigint does, one after the other and far apart', () => {
+  it('writes the same text as a bigint for ids that are near and far apart', () => {
     const step = fc.oneof(
       fc.bigInt({ min: -2000n, max: 2000n }),
       fc.bigInt({ min: -(10n ** 10n), max: 10n ** 10n }),
@@ -65,7 +65,7 @@ describe('DecimalWriter', () => {
     )
   })
 
-  it('writes what a bigint does, after any walk', () => {
+  it('writes the same text as a bigint after any other ids', () => {
     const id = fc.bigInt({ min: 0n, max })
     const jump = fc.oneof(
       fc.bigInt({ min: 0n, max: 5000n }),

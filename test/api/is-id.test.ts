@@ -75,7 +75,7 @@ describe('isId', () => {
     expect(isId(largest, layouts.mastodon)).toBe(true)
   })
 
-  it('refuses what is no layout, whatever the value is', () => {
+  it('refuses a layout that is no layout, for any value', () => {
     for (const layout of [null, 'twitter', {}, { ...layouts.twitter }, 0]) {
       for (const value of ['1', 'x', hostile]) {
         expect(caught(() => isId(value, layout as never)).code).toBe('ERR_LAYOUT_INVALID')
@@ -85,7 +85,7 @@ describe('isId', () => {
 })
 
 describe('timestampMsOf', () => {
-  it('refuses what is no layout', () => {
+  it('refuses a value that is no layout', () => {
     for (const layout of [undefined, null, 'twitter', { ...layouts.twitter }]) {
       expect(caught(() => timestampMsOf(1n, layout as never)).code).toBe('ERR_LAYOUT_INVALID')
     }

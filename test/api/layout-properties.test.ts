@@ -53,7 +53,7 @@ const layoutWithParts = layout.chain((of) =>
 )
 
 describe('any layout', () => {
-  it('puts together what it takes apart, and takes apart what it put together', () => {
+  it('composes an id from its decoded fields, and decodes an id to the fields that composed it', () => {
     fc.assert(
       fc.property(layoutWithParts, ({ of, tick, sequence, fields }) => {
         const timestampMs = of.epochMs + tick * of.tickMs
@@ -136,7 +136,7 @@ describe('any value', () => {
     )
   })
 
-  it('is an id where a regular expression and BigInt say so', () => {
+  it('is an id if a regular expression and BigInt say so', () => {
     fc.assert(
       fc.property(value, anyLayout, (any, of) => {
         const digits = typeof any === 'bigint' || (typeof any === 'string' && /^(0|[1-9][0-9]*)$/.test(any))

@@ -67,7 +67,7 @@ describe('docs/api.md', () => {
     expect(below(name)).toMatch(/^```js\n/m)
   })
 
-  it('says of every option that may be left out what it is by default', () => {
+  it('has the default of every optional option', () => {
     const sections = headings.filter(({ heading }) => heading.endsWith('Options')).map(({ heading }) => below(heading))
     const options = sections.flatMap((text) => [...text.matchAll(/^- `(\w+)\?: .*(\n {2}.*|\n(?=\n {2}))*/gm)])
     expect(options.length).toBeGreaterThan(50)
@@ -96,7 +96,7 @@ describe('docs/api.md', () => {
     expect(page).not.toMatch(/readonly \[readonly \[/)
   })
 
-  it('links to what there is', () => {
+  it('has only links with a target', () => {
     const definitions = new Map(
       [...page.matchAll(/^\[(`[^`]*`)\]: (\S+)$/gm)].map(([, label, target]) => [label, target]),
     )

@@ -76,7 +76,7 @@ describe('an editor', () => {
     expect(found).toEqual(meant.map((text) => program.slice(0, program.indexOf(text)).split('\n').length))
   })
 
-  it.each(names)('shows layouts.%s as Layout<%s>, with what it is', (name, type) => {
+  it.each(names)('shows layouts.%s as Layout<%s>, with its description', (name, type) => {
     const { expiresAt, epochMs, fields, bits, unsigned, tickMs, timestamp } = layouts[name as keyof typeof layouts]
     const shown = hover(`\nlayouts.${name}`)
     expect(shown.type).toBe(`(property) ${name}: Layout<${type}>`)

@@ -27,21 +27,21 @@ describe('a ledger', () => {
   const stamp = { epochMs: 1000, shift: 22, perMs: 4096 }
   const at = (ms: number, rest: number) => (BigInt(ms - stamp.epochMs) << 22n) | BigInt(rest)
 
-  it('finds nothing wrong with ids in order', () => {
+  it('finds no fault in ids that are in order', () => {
     const ledger = new Ledger(stamp)
     ledger.add(BigUint64Array.of(at(5000, 1), at(5000, 2)), 5000)
     ledger.add(BigUint64Array.of(at(5000, 3), at(5001, 0), at(6000, 0)), 6000)
     expect(ledger.report()).toEqual({ ids: 5, repeats: 0, outOfOrder: 0, future: 0 })
   })
 
-  it('counts repeats, also those of another batch, and ids that are not above the one before', () => {
+  it('counts repeats within and across batches, and ids that are not above the id before', () => {
     const ledger = new Ledger()
     ledger.add(BigUint64Array.of(5n, 6n, 2n ** 63n + 1n))
     ledger.add(BigUint64Array.of(6n, 6n, 2n ** 63n + 1n, 2n ** 63n))
     expect(ledger.report()).toEqual({ ids: 7, repeats: 3, outOfOrder: 3, future: 0 })
   })
 
-  it('counts ids that bear a later time than the one at which they were made', () => {
+  it('counts ids whose time is later than the moment at which they were made', () => {
     const ledger = new Ledger(stamp)
     ledger.add(BigUint64Array.of(at(5000, 4095), at(5001, 0), at(5002, 1)), 5000)
     expect(ledger.report().future).toBe(2)
@@ -60,7 +60,7 @@ it.each([
   expect(rounds.disturbed).toEqual(disturbed > 0 ? { disturbed } : {})
 })
 
-describe('what is timed', () => {
+describe('a timed loop', () => {
   const subject = (more: Partial<Subject>): Subject => ({
     ...{ name: 'any', title: 'any', group: 'rival', load: async () => () => ({}) },
     ...more,
@@ -74,7 +74,7 @@ describe('what is timed', () => {
     ['bigints', {}, (n) => BigInt(n)],
     ['objects', { toId: ({ id }) => BigInt(id) }, (n) => ({ id: n })],
     ['promises', { isAsync: true }, async (n) => `${n}`],
-  ])('is kept, with %s', async (_, more, make) => {
+  ])('keeps %s', async (_, more, make) => {
     const kept = keepNext(counter(make), 100, subject(more))
     await kept?.run()
     const ids = [...(kept?.ids() ?? [])]
@@ -82,7 +82,7 @@ describe('what is timed', () => {
     expect(ids.every((id, i) => i === 0 || id === (ids[i - 1] as bigint) + 1n)).toBe(true)
   })
 
-  it('is marked where a codec is wrong', async () => {
+  it('of a wrong codec is marked', async () => {
     const stamp = { epochMs: 0, shift: 22, perMs: 4096 }
     const broken = subject({ stamp, codecs: async () => ({ encode: (id) => id.toString(36) }) })
     const outcome = await workloadOf('encode').run(broken, { isQuick: true })
@@ -107,7 +107,7 @@ describe('a report', () => {
     expect(lead?.value).toBeCloseTo(1.4 / 0.6)
   })
 
-  it('lists the bars that do not hold, and those of what was not measured', () => {
+  it('lists the bars that do not hold, and the bars without a measurement', () => {
     expect(shortfalls(report, [workloadOf('next'), workloadOf('next-string')], rivals)).toEqual([
       'next, graupel-native, Node v20.0.0: ≥ 2.5 × faster than any rival, is 2.33',
       'next, graupel-js, Node v20.0.0: ≤ 1.4 × Date.now(), is 1.50',
@@ -115,7 +115,7 @@ describe('a report', () => {
     ])
   })
 
-  it('against another build has one bar: 3 % slower, or 3 % less where more is better', () => {
+  it('against another build has one bar: 3 % slower, or 3 % less if more is better', () => {
     const found = [result('next', 'graupel-js', 0.5, 1.04), result('threads-wide', 'graupel-js', 0.5, 0.96)]
     const against = { ...reportOf(found), against: '/other' }
     expect(shortfalls(against, workloads, rivals)).toEqual([
@@ -126,13 +126,13 @@ describe('a report', () => {
     expect(shortfalls(against, workloads, rivals)).toEqual([])
   })
 
-  it('shows what was wrong with the ids, and on which bars', () => {
+  it('shows the faults of ids, and the missed bars', () => {
     const lines = align(rowsOf(report, workloads, subjects)).split('\n')
     expect(lines.find((line) => line.includes('snowyflake'))).toMatch(/2 repeats, 3 out of order/)
     expect(lines.find((line) => line.includes('graupel js'))).toMatch(/NO/)
   })
 
-  it('fails for anything wrong with our ids, and not for what rivals do', () => {
+  it('fails for a fault of our ids, but not for faults of rivals', () => {
     const own = ['graupel-native', 'graupel-js']
     expect(failures(results, own)).toEqual([])
     const twice = result('threads-wide', 'graupel-native', 0.5, 1, repeated)
@@ -151,7 +151,7 @@ describe('a report', () => {
   })
 })
 
-it('a chart has a bar for each figure, the longer the larger, and says what is wrong', () => {
+it('a chart has a longer bar for a larger figure, and names faults', () => {
   const svg = barChart('Bars & <more>', 'ns', [
     { label: 'a', value: 3, kind: 'own' },
     { label: '<b>', value: 300, kind: 'faulty', note: '5 repeats' },
@@ -162,11 +162,11 @@ it('a chart has a bar for each figure, the longer the larger, and says what is w
   expect(second).toBeCloseTo((first as number) * (Math.log10(300) / Math.log10(3)), 0)
 })
 
-describe('what is published', () => {
+describe('the published run', () => {
   const read = (file: string | URL) => readFileSync(file, 'utf8')
   const latest = JSON.parse(read(join(repository, 'bench/results/latest.json'))) as Report
 
-  it('is what bench/results/latest.json says: the tables, the charts, and the bars on the page', () => {
+  it('is generated from bench/results/latest.json: the tables, the charts, and the bars on the page', () => {
     const pages = pagesOf(latest, workloads, subjects, read(page))
     expect(pages.size).toBe(5)
     for (const [href, content] of pages) expect(read(new URL(href))).toBe(content)

@@ -79,7 +79,7 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
     }
   })
 
-  it('leaves out what needs wrk where there is none, and says so', () => {
+  it('leaves out the load if wrk is missing, and says so', () => {
     const tools = mkdtempSync(join(folder, 'tools-'))
     const { stdout } = spawnSync('sh', ['-c', 'command -v taskset'], { encoding: 'utf8' })
     symlinkSync(stdout.trim(), join(tools, 'taskset'))
