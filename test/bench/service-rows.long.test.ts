@@ -27,7 +27,7 @@ function worseBy(more: number) {
     result('service-bytes', 'graupel-server', 20 - more, 1),
     result('service-memory', 'graupel-server', 1 + more, 1),
     result('service-client', 'graupel-client', 10 - more, 1),
-    result('service-client-next', 'graupel-client', 2, 1 + more),
+    result('service-client-next', 'graupel-client', 2, 0.1 + more),
   ])
 }
 
