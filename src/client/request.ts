@@ -7,11 +7,17 @@ import { CountRefused, refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
 import type { Server } from './server.js'
 
-/** Properties of a request that workerd does not have, and refuses. */
-const { prototype = {} } = Object(globalThis.Request) as { prototype?: object }
-const known = {
-  ...('cache' in prototype && { cache: 'no-store' as const }),
-  ...('credentials' in prototype && { credentials: 'omit' as const }),
+type Extras = { readonly cache?: 'no-store'; readonly credentials?: 'omit' }
+let extras: Extras | undefined
+
+/** Returns the properties of requests that workerd does not have, and refuses. Not when this module loads: Node then loads its `fetch`. */
+function knownExtras(): Extras {
+  const { prototype = {} } = Object(globalThis.Request) as { prototype?: object }
+  extras ??= {
+    ...('cache' in prototype && { cache: 'no-store' }),
+    ...('credentials' in prototype && { credentials: 'omit' }),
+  }
+  return extras
 }
 
 /** The requests of one client. */
@@ -100,7 +106,7 @@ export class Requests {
       },
       // A redirect would carry the token elsewhere. 'error' is refused by workerd, and does not say why it fails.
       redirect: 'manual',
-      ...known,
+      ...knownExtras(),
       signal,
     })
   }

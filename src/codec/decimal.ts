@@ -4,7 +4,7 @@ const triples = new Uint32Array(1000)
 /** The digits below it are computed for each id, and those above are kept. */
 const keptDigits = 1e9
 
-const { fromCharCode } = String
+const fromCharCode = /* @__PURE__ */ (() => String.fromCharCode)()
 
 /** Character codes. The elements that {@link textOf} names are there where the length says so. */
 type Codes = number[] & Record<0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15, number>

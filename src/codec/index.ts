@@ -18,7 +18,14 @@ export type Encoding = TextEncoding | 'bytes'
  * @example
  * encodings.includes('base62') // true
  */
-export const encodings: readonly Encoding[] = Object.freeze(['decimal', 'hex', 'base32', 'base58', 'base62', 'bytes'])
+export const encodings: readonly Encoding[] = /* @__PURE__ */ Object.freeze([
+  'decimal',
+  'hex',
+  'base32',
+  'base58',
+  'base62',
+  'bytes',
+])
 
 /**
  * Writes an id in another form.

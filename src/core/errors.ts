@@ -65,9 +65,6 @@ export interface ErrorDetails {
   option?: string
 }
 
-/** By this mark every copy of the package knows an error that another copy made. */
-const brand = Symbol.for('graupel.error')
-
 /**
  * The error of an operation that could not keep ids distinct, and was refused. Misuse is a `TypeError` or `RangeError` with a
  * `code`, too.
@@ -102,21 +99,7 @@ export class GraupelError extends Error {
     this.code = code
     Object.assign(this, rest)
   }
-
-  /** @internal */
-  get [brand](): true {
-    return true
-  }
 }
-
-// True for the errors of every copy of the package, such as the two that `import` and `require` load; a subclass asks about
-// itself. Outside of the class, because esbuild renames a class that names itself, and Node prints that name.
-Object.defineProperty(GraupelError, Symbol.hasInstance, {
-  value(this: unknown, value: unknown): boolean {
-    if (this !== GraupelError) return Function.prototype[Symbol.hasInstance].call(this, value)
-    return typeof value === 'object' && value !== null && brand in value
-  },
-})
 
 /**
  * Makes a `TypeError`, for a value of the wrong kind.
@@ -188,4 +171,21 @@ export function reasonOf(error: unknown): string {
 /** Makes the error for a call of an object that was closed. @param object - Names the object: `the counter 'invoices'`. */
 export function closedError(object: string): GraupelError {
   return new GraupelError('ERR_CLOSED', `${object} was closed; create another one`)
+}
+
+type Inspect = (value: unknown, options: object) => string
+
+/**
+ * Makes `console.log` show the result of an object's `toJSON`. A method of that name in the class body would keep the class in every
+ * bundle, because bundlers keep classes with computed names.
+ */
+export function showByJson(object: { toJSON(): unknown }, type: string): void {
+  // By its name, because browsers have no `node:util`.
+  const method = Symbol.for('nodejs.util.inspect.custom')
+  if (method in object) return
+  Object.defineProperty(Object.getPrototypeOf(object), method, {
+    value(this: typeof object, _depth: number, options: object, inspect: Inspect): string {
+      return `${type} ${inspect(this.toJSON(), options)}`
+    },
+  })
 }

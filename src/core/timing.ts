@@ -13,7 +13,7 @@ export interface Clock {
 }
 
 /** The longest that a timer can wait; a longer one fires at once (HTML, timers, step 6). */
-export const maxTimerMs = 2 ** 31 - 1
+export const maxTimerMs = 0x7fff_ffff
 
 /** Calls back when the signal is aborted, or at once if it is already; the result cancels that. */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {

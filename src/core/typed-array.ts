@@ -1,24 +1,28 @@
-const prototype = Object.getPrototypeOf(Uint8Array.prototype)
+// A subclass, or a property of an array itself, can hide `length`, `buffer` and `byteOffset` behind other values. The getters of the
+// language, taken when this module is loaded, say where the elements are. Call them with the array as `this`.
 
-// A subclass, or a property of the array itself, can hide `length`, `buffer` and `byteOffset` behind other values. These
-// getters are taken when the module is loaded, and tell where the elements really are.
-
-/** Name of a typed array's kind, for arrays of all realms; `undefined` for anything else. To be called with the array as `this`. */
-export const kindOf = getter<string | undefined>(Symbol.toStringTag)
-/** How many elements a typed array has. To be called with the array as `this`. */
-export const lengthGetter = getter<number>('length')
-/** The memory that a typed array is over. To be called with the array as `this`. */
-export const bufferGetter = getter<ArrayBufferLike>('buffer')
-/** The first byte of a typed array in its memory. To be called with the array as `this`. Pure: the client's bundle leaves it out. */
+/** Returns the name of a typed array's kind, for arrays of all realms; `undefined` for any other value. */
+export const kindOf = /* @__PURE__ */ getter<string | undefined>(Symbol.toStringTag)
+/** Returns the number of elements of a typed array. */
+export const lengthGetter = /* @__PURE__ */ getter<number>('length')
+/** Returns the memory of a typed array. */
+export const bufferGetter = /* @__PURE__ */ getter<ArrayBufferLike>('buffer')
+/** Returns the position of a typed array's first byte in its memory. */
 export const byteOffsetGetter = /* @__PURE__ */ getter<number>('byteOffset')
-/** Copies elements to a place. To be called with the array as `this`. */
-export const setElements: (this: unknown, elements: BigUint64Array, at: number) => void = prototype.set
+/** Copies elements to a position of a typed array. */
+export const setElements: (this: unknown, elements: BigUint64Array, at: number) => void = /* @__PURE__ */ (() =>
+  typedArrays().set)()
 
-/** Whether a value is a Uint8Array. Of any realm: test runners have a Uint8Array of their own in each test file. */
+/** Whether a value is a Uint8Array of any realm: test runners have a Uint8Array of their own in each test file. */
 export function isBytes(value: unknown): value is Uint8Array {
   return kindOf.call(value) === 'Uint8Array'
 }
 
 function getter<T>(name: PropertyKey): (this: unknown) => T {
-  return Object.getOwnPropertyDescriptor(prototype, name)?.get as (this: unknown) => T
+  return Object.getOwnPropertyDescriptor(typedArrays(), name)?.get as (this: unknown) => T
+}
+
+/** The prototype that all kinds of typed arrays inherit from. */
+function typedArrays() {
+  return Object.getPrototypeOf(Uint8Array.prototype)
 }

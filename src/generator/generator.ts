@@ -11,7 +11,7 @@ import type { BaseGenerator, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 
 const kind = { type: 'IdGenerator', isEager: false }
-const nothingCounted: Counters = Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
+const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
 
 /** The class behind {@link createGenerator}. @internal */
 export class Generator<F extends readonly Field[]> extends Numbers implements BaseGenerator<F>, NarrowGenerator {

@@ -11,7 +11,7 @@ import { overflowActions, type Policy, rollbackActions } from '../policy/policy.
 import { type GeneratorOptions, optionNames } from './options.js'
 
 /** The native engine counts milliseconds in 31 bits. */
-const maxLockMs = 2 ** 31 - 1
+const maxLockMs = 0x7fff_ffff
 const maxWindowMs = 86_400_000
 
 /** The options of a generator, checked, with their defaults. @internal */
@@ -154,10 +154,9 @@ function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
 
 type ResolvedState = Pick<StateOptions, 'place' | 'bound' | 'path' | 'isThread'>
 
-const inMemory = { bound: 'none', path: '', isThread: false } as const
-const inProcess: ResolvedState = { ...inMemory, place: 'process' }
-const inThread: ResolvedState = { ...inProcess, isThread: true }
-const onHost: ResolvedState = { ...inMemory, place: 'host' }
+const inProcess: ResolvedState = { bound: 'none', path: '', isThread: false, place: 'process' }
+const inThread: ResolvedState = { bound: 'none', path: '', isThread: true, place: 'process' }
+const onHost: ResolvedState = { bound: 'none', path: '', isThread: false, place: 'host' }
 
 /** Checks the option `state`. The default depends on the engine, so the caller chooses it. */
 function stateOf(state: unknown): ResolvedState {

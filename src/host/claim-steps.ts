@@ -17,7 +17,7 @@ const format = 1
 const namePattern = /^([1-9]\d{0,14})\.([0-9a-f]{1,16})$/
 /** How often a claim is listed again because another process has removed a step meanwhile. */
 const maxListings = 100
-const maxSlot = 2n ** 64n - 1n
+const maxSlot = 0xffff_ffff_ffff_ffffn
 /** More than any step has. */
 const maxBytes = 64 * 1024
 const tokenPattern = /^[0-9a-f]{1,16}$/

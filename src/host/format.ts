@@ -9,7 +9,7 @@ export const kinds = { page: 1, file: 2 } as const
 /** The exact sizes in bytes. */
 export const sizes = { page: 16_384, file: 8192 } as const
 /** Enough to see that a file is too long. */
-export const maxBytes = sizes.page + 1
+export const maxBytes = 16_385
 
 /** Offsets in the header of pages and state files. */
 export const headerAt = {
@@ -44,7 +44,7 @@ export const fileAt = {
 const bootIdBytes = 40
 
 /** The word of a page whose slots another page counts. */
-export const sealed = 2n ** 64n - 1n
+export const sealed = 0xffff_ffff_ffff_ffffn
 /** Stands for a pid if there were more processes than entries. */
 const tooMany = 0xffff_ffff
 

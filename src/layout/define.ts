@@ -33,10 +33,7 @@ const genuine = new WeakMap<object, Layout>()
  */
 export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<F>): Layout<F> {
   if (typeof spec !== 'object' || spec === null) {
-    throw typeError(
-      'ERR_LAYOUT_INVALID',
-      `the layout is ${show(spec)}; pass an object with name, epochMs, tickMs and fields`,
-    )
+    throw typeError('ERR_LAYOUT_INVALID', `the layout is ${show(spec)}; pass { name, epochMs, tickMs, fields }`)
   }
   for (const key of Object.keys(spec)) {
     if (!specKeys.includes(key)) {
@@ -46,12 +43,12 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   const own = ownProperties(spec, specKeys, 'ERR_LAYOUT_INVALID', 'the property')
   const { name, epochMs, tickMs, unsigned = false, decodeOnly = false } = own
   if (typeof name !== 'string' || name === '') {
-    throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; give it a name that is not empty`)
+    throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; pass a text that is not empty`)
   }
   checkEpochMs(epochMs)
   const refuse = (what: string) => rangeError('ERR_LAYOUT_INVALID', `layout ${show(name)}: ${what}`)
   if (!Number.isSafeInteger(tickMs) || tickMs < 1) {
-    throw refuse(`tickMs is ${show(tickMs)}; a tick is a whole number of milliseconds, 1 or more`)
+    throw refuse(`tickMs is ${show(tickMs)}; pass a whole number of milliseconds, 1 or more`)
   }
   if (typeof unsigned !== 'boolean') throw refuse(`unsigned is ${show(unsigned)}; pass true or false`)
   if (typeof decodeOnly !== 'boolean') throw refuse(`decodeOnly is ${show(decodeOnly)}; pass true or false`)
@@ -62,18 +59,24 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   if (total > maxBits) {
     const remedy = total === 64 ? 'shorten a field, or pass unsigned: true for 64' : 'shorten a field'
     throw refuse(
-      `the fields have ${total} bits together; at most ${maxBits} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
+      `the fields have ${total} bits; at most ${maxBits} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
     )
   }
-  const layout = new Layout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned, decodeOnly })
+  const layout = makeLayout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned, decodeOnly })
   if (layout.nodeBits > maxFieldBits) {
-    throw refuse(`the node fields have ${layout.nodeBits} bits together; at most ${maxFieldBits} fit a number`)
+    throw refuse(`the node fields have ${layout.nodeBits} bits; at most ${maxFieldBits} fit a number`)
   }
   if (Number.isNaN(layout.expiresAt.getTime())) {
     throw refuse(
-      `${layout.timestamp.bits} bits of ${tickMs} ms reach beyond the year 275760, the last a Date can hold; give the timestamp fewer bits`,
+      `${layout.timestamp.bits} bits of ${tickMs} ms reach beyond the year 275760, the last a Date can hold; shorten the timestamp`,
     )
   }
+  return layout
+}
+
+/** Makes a layout of a specification that follows the rules. @internal */
+export function makeLayout<F extends readonly Field[]>(spec: Required<LayoutSpec<F>>): Layout<F> {
+  const layout = new Layout(spec)
   genuine.set(layout, layout)
   return layout
 }
@@ -130,7 +133,7 @@ export function checkEpochMs(epochMs: unknown, others = ''): asserts epochMs is 
   if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs as number) > maxDateMs) {
     throw rangeError(
       'ERR_EPOCH_INVALID',
-      `the epoch is ${show(epochMs)}; it has to be a whole number of milliseconds since 1970 that a Date can hold${epochMs instanceof Date ? '; pass its getTime()' : others}`,
+      `the epoch is ${show(epochMs)}; pass a whole number of milliseconds since 1970 that a Date can hold${epochMs instanceof Date ? '; pass its getTime()' : others}`,
     )
   }
 }
@@ -146,16 +149,12 @@ function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readon
     }
     const [name, bits] = field
     if (typeof name !== 'string' || !/^[a-z][a-zA-Z0-9_]*$/.test(name)) {
-      throw refuse(
-        `a field is named ${show(name)}; a name begins with a small letter and goes on with letters, digits or _`,
-      )
+      throw refuse(`a field is named ${show(name)}; use a small letter, then letters, digits or _`)
     }
-    if (seen.has(name)) throw refuse(`the field ${show(name)} stands there twice; each name may be used once`)
+    if (seen.has(name)) throw refuse(`there are two fields ${show(name)}; use each name once`)
     seen.add(name)
     if (!Number.isInteger(bits) || bits < 1 || bits > maxFieldBits) {
-      throw refuse(
-        `the field ${show(name)} has ${show(bits)} bits; a field has a whole number of bits from 1 to ${maxFieldBits}`,
-      )
+      throw refuse(`the field ${show(name)} has ${show(bits)} bits; pass a whole number from 1 to ${maxFieldBits}`)
     }
     return Object.freeze([name, bits] as const)
   })

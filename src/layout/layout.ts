@@ -21,7 +21,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   decodeOnly?: boolean
 }
 
-/** Every copy of the package recognises the layouts of other copies by this symbol. It proves nothing: any code can use it. */
+/** Marks layouts for other copies of the package, such as its other form. It proves nothing: any code can use the symbol. */
 const brand = Symbol.for('graupel.layout')
 
 /** Where a field of a layout lies in an id. */
@@ -47,17 +47,17 @@ export interface Placement {
  */
 export class Layout<F extends readonly Field[] = readonly Field[]> {
   /** For people: messages, the command line, `graupel layouts`. */
-  readonly name: string
+  declare readonly name: string
   /** Milliseconds since 1970 that the timestamp 0 stands for. */
-  readonly epochMs: number
+  declare readonly epochMs: number
   /** Milliseconds of a tick, in which the timestamp counts. */
-  readonly tickMs: number
+  declare readonly tickMs: number
   /** Name and width in bits of each field, the most significant first. */
-  readonly fields: F
+  declare readonly fields: F
   /** Whether ids may use the 64th bit, with which they do not fit a signed column. */
-  readonly unsigned: boolean
+  declare readonly unsigned: boolean
   /** Whether it is for reading ids alone, so that generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. */
-  readonly decodeOnly: boolean
+  declare readonly decodeOnly: boolean
   // Worked out once, because decoding an id needs all of it; not enumerable, so that `{ ...layout }` is a specification.
   /** Width of an id in bits, at most 64. */
   declare readonly bits: number
@@ -74,12 +74,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
 
   /** @internal Use {@link defineLayout}, which checks the rules. */
   constructor(spec: Required<LayoutSpec<F>>) {
-    this.name = spec.name
-    this.epochMs = spec.epochMs
-    this.tickMs = spec.tickMs
-    this.fields = spec.fields
-    this.unsigned = spec.unsigned
-    this.decodeOnly = spec.decodeOnly
+    Object.assign(this, spec)
     const bits = widthOf(spec.fields.map(([, width]) => width))
     let shift = bits
     const placements = spec.fields.map(([name, width]) => {
@@ -94,8 +89,11 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
       sequence: placements.find(({ name }) => name === 'sequence'),
       nodeFields: Object.freeze(nodeFields),
       placements: Object.freeze(placements),
+      [brand]: true,
     }
-    for (const [name, value] of Object.entries(derived)) Object.defineProperty(this, name, { value })
+    for (const name of Reflect.ownKeys(derived)) {
+      Object.defineProperty(this, name, { value: derived[name as keyof typeof derived] })
+    }
     Object.freeze(this)
   }
 
@@ -122,16 +120,11 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     const last = 2 ** this.timestamp.bits - 1
     return this.timestamp.bits + this.sequence.bits === 64 ? last - 1 : last
   }
-
-  /** @internal */
-  get [brand](): true {
-    return true
-  }
 }
 
 /** Whether a value has the brand of a layout, of this copy of the package or of another one. @internal */
 export function isLayout(value: unknown): value is Layout {
-  return typeof value === 'object' && value !== null && brand in value && !Object.hasOwn(value, brand)
+  return typeof value === 'object' && value !== null && brand in value
 }
 
 /** The fields as people read them: `timestamp 41, node 10, sequence 12`. @internal */

@@ -1,5 +1,6 @@
-import { defineLayout } from './define.js'
-import type { Named } from './types.js'
+import { makeLayout } from './define.js'
+import type { Layout } from './layout.js'
+import type { Field, Named } from './types.js'
 
 /** Twitter's epoch, which many systems use with its 41-bit timestamp: 4 November 2010, 01:42:54.657 UTC. */
 const twitterEpochMs = 1288834974657
@@ -39,7 +40,7 @@ export declare namespace layouts {
  * @example
  * layouts.discord.expiresAt.getUTCFullYear() // 2154
  */
-export const layouts = Object.freeze({
+export const layouts = /* @__PURE__ */ Object.freeze({
   /**
    * The ids of Twitter, which is X today. The default of generators, leases and clients.
    *
@@ -48,17 +49,12 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2010-11-04T01:42:54.657Z to 2080-07-10
    * - source: [twitter-archive/snowflake](https://github.com/twitter-archive/snowflake/tree/snowflake-2010)
    */
-  twitter: defineLayout<layouts.Twitter>({
-    name: 'twitter',
-    epochMs: twitterEpochMs,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 41],
-      ['datacenter', 5],
-      ['worker', 5],
-      ['sequence', 12],
-    ],
-  }),
+  twitter: /* @__PURE__ */ preset<layouts.Twitter>('twitter', twitterEpochMs, 1, [
+    ['timestamp', 41],
+    ['datacenter', 5],
+    ['worker', 5],
+    ['sequence', 12],
+  ]),
   /**
    * The ids of Leaf by Meituan: Twitter's bits, with one worker number.
    *
@@ -67,16 +63,11 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2010-11-04T01:42:54.657Z to 2080-07-10
    * - source: [Meituan-Dianping/Leaf](https://github.com/Meituan-Dianping/Leaf)
    */
-  leaf: defineLayout<layouts.Leaf>({
-    name: 'leaf',
-    epochMs: twitterEpochMs,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 41],
-      ['worker', 10],
-      ['sequence', 12],
-    ],
-  }),
+  leaf: /* @__PURE__ */ preset<layouts.Leaf>('leaf', twitterEpochMs, 1, [
+    ['timestamp', 41],
+    ['worker', 10],
+    ['sequence', 12],
+  ]),
   /**
    * The ids of Discord.
    *
@@ -85,18 +76,12 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2015-01-01T00:00:00.000Z to 2154-05-15
    * - source: [Discord's reference](https://discord.com/developers/docs/reference#snowflakes)
    */
-  discord: defineLayout<layouts.Discord>({
-    name: 'discord',
-    epochMs: 1420070400000,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 42],
-      ['worker', 5],
-      ['process', 5],
-      ['sequence', 12],
-    ],
-    unsigned: true,
-  }),
+  discord: /* @__PURE__ */ preset<layouts.Discord>('discord', 1420070400000, 1, [
+    ['timestamp', 42],
+    ['worker', 5],
+    ['process', 5],
+    ['sequence', 12],
+  ]),
   /**
    * The ids of Instagram.
    *
@@ -105,17 +90,11 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2011-08-24T21:07:01.721Z to 2081-04-30
    * - source: [Sharding & IDs at Instagram](https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c)
    */
-  instagram: defineLayout<layouts.Instagram>({
-    name: 'instagram',
-    epochMs: 1314220021721,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 41],
-      ['shard', 13],
-      ['sequence', 10],
-    ],
-    unsigned: true,
-  }),
+  instagram: /* @__PURE__ */ preset<layouts.Instagram>('instagram', 1314220021721, 1, [
+    ['timestamp', 41],
+    ['shard', 13],
+    ['sequence', 10],
+  ]),
   /**
    * The ids of Mastodon. For reading alone: its 16 bits of sequence are partly a hash that only its database knows, so
    * generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. It has no node.
@@ -125,18 +104,16 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 1970-01-01T00:00:00.000Z to 10889-08-02
    * - source: [lib/mastodon/snowflake.rb](https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb)
    */
-  mastodon: defineLayout<layouts.Mastodon>({
-    name: 'mastodon',
-    epochMs: 0,
-    tickMs: 1,
-    fields: [
+  mastodon: /* @__PURE__ */ preset<layouts.Mastodon>(
+    'mastodon',
+    0,
+    1,
+    [
       ['timestamp', 48],
       ['sequence', 16],
     ],
-    unsigned: true,
-    // PostgreSQL's md5 of the table, a secret and the time, plus the table's sequence.
-    decodeOnly: true,
-  }),
+    true,
+  ),
   /**
    * The ids of Sonyflake with its default start time. The sequence stands above the machine, so ids of different
    * machines interleave within a tick.
@@ -146,16 +123,11 @@ export const layouts = Object.freeze({
    * - time: ticks of 10 ms from 2014-09-01T00:00:00.000Z to 2188-11-16
    * - source: [sony/sonyflake](https://github.com/sony/sonyflake)
    */
-  sonyflake: defineLayout<layouts.Sonyflake>({
-    name: 'sonyflake',
-    epochMs: 1409529600000,
-    tickMs: 10,
-    fields: [
-      ['timestamp', 39],
-      ['sequence', 8],
-      ['machine', 16],
-    ],
-  }),
+  sonyflake: /* @__PURE__ */ preset<layouts.Sonyflake>('sonyflake', 1409529600000, 10, [
+    ['timestamp', 39],
+    ['sequence', 8],
+    ['machine', 16],
+  ]),
   /**
    * The ids of uid-generator by Baidu with its default epoch. For `decode` alone: a generator refuses it by
    * `ERR_LAYOUT_EXPIRED`, unless it has a later `epoch`.
@@ -165,16 +137,11 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 s from 2016-05-19T16:00:00.000Z to 2024-11-20
    * - source: [baidu/uid-generator](https://github.com/baidu/uid-generator)
    */
-  baidu: defineLayout<layouts.Baidu>({
-    name: 'baidu',
-    epochMs: 1463673600000,
-    tickMs: 1000,
-    fields: [
-      ['timestamp', 28],
-      ['worker', 22],
-      ['sequence', 13],
-    ],
-  }),
+  baidu: /* @__PURE__ */ preset<layouts.Baidu>('baidu', 1463673600000, 1000, [
+    ['timestamp', 28],
+    ['worker', 22],
+    ['sequence', 13],
+  ]),
   /**
    * The ids of tsid-creator and of tsid-ts with their default 10 bits of node.
    *
@@ -183,17 +150,11 @@ export const layouts = Object.freeze({
    * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2159-05-15
    * - source: [f4b6a3/tsid-creator](https://github.com/f4b6a3/tsid-creator)
    */
-  tsid: defineLayout<layouts.Tsid>({
-    name: 'tsid',
-    epochMs: year2020Ms,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 42],
-      ['node', 10],
-      ['sequence', 12],
-    ],
-    unsigned: true,
-  }),
+  tsid: /* @__PURE__ */ preset<layouts.Tsid>('tsid', year2020Ms, 1, [
+    ['timestamp', 42],
+    ['node', 10],
+    ['sequence', 12],
+  ]),
   /**
    * Ids that are JavaScript numbers: generators of this layout have `nextNumber()`. A layout of graupel.
    *
@@ -201,16 +162,11 @@ export const layouts = Object.freeze({
    * - width: 53 bits
    * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2089-09-06
    */
-  js53: defineLayout<layouts.Js53>({
-    name: 'js53',
-    epochMs: year2020Ms,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 41],
-      ['node', 5],
-      ['sequence', 7],
-    ],
-  }),
+  js53: /* @__PURE__ */ preset<layouts.Js53>('js53', year2020Ms, 1, [
+    ['timestamp', 41],
+    ['node', 5],
+    ['sequence', 7],
+  ]),
   /**
    * For more than four million ids a second on one node. A layout of graupel.
    *
@@ -218,14 +174,22 @@ export const layouts = Object.freeze({
    * - width: 63 bits
    * - time: ticks of 1 ms from 2020-01-01T00:00:00.000Z to 2089-09-06
    */
-  wide: defineLayout<layouts.Wide>({
-    name: 'wide',
-    epochMs: year2020Ms,
-    tickMs: 1,
-    fields: [
-      ['timestamp', 41],
-      ['node', 6],
-      ['sequence', 16],
-    ],
-  }),
+  wide: /* @__PURE__ */ preset<layouts.Wide>('wide', year2020Ms, 1, [
+    ['timestamp', 41],
+    ['node', 6],
+    ['sequence', 16],
+  ]),
 })
+
+/** Makes a layout without the checks of `defineLayout`, which take a millisecond for all presets. A test makes them. */
+function preset<F extends readonly Field[]>(
+  name: string,
+  epochMs: number,
+  tickMs: number,
+  fields: F,
+  decodeOnly = false,
+): Layout<F> {
+  for (const field of fields) Object.freeze(field)
+  const layout = { name, epochMs, tickMs, fields: Object.freeze(fields) as F, decodeOnly }
+  return makeLayout({ ...layout, unsigned: fields.reduce((sum, [, bits]) => sum + bits, 0) === 64 })
+}

@@ -1,3 +1,4 @@
+import { hash } from '../core/halves.js'
 import { type Layout, placeNode } from '../layout/index.js'
 import type { NodeSet } from './nodes.js'
 
@@ -35,7 +36,12 @@ export class Group {
     const nodeMask = placeNode(layout, layout.nodes - 1).toString(16)
     const ids = `timestamp ${timestamp.bits} at ${timestamp.shift}, sequence ${sequence.bits} at ${sequence.shift}, node 0x${nodeMask}; epoch ${epochMs}, tick ${tickMs} ms${namespaceMark}${namespace}`
     const readable = namespace.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)
-    return new Group(`${readable}-${hash(ids).toString(16).padStart(8, '0')}`, ids, layout, nodes)
+    return new Group(
+      `${readable}-${hash(new TextEncoder().encode(ids)).toString(16).padStart(8, '0')}`,
+      ids,
+      layout,
+      nodes,
+    )
   }
 
   get namespace(): string {
@@ -78,11 +84,4 @@ export class Group {
   timeOf(tick: number): number {
     return this.layout.epochMs + tick * this.layout.tickMs
   }
-}
-
-/** FNV-1a, 32 bits (draft-eastlake-fnv). */
-export function hash(text: string): number {
-  let value = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193)
-  return value >>> 0
 }

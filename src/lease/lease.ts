@@ -1,4 +1,5 @@
 import { platform } from '#platform'
+import { showByJson } from '../core/errors.js'
 import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
 import { type LeaseOptions, resolveLeaseOptions } from './options.js'
@@ -29,9 +30,6 @@ export async function acquireLease<const F extends readonly Field[] = layouts.Tw
   await renewal.begin()
   return new Lease(resolved.layout, publication, renewal)
 }
-
-/** The method that `util.inspect` and `console.log` call. By its name, because browsers have no `node:util`. */
-const inspectWith = Symbol.for('nodejs.util.inspect.custom')
 
 /**
  * A node that no other process uses, acquired by {@link acquireLease} and renewed in the background, without keeping the process
@@ -66,6 +64,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     this.handle = publication.handle
     this.#publication = publication
     this.#renewal = renewal
+    showByJson(this, 'Lease')
   }
 
   /** The node that it has now. A lease that is lost moves to another node, and its generators with it. */
@@ -100,10 +99,5 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     const { status } = this.#publication.view
     const state = status === 'held' && platform.wallMs() >= ceilingMs ? 'expired' : status
     return { layout: this.layout.name, node, state, until: new Date(ceilingMs) }
-  }
-
-  /** @internal */
-  [inspectWith](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
-    return `Lease ${inspect(this.toJSON(), options)}`
   }
 }

@@ -1,6 +1,7 @@
+import { hash } from '../core/halves.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
-import { type Group, hash } from './group.js'
+import type { Group } from './group.js'
 import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease } from './record.js'
 import type { LeaseClock } from './server-life.js'
@@ -50,7 +51,7 @@ export class NodeSearch {
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
     // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards are drawn at random.
-    let index = hash(this.#rules.owner) % nodes.count
+    let index = hash(new TextEncoder().encode(this.#rules.owner)) % nodes.count
     for (let i = 0; i < maxShards; i++) {
       const shard = this.#group.shardOf(nodes.at(index))
       index = Math.floor(this.#clock.random() * nodes.count)

@@ -23,9 +23,9 @@ export interface Permutation {
  * fourth power reaches 2^53. It exceeds it by six millionths, and what falls there goes through FF1 again.
  */
 export const digitsOf = {
-  64: { radix: 2 ** 8, length: 8, size: 2n ** 64n },
-  63: { radix: 2 ** 9, length: 7, size: 2n ** 63n },
-  53: { radix: 9742, length: 4, size: 2n ** 53n },
+  64: { radix: 256, length: 8, size: 0x1_0000_0000_0000_0000n },
+  63: { radix: 512, length: 7, size: 0x8000_0000_0000_0000n },
+  53: { radix: 9742, length: 4, size: 0x20_0000_0000_0000n },
 } as const satisfies Record<number, Digits>
 
 /**

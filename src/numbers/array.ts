@@ -2,10 +2,10 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { bufferGetter, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 
-const maxElements = 2 ** 32 - 1
+const maxElements = 0xffff_ffff
 
 /** An array of so many bigints takes 512 MiB, 32 bytes for each. A much larger array would end the process. */
-const maxTaken = 2 ** 24
+const maxTaken = 0x100_0000
 
 /** Checks the argument of `take()`. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkCount(count: unknown): asserts count is number {

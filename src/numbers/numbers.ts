@@ -1,5 +1,5 @@
 import { DecimalWriter } from '../codec/decimal.js'
-import { closedError, rangeError } from '../core/errors.js'
+import { closedError, rangeError, showByJson } from '../core/errors.js'
 import { two32 } from '../core/halves.js'
 import type { IdArray } from '../engine/engine.js'
 import type { Layout } from '../layout/index.js'
@@ -8,11 +8,8 @@ import { Queue, type QueueClock } from './queue.js'
 import type { MoreNumbers, ReadyNumbers } from './source.js'
 import { FillTask, OneTask } from './task.js'
 
-/** The method that `util.inspect` and `console.log` call. By its name, because browsers have no `node:util`. */
-const inspectWith = Symbol.for('nodejs.util.inspect.custom')
-
 /** The upper half of 2^53. */
-const unsafeHigh = 2 ** 21
+const unsafeHigh = 0x20_0000
 
 /** The constants of a class that hands out numbers. */
 export interface NumbersKind {
@@ -46,6 +43,7 @@ export abstract class Numbers {
     this.#kind = kind
     this.#ready = ready
     this.#bits = layout?.bits ?? 64
+    showByJson(this, kind.type)
     let text: DecimalWriter | undefined
     // The calls that run for each number are functions and not methods, so that they can be passed on without their object. They close
     // over little: V8 takes that for constants if a call site has one object, which saves 1 ns in 30.
@@ -121,10 +119,6 @@ export abstract class Numbers {
       [Symbol.iterator]: () => iterator,
     }
     return iterator
-  }
-
-  [inspectWith](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
-    return `${this.#kind.type} ${inspect(this.toJSON(), options)}`
   }
 
   close(): void {

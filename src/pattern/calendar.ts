@@ -5,7 +5,7 @@ export type UnitTexts = Readonly<Record<Unit, string>>
 
 /** The Gregorian calendar repeats itself after 400 years. */
 const cycleYears = 400
-const cycleMs = 146_097 * 86_400_000
+const cycleMs = 12_622_780_800_000
 const minuteMs = 60_000
 
 /** '00' to '99', and '000' to '999': no padding for each moment. Made when the first one is written. */

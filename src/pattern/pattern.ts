@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { isUnit, units } from './units.js'
+import { isUnit } from './units.js'
 
 /** A piece of a pattern: text that stays as it is, or a token with the width that the pattern gives it. */
 export type Part = { readonly literal: string } | { readonly token: string; readonly width: number | undefined }
@@ -7,7 +7,7 @@ export type Part = { readonly literal: string } | { readonly token: string; read
 const maxLength = 255
 const maxWidth = 20
 
-const eachUnit = new RegExp(units.join('|'), 'g')
+const eachUnit = /yyyy|yy|MM|dd|HH|mm|ss|SSS/g
 
 /**
  * Reads a pattern: text with tokens in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a brace.

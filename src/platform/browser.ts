@@ -6,8 +6,8 @@ import type { Platform } from './platform.js'
 const memoryKey = Symbol.for('graupel.state')
 
 // Taken when the module is loaded, because tests replace them later.
-const { setTimeout, clearTimeout, performance } = globalThis
-const { now: wallMs } = Date
+const { setTimeout, clearTimeout, performance } = /* @__PURE__ */ (() => globalThis)()
+const wallMs = /* @__PURE__ */ (() => Date.now)()
 
 const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
 

@@ -16,7 +16,7 @@ const words = {
   kept: 5,
 } as const
 const wordsOfSegment = 4
-export const memoryBytes = (words.kept + 2 * wordsOfSegment) * 8
+export const memoryBytes = /* @__PURE__ */ (() => (words.kept + 2 * wordsOfSegment) * 8)()
 
 /** Numbers that a thread has taken. */
 export interface Taken extends Segment {

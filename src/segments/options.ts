@@ -92,10 +92,10 @@ const optionNames: readonly string[] = [
   'signal',
 ] satisfies (keyof SegmentOptions)[]
 
-const maxSigned = 2n ** 63n - 1n
-const maxUnsigned = 2n ** 64n - 1n
+const maxSigned = 0x7fff_ffff_ffff_ffffn
+const maxUnsigned = 0xffff_ffff_ffff_ffffn
 const usualStep = 1000
-const usualMaxStep = 2 ** 24
+const usualMaxStep = 0x100_0000
 /** The rest of a segment has to last for so many calls of the store. */
 const leadCalls = 5
 

@@ -3,13 +3,11 @@ import { patternError } from '../pattern/pattern.js'
 import { isUnit, type Unit } from '../pattern/units.js'
 import type { SerialPart } from './parts.js'
 
-const dayMs = 86_400_000
-
 /** Units of time, the largest first, with the most milliseconds that one of them has. */
 const lengths: readonly (readonly [Unit, number])[] = [
-  ['yyyy', 366 * dayMs],
-  ['MM', 31 * dayMs],
-  ['dd', dayMs],
+  ['yyyy', 31_622_400_000],
+  ['MM', 2_678_400_000],
+  ['dd', 86_400_000],
   ['HH', 3_600_000],
   ['mm', 60_000],
   ['ss', 1000],

@@ -28,7 +28,7 @@ export interface LeafAllocStore {
 
 const maxTagLength = 128
 /** Numbers end at 2^63 - 1, and `max_id` is one more than the last. */
-const maxMaxId = 2n ** 63n
+const maxMaxId = 0x8000_0000_0000_0000n
 /** The sum does not fit the column, or 64 bits. */
 const outOfRange = [1264, 1690]
 /** The column's character set does not have the letters of the tag. */

@@ -41,7 +41,7 @@ const stateColumns = 3
 const inTransaction = 1
 const autocommit = 2
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true })
 
 // What pools are told of rows and numbers must not reach the store: each column is taken as the bytes that the server has sent.
 const plain = {

@@ -36,7 +36,7 @@ const versionPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 const versionLength = 36
 
 /** For nodes that have children and no data. */
-const noData = Buffer.alloc(0)
+const noData = /* @__PURE__ */ Buffer.alloc(0)
 
 /**
  * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every write that was acknowledged. `assumeDurable: false`

@@ -7,9 +7,14 @@ import { caught, engines, freshNamespace } from '../support/engines.js'
 const { twitter } = layouts
 const specOf = (layout: Layout) => ({ ...layout })
 
+/** The properties by which a copy of the package knows the layouts of another copy. */
+const marks = Object.fromEntries(
+  Object.getOwnPropertySymbols(twitter).map((mark) => [mark, Object.getOwnPropertyDescriptor(twitter, mark) ?? {}]),
+)
+
 /** Makes an object that claims to be a layout, as layouts of another copy do. */
 const claiming = (properties: object) =>
-  Object.freeze(Object.assign(Object.create(Object.getPrototypeOf(twitter)), properties))
+  Object.freeze(Object.assign(Object.create(Object.getPrototypeOf(twitter), marks), properties))
 
 describe('a layout that defineLayout did not return', () => {
   const forged: [string, unknown][] = [

@@ -16,7 +16,7 @@ import { endRun, type Run, type ThreadStates } from './thread-states.js'
 
 // All generators of the thread share these: a caller reads them before another call can write them.
 const id64 = new BigUint64Array(1)
-const id32 = new Uint32Array(id64.buffer)
+const id32 = /* @__PURE__ */ (() => new Uint32Array(id64.buffer))()
 const observation: Observation = {
   status: 0,
   nowMs: 0,

@@ -5,7 +5,7 @@ import { fields32, fields64, type StateTable } from './state-table.js'
  * the next value, so a slow thread takes up only the value that it has read. No layout has so high a slot: of 64 bits of
  * timestamp and sequence, the sequence has 11 at least.
  */
-const givenBack = { from: 2n ** 64n - 1024n, count: 1024 } as const
+const givenBack = { from: 0xffff_ffff_ffff_fc00n, count: 1024 } as const
 
 export function isGivenBack(word: bigint): boolean {
   return word >= givenBack.from

@@ -1,4 +1,5 @@
 import { GraupelError } from '../../core/errors.js'
+import { hash } from '../../core/halves.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows. It is read and
 // written by Atomics, whose operations are sequentially consistent, so their order needs no argument.
@@ -154,11 +155,4 @@ export class StateTable {
       }
     }
   }
-}
-
-/** FNV-1a, 32 bits (draft-eastlake-fnv). It only spreads keys over buckets; the keys themselves are compared. */
-function hash(bytes: Uint8Array): number {
-  let value = 0x811c9dc5
-  for (const byte of bytes) value = Math.imul(value ^ byte, 0x01000193)
-  return value >>> 0
 }

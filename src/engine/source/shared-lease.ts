@@ -80,8 +80,8 @@ export const firstView: LeaseView = {
 }
 
 // The memory consists of 64-bit integers: a sequence number, which is odd while the others are written, and the fields of the view.
-const fields = Object.keys(firstView) as (keyof LeaseView)[]
-const sharedBytes = (1 + fields.length) * 8
+const fields = /* @__PURE__ */ Object.keys(firstView) as (keyof LeaseView)[]
+const sharedBytes = /* @__PURE__ */ (() => (1 + fields.length) * 8)()
 /** Attempts to read a view. If all fail, the thread that writes was ended in the middle of a write. */
 const maxReads = 10_000
 

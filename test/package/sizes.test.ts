@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { describe, expect, it } from 'vitest'
+import { programs, sizeByEsbuild, tableOfSizes } from '../../scripts/sizes.ts'
+import { read, repository } from '../support/documents.js'
+
+const dist = join(repository, 'dist')
+const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => /\.c?js$/.test(file))
+
+describe('the JavaScript of the package', () => {
+  it('is small, in both forms together', () => {
+    expect(files.length).toBeGreaterThan(30)
+    expect(files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0)).toBeLessThan(1_450_000)
+  })
+
+  it.each(['core.js', 'index.js', 'lease/index.js', 'client/index.js', 'testing/index.js', 'mask/index.js'])(
+    'has no effect when %s is loaded, so bundlers drop what a program does not use',
+    async (file) => {
+      // As text, because package.json says which files have effects, and a bundler believes it.
+      const { outputFiles } = await build({
+        stdin: { contents: readFileSync(join(dist, file), 'utf8') },
+        bundle: true,
+        format: 'esm',
+        write: false,
+        treeShaking: true,
+        external: ['*'],
+      })
+      const [output] = outputFiles
+      expect(output?.text.replace(/^import .*$|^export \{[^}]*\};?$/gm, '').trim()).not.toMatch(/^[A-Za-z.]+\(/m)
+    },
+  )
+})
+
+describe('a bundle for browsers', () => {
+  it('of decode and the layouts has at most 3.5 kB, and no engine', async () => {
+    expect(await sizeByEsbuild(programs.decode)).toBeLessThanOrEqual(3500)
+  })
+
+  it('of a bare import keeps the import for Node, and is nothing for browsers', async () => {
+    const bundle = async (platform: 'node' | 'browser') => {
+      const { outputFiles } = await build({
+        stdin: { contents: "import 'graupel'", resolveDir: repository },
+        bundle: true,
+        format: 'esm',
+        platform,
+        write: false,
+      })
+      return outputFiles[0]?.text ?? ''
+    }
+    expect(await bundle('node')).toContain('setEnvironmentData(memoryKey')
+    expect(await bundle('browser')).not.toContain('setEnvironmentData')
+  })
+
+  it('has the sizes that docs/platforms.md says', async () => {
+    expect(read('docs/platforms.md')).toContain(await tableOfSizes())
+  })
+})
