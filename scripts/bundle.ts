@@ -59,7 +59,12 @@ async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<
 }
 
 async function write(input: InputOptions, output: OutputOptions): Promise<void> {
-  const build = await rolldown({ platform: 'neutral', resolve: { extensionAlias: { '.js': ['.ts'] } }, ...input })
+  const build = await rolldown({
+    checks: { bundlerTimings: false, pluginTimings: false },
+    platform: 'neutral',
+    resolve: { extensionAlias: { '.js': ['.ts'] } },
+    ...input,
+  })
   await build.write({
     minifyInternalExports: false,
     // Node loads a file faster without docstrings, which the declarations have. Bundlers need the marks of pure calls.
