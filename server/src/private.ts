@@ -1,21 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:cluster'
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 
 // The one place where the service relies on behaviour that Node does not document. Node 20.20.2 was read.
-
-/**
- * Returns the answer that a connection is sending or waits to send, so a refusal of later bytes can follow it.
- *
- * - Behaviour: Node's server keeps that answer in `socket._httpMessage` (lib/_http_server.js).
- * - Measurement: following answers by their `close` events takes 11 to 16 % more processor time for each request.
- * - If it changes: "after the answer to an earlier request" in test/server/problems.test.ts fails.
- * - To get rid of it: note the last answer of each socket in the listener of `request`, and forget it at its `close` event.
- */
-export function answerUnderWay(socket: Socket): ServerResponse | undefined {
-  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
-}
 
 /** An accepted connection in the primary. It is Node's own object and no socket yet. */
 interface Connection {

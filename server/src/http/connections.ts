@@ -1,10 +1,17 @@
-import { createServer, type IncomingMessage, METHODS, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { StartError } from '../failure.js'
 import type { Options } from '../options/table.js'
-import { answerUnderWay } from '../private.js'
 import { Problem, refusalOf } from './problems.js'
 
 // Node's server below Fastify: the limits of a connection, and the answer to bytes that are no request.
@@ -57,13 +64,14 @@ export function makeServer(
     requireHostHeader: false,
   }
   const known = knownMethods(handler)
+  const noted = notingAnswers(known)
   const server = pair === undefined ? createServer(limits) : createTlsServer({ ...limits, ...pair })
   server.timeout = stalledMs
   server.maxConnections = maxConnections
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
-  server.on('checkContinue', known).on('checkExpectation', known)
+  server.on('checkContinue', noted).on('checkExpectation', noted)
   server.on('connect', refuseConnect)
-  return server.on('request', before(known))
+  return server.on('request', notingAnswers(before(known)))
 }
 
 /** Refuses a method that Fastify has no routes for. Node's parser accepts one that `METHODS` does not list: `PRI`, which begins HTTP/2. */
@@ -77,6 +85,22 @@ function knownMethods(next: RequestListener): RequestListener {
     const { status, headers, body } = refusalOf(noRequest())
     response.writeHead(status, { ...headers, 'content-length': body.length, connection: 'close' }).end(body)
   }
+}
+
+/** The answer that each connection sends last. An answer that was sent is forgotten, so an idle connection holds no memory. */
+const lastAnswers = new WeakMap<Socket, ServerResponse>()
+
+function notingAnswers(next: RequestListener): RequestListener {
+  return (request, response) => {
+    lastAnswers.set(request.socket, response)
+    response.once('close', forget)
+    next(request, response)
+  }
+}
+
+function forget(this: ServerResponse): void {
+  const { socket } = this.req
+  if (lastAnswers.get(socket) === this) lastAnswers.delete(socket)
 }
 
 /** Connections that were told why. Further bytes on such a connection are further errors. */
@@ -124,7 +148,7 @@ function noRequest(): Problem {
 
 function answer(socket: Socket, problem: Problem): void {
   // Requests that came earlier on the connection get their answers first.
-  const earlier = answerUnderWay(socket)
+  const earlier = lastAnswers.get(socket)
   if (earlier !== undefined) {
     earlier.once('close', () => answer(socket, problem))
     return
