@@ -30,11 +30,11 @@ describe('nodeFromEnvironment', () => {
     ['GRAUPEL_NODE, whatever the host is called', 7, { GRAUPEL_NODE: '7', HOSTNAME: 'web-9' }],
     ['the ordinal in POD_NAME', 12, { POD_NAME: 'web-12' }, web],
     ['the ordinal in HOSTNAME', 0, { HOSTNAME: 'web-0' }, web],
-    ['POD_NAME where the pod has the network of its host', 3, { POD_NAME: 'web-3', HOSTNAME: 'ip-10-0-0-7' }, web],
+    ['POD_NAME if the pod has the network of its host', 3, { POD_NAME: 'web-3', HOSTNAME: 'ip-10-0-0-7' }, web],
     ['POD_NAME before HOSTNAME', 3, { POD_NAME: 'web-3', HOSTNAME: 'web-4' }, web],
     ['HOSTNAME beside an empty POD_NAME', 7, { POD_NAME: '', HOSTNAME: 'web-7' }, web],
     ['an ordinal of a name with digits and dashes', 5, { HOSTNAME: 'a-1-5' }, { statefulSet: 'a-1' }],
-    ['both where they agree', 7, { GRAUPEL_NODE: '7', POD_NAME: 'web-7' }, web],
+    ['GRAUPEL_NODE and POD_NAME if they agree', 7, { GRAUPEL_NODE: '7', POD_NAME: 'web-7' }, web],
     ["GRAUPEL_NODE on a developer's machine", 1, { GRAUPEL_NODE: '1', HOSTNAME: 'laptop' }, web],
   ])('takes %s', (_what, expected, variables, sources) => {
     expect(node(variables, sources)).toBe(expected)

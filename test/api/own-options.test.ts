@@ -177,7 +177,7 @@ describe.each(entries)('the options of $name', (entry) => {
     }
   })
 
-  it('are refused where the object inherits them, or hides them', async () => {
+  it('are refused if the object inherits them, or hides them', async () => {
     for (const name of await namesOf(entry)) {
       const { [name]: value = 1, ...others } = given
       const inheriting = Object.assign(Object.create({ [name]: value }), others)

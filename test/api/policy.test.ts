@@ -77,7 +77,7 @@ describe('the verdict', () => {
     expect(judge(action, overflow, observation, policy, clock, true)).toEqual(verdict)
   })
 
-  it('counts from where the clock is in its tick', () => {
+  it('counts from the time within the tick', () => {
     const inTick = { ...seen(100, 101, 100, 100, 10), nowMs: 1007 }
     expect(judge('wait', overflow, inTick, policy, { epochMs: 0, tickMs: 10, maxTick: 2000 }, true)).toEqual({
       do: 'wait',
@@ -123,7 +123,7 @@ describe('the verdict', () => {
       expect(judge('wait', { kind }, observation, policy, { ...clock, tickMs }, mayBlock)).toEqual(verdict)
     })
 
-    it.each([true, false])("is none where the policy is 'throw', though it may block: %s", (mayBlock) => {
+    it.each([true, false])("is none if the policy is 'throw', even if the call may block: %s", (mayBlock) => {
       expect(judge('throw', overflow, seen(100, 101), policy, clock, mayBlock)).toEqual(refuses(1))
     })
   })

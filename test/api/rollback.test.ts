@@ -62,7 +62,7 @@ describe.each(engines)('onRollback on the %s engine', (engine) => {
     expect(ids.stats()).toMatchObject({ waits: 1, rollbacks: 1 })
   })
 
-  it("'wait' throws at once where it would take longer than maxWaitMs", () => {
+  it("'wait' throws at once if the wait would take longer than maxWaitMs", () => {
     const { ids, time } = simulated({ onRollback: 'wait', maxWaitMs: 40 })
     ids.next()
     time.now = 959

@@ -74,7 +74,7 @@ describe.each(engines)('a lease with the %s engine', (engine) => {
     await lease.release()
   })
 
-  it('is over where it is lost and no other node is free', async () => {
+  it('is over if it is lost and no other node is free', async () => {
     const world = await leaseWith({ node: { worker: 1 }, acquireTimeoutMs: 50 })
     const { lease, namespace } = world
     const ids = createGenerator({ lease, engine })

@@ -50,7 +50,7 @@ describe('the nodes that a lease may have', () => {
     expect(nodesOf({})).toHaveLength(128)
   })
 
-  it('are one node where it is given as a number', () => {
+  it('are one node if a number is given', () => {
     expect(nodesOf(77)).toEqual([77])
   })
 

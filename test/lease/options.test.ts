@@ -143,7 +143,7 @@ describe('waiting for a node', () => {
     await second.lease.release()
   })
 
-  it('ends in time, and without haste, where the list of the store does not show the holder', async () => {
+  it('ends in time, and without haste, if the list of the store does not show the holder', async () => {
     const { lease, inner, namespace } = await leaseWith({ node: 1 })
     let lists = 0
     const list = async () => {
@@ -224,7 +224,7 @@ describe('the option lease of createGenerator', () => {
     expect(caught(() => createGenerator({ lease } as never))).toMatchObject({ code: 'ERR_OPTION_INVALID' })
   })
 
-  it('is refused where it has come from another process', async () => {
+  it('is refused if it comes from another process', async () => {
     const { lease } = await leaseWith()
     const sent = JSON.parse(JSON.stringify(lease.handle))
     expect(caught(() => createGenerator({ lease: sent }))).toMatchObject({ code: 'ERR_OPTION_INVALID' })

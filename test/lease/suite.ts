@@ -55,7 +55,7 @@ export function proveLeases(opened: () => Store, namespace = freshNamespace()): 
     expect(lease.stats().ceilingMs).toBeGreaterThan(ceilingMs)
   })
 
-  it('moves where another has taken its node, and the ids of its generator ascend', async () => {
+  it('moves if another process has taken its node, and the ids of its generator ascend', async () => {
     // Not a node of the other tests, because this node stays stolen for a minute.
     await using lease = await acquire({ nodes: [8, 15] })
     const ids = createGenerator({ lease })
@@ -67,7 +67,7 @@ export function proveLeases(opened: () => Store, namespace = freshNamespace()): 
     expect(ids.decode(made.at(-1) as bigint).node).toBe(lease.node)
   })
 
-  it('is refused where the record is not one of ours, which stays as it is', async () => {
+  it('is refused if another program has written the record, which stays as it is', async () => {
     await (await acquire({ node: { worker: 5 } })).release()
     const { key, value, version } = await recordOf(opened(), namespace, 5)
     const other = await opened().write(key, 'of another program', version)

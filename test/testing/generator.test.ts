@@ -45,7 +45,7 @@ describe('a test generator', () => {
     }
   })
 
-  it('waits for nothing where a tick is full: it counts on', () => {
+  it('counts on without a wait if a tick is full', () => {
     const ids = testGenerator()
     const made = ids.take(4096 * 3)
     expect(new Set(made).size).toBe(4096 * 3)
@@ -62,7 +62,7 @@ describe('a test generator', () => {
     expect(await made()).toEqual(first)
   })
 
-  it('follows a clock, and counts on where that goes back, until it is reset', () => {
+  it('follows a clock, and counts on if the clock goes back, until it is reset', () => {
     let now = startMs + 5
     const ids = testGenerator({ node: 1023, clock: () => now })
     const time = () => ids.decode(ids.next()).timestampMs
@@ -84,7 +84,7 @@ describe('a test generator', () => {
     expect(ids.decode(ids.next()).timestampMs).toBe(Date.UTC(2040, 0, 1) + 7)
   })
 
-  it('is the same where the test has replaced time, timers and random numbers', () => {
+  it('is the same if the test has replaced time, timers and random numbers', () => {
     vi.useFakeTimers({ now: 0 })
     vi.spyOn(crypto, 'randomUUID').mockReturnValue('00000000-0000-4000-8000-000000000000')
     vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => array)
