@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, showTime } from '../core/errors.js'
 import { StoreCalls } from '../stores/calls.js'
-import { tokenAt } from '../stores/token.js'
+import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
 import type { Exhausted } from './node-search.js'
 import type { ResolvedLeaseOptions } from './options.js'

@@ -9,7 +9,7 @@ import {
   type NodeFieldOf,
   optionsElsewhere,
 } from '../layout/index.js'
-import { checkStore } from '../stores/calls.js'
+import { checkStore } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import { chooseNodes, type NodeSet } from './nodes.js'
 import { maxForgottenMs } from './server-life.js'

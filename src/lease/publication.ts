@@ -12,7 +12,7 @@ import {
   statsOf,
 } from '../engine/source/shared-lease.js'
 import type { Field } from '../layout/index.js'
-import { tokenAt } from '../stores/token.js'
+import { tokenAt } from '../stores/record.js'
 import type { ResolvedLeaseOptions } from './options.js'
 
 /** Publishes the state of a lease: to the threads of the process by shared memory, and to the program by events. */

@@ -5,7 +5,7 @@ import { readOptions } from '../core/options.js'
 import type { PrefetcherClock } from '../numbers/prefetcher.js'
 import { type CallClock, callWithin, StoreCalls } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
-import { tokenAt } from '../stores/token.js'
+import { tokenAt } from '../stores/record.js'
 import { checkHandle } from './handle.js'
 import {
   checkSegmentOptions,

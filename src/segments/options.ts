@@ -9,8 +9,8 @@ import {
   readOptions,
   wholeFrom,
 } from '../core/options.js'
-import { checkStore } from '../stores/calls.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
+import { checkStore } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import type { SegmentHandle } from './handle.js'
 import { maxStride, type Range } from './range.js'

@@ -1,4 +1,4 @@
-import { errorCodes, GraupelError, reasonOf, show, showNoText, typeError } from '../core/errors.js'
+import { errorCodes, GraupelError, reasonOf, show } from '../core/errors.js'
 import { type Clock, endWithin, sleep } from '../core/timing.js'
 import type { Store, StoreEntry } from './store.js'
 
@@ -197,33 +197,4 @@ function isOwn(error: unknown): boolean {
 function isFinal(error: unknown): boolean {
   const { code } = error as GraupelError
   return code === 'ERR_STORE_INVALID' || code === 'ERR_STORE_UNSAFE'
-}
-
-/** @throws TypeError `ERR_OPTION_INVALID` where it is not a store. */
-export function checkStore(store: unknown): asserts store is Store {
-  const of = store as Partial<Record<keyof Store, unknown>> | null | undefined
-  if (typeof of !== 'object' || of === null) {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `store is ${showNoText(store)}; pass what a function of graupel/stores returns`,
-    )
-  }
-  const rules: [keyof Store, string, boolean][] = [
-    ['name', 'string', true],
-    ['durable', 'boolean', true],
-    ['read', 'function', true],
-    ['list', 'function', true],
-    ['write', 'function', true],
-    ['nowMs', 'function', of.durable === false],
-    ['incarnation', 'function', of.durable === false],
-    ['add', 'function', false],
-  ]
-  for (const [name, type, isRequired] of rules) {
-    const value = of[name]
-    if (value === undefined && !isRequired) continue
-    if (typeof value !== type) {
-      const why = isRequired && (name === 'incarnation' || name === 'nowMs') ? ', because it is not durable' : ''
-      throw typeError('ERR_OPTION_INVALID', `${name} of the store is ${show(value)}; a store has a ${type} there${why}`)
-    }
-  }
 }

@@ -1,9 +1,18 @@
 import { rangeError, show } from '../core/errors.js'
-import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
-import { timeOf } from './http-date.js'
+import {
+  checkText,
+  entryOf,
+  type Fetch,
+  fromBase64,
+  type HttpAnswer,
+  type HttpOptions,
+  HttpService,
+  jsonOf,
+  storedFor,
+  timeOf,
+} from './http.js'
 import { readStoreOptions, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
-import { entryOf, fromBase64, storedFor } from './stored.js'
 
 export type { Fetch }
 

@@ -1,10 +1,20 @@
 import { typeError } from '../core/errors.js'
-import { checkText, type Fetch, type HttpAnswer, type HttpOptions, HttpService, jsonOf } from './http.js'
-import { timeOf } from './http-date.js'
+import {
+  checkText,
+  entryOf,
+  type Fetch,
+  fromBase64,
+  type HttpAnswer,
+  type HttpOptions,
+  HttpService,
+  jsonOf,
+  storedFor,
+  timeOf,
+  toBase64,
+} from './http.js'
 import { readStoreOptions, refuseForgetting } from './options.js'
 import { endOf } from './sql.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
-import { entryOf, fromBase64, storedFor, toBase64 } from './stored.js'
 
 export type { Fetch }
 

@@ -1,5 +1,8 @@
+import { platform } from '#platform'
 import { GraupelError, reasonOf, show, typeError } from '../core/errors.js'
 import { endpointsFrom, fetchFrom } from '../core/options.js'
+import { newVersion } from './record.js'
+import type { StoreEntry } from './store.js'
 
 /** What stores use of `fetch`: Node's and a browser's, undici's, or a function of your own that calls one of them. */
 export type Fetch = (
@@ -176,4 +179,47 @@ function messageOf(text: string): string {
 function hidden(text: string, secret: HttpRequest['secret'] = []): string {
   const forms = [secret].flat().flatMap((one) => [one, JSON.stringify(one).slice(1, -1)])
   return forms.reduce((rest, one) => rest.replaceAll(one, '***'), text)
+}
+
+/**
+ * The time of a store by the Date of an answer, which has whole seconds (RFC 9110, section 6.6.1): the millisecond of that second
+ * that is nearest to the host's clock. So the host's clock is only called wrong by an amount that is certain.
+ *
+ * @returns Milliseconds since 1970.
+ */
+export function timeOf(date: string | null | undefined, wallMs = platform.wallMs()): number {
+  const startMs = Date.parse(date ?? '')
+  if (Number.isNaN(startMs)) {
+    throw new Error(`the answer has ${show(date)} for its Date; a server or proxy has to send it`)
+  }
+  return Math.min(Math.max(wallMs, startMs), startMs + 999)
+}
+
+/** The length of a version, which is a UUID. */
+const versionLength = 36
+
+/**
+ * The text that is stored for a value: a version and the value. The service compares the whole text, because its own revisions and
+ * indexes come again in a cluster that is made from a snapshot.
+ */
+export function storedFor(value: string): string {
+  return newVersion() + value
+}
+
+/** The record that was stored by {@link storedFor}. */
+export function entryOf(key: string, stored: string): StoreEntry {
+  return { key, value: stored.slice(versionLength), version: stored }
+}
+
+export function toBase64(text: string): string {
+  let letters = ''
+  for (const byte of new TextEncoder().encode(text)) letters += String.fromCharCode(byte)
+  return btoa(letters)
+}
+
+export function fromBase64(text: string): string {
+  const letters = atob(text)
+  const bytes = new Uint8Array(letters.length)
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i)
+  return new TextDecoder().decode(bytes)
 }

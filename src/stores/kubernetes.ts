@@ -1,11 +1,10 @@
 import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
 import type { Fetch } from './http.js'
-import { type Access, type Lease, LeaseApi } from './kubernetes/api.js'
-import { holderOf, maxLabel, maxName, nameOf } from './kubernetes/names.js'
+import { type Access, holderOf, type Lease, LeaseApi, maxLabel, maxName, nameOf } from './kubernetes/api.js'
 import { podAccess } from './kubernetes/pod.js'
 import { readStoreOptions, refuseForgetting } from './options.js'
+import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
-import { newVersion } from './version.js'
 
 export type { Fetch }
 
@@ -131,7 +130,7 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
 function notOurs(name: string | undefined, namespace: string): GraupelError {
   return new GraupelError(
     'ERR_STORE_INVALID',
-    `the Lease ${show(name)} in the namespace '${namespace}' has not the annotations that graupel has written; find out what has changed it, and pass another prefix if it is not graupel's`,
+    `the Lease ${show(name)} in the namespace '${namespace}' has no annotations of graupel; find out who changed it, or pass another prefix`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
+import { newVersion } from './record.js'
 import type { Store, StoreEntry } from './store.js'
-import { newVersion } from './version.js'
 
 /**
  * A store in the memory of this thread, for tests and for programs that are one process. It is durable: what it would have to

@@ -1,4 +1,5 @@
 import { GraupelError, show } from '../core/errors.js'
+import { onAbort } from '../core/timing.js'
 import { clientError } from './options.js'
 
 /** A pool of mysql2, with promises or callbacks, or one of mariadb, with promises. */
@@ -16,7 +17,7 @@ interface Connection {
   query(question: Question): Promise<unknown>
   release(): unknown
   destroy(): void
-  /** What the server has last said of the connection, which mariadb keeps here. */
+  /** The last status of the connection, in mariadb. */
   readonly info?: { readonly status: number } | null
 }
 interface Question {
@@ -25,25 +26,52 @@ interface Question {
   readonly typeCast: (column: any) => any
 }
 
-/** What a statement comes to: rows of texts, or what was changed. */
+/** The result of a statement: rows of texts, or a change. */
 interface Answer {
   readonly rows: readonly (string | null)[][]
   readonly affectedRows: number
-  /** What LAST_INSERT_ID was given. */
+  /** The argument of LAST_INSERT_ID. */
   readonly insertId: bigint
 }
 
-/** Every SELECT begins with these three, by which a connection is refused that must not be used. */
+/** The difference between the two clients. */
+interface Dialect {
+  /** Whether a connection is closed when its call is aborted. */
+  readonly closesOnAbort: boolean
+  /** Runs a statement. `status` is the server's status; a SELECT has none. */
+  run(connection: Connection, question: Question): Promise<{ readonly result: unknown; readonly status: unknown }>
+}
+
+const mysql2: Dialect = {
+  // The connection may be dead, and would hold a place of the pool for ever.
+  closesOnAbort: true,
+  async run(connection, question) {
+    const [result] = (await connection.query(question)) as [unknown]
+    return { result, status: Object(result).serverStatus }
+  },
+}
+
+const mariadb: Dialect = {
+  // To end the statement, it would make another connection. If that one breaks, the process ends by a rejection that nothing
+  // can catch (3.5.4).
+  closesOnAbort: false,
+  async run(connection, question) {
+    const result = await connection.query(question)
+    return { result, status: connection.info?.status }
+  },
+}
+
+/** The first columns of every SELECT. They show whether the connection may be used. */
 export const state = '@@autocommit, @@read_only, @@innodb_read_only'
 const stateColumns = 3
 
-/** Flags of the server's status, which comes with each statement but SELECT: a transaction is open; each statement is committed. */
+/** Flags of the server's status, which comes with every statement but SELECT: a transaction is open; statements are committed. */
 const inTransaction = 1
 const autocommit = 2
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true })
 
-// What pools are told of rows and numbers must not reach the store: each column is taken as the bytes that the server has sent.
+// Options of the pool must not change rows and numbers: each column is read from the bytes that the server has sent.
 const plain = {
   rowsAsArray: true,
   nestTables: false,
@@ -57,45 +85,45 @@ const plain = {
   },
 }
 
-/** Runs a statement on a connection, and refuses its answer where the connection must not be used. */
+/** Runs a statement on a connection, and refuses the answer if the connection must not be used. */
 type Ask = (sql: string) => Promise<Answer>
 
-/** How a pool runs statements: each on a connection of its own, or all that belong together in one transaction. */
+/** The statements of a pool: each on a connection of its own, or several in one transaction. */
 interface MysqlClient {
   ask(sql: string, signal?: AbortSignal): Promise<Answer>
   /**
-   * Commits what `work` has done once it has ended well. Where that is not known, because anything before or of it has failed or was
-   * aborted, the connection is closed, which takes back what was not committed.
+   * Runs `work` in a transaction, and commits it. After a failure or an abort it closes the connection, which takes back all that
+   * was not committed.
    */
   transact<T>(work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * The statements of a pool. A connection that has a transaction open is closed: that takes back what the statement has changed, which
- * would else be kept, or not, by what runs there next, and it frees the records that are locked.
+ * Makes the statements of a pool. It closes a connection that has a transaction open: this takes back what the statement has
+ * changed, which the next user of the connection would otherwise keep or not, and frees the locked records.
  *
- * @param store - What messages call the store.
+ * @param store - The name of the store, for messages.
  * @throws TypeError `ERR_OPTION_INVALID`
  */
 export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlClient {
   const what = 'a pool of mysql2, or one with promises of mariadb'
   const given = client as Partial<CallbackPool & PromisePool & { batch: unknown }> | null | undefined
   const pool = typeof given?.promise === 'function' ? given.promise() : given
-  // Those of the package mysql, which knows no promises, have no execute().
+  // A pool of the package mysql, which knows no promises, has no execute().
   if (typeof pool?.getConnection !== 'function' || typeof pool.execute !== 'function') {
     throw clientError('MySQL', client, what)
   }
   const { getConnection } = pool as PromisePool
-  const isMariadb = 'batch' in pool
+  const dialect = 'batch' in pool ? mariadb : mysql2
 
-  /** @param work - Is given how to run a statement, which leaves a transaction open or none, and how to close the connection. */
+  /** @param work - Gets a function that runs a statement, `isWithin` a transaction or not, and one that closes the connection. */
   async function onConnection<T>(
     signal: AbortSignal | undefined,
     work: (ask: (sql: string, isWithin: boolean) => Promise<Answer>, abandon: () => void) => Promise<T>,
   ): Promise<T> {
     signal?.throwIfAborted()
     const connection = await getConnection.call(pool)
-    // That of mariadb/callback has promised nothing.
+    // The pool of mariadb/callback returns no promise.
     if (typeof connection?.query !== 'function') throw clientError('MySQL', client, what)
     let isUsable = true
     const abandon = () => {
@@ -103,23 +131,21 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
       isUsable = false
       connection.destroy()
     }
+    // If the call was aborted meanwhile, the connection is as it was.
+    const cancel = onAbort(dialect.closesOnAbort && !signal?.aborted ? signal : undefined, abandon)
     try {
-      // The connection may be dead for ever, and hold a place of the pool. That of mariadb would make another one to end the
-      // statement, and where that one breaks, too, the process ends by a rejection that nothing can catch (3.5.4).
-      if (!isMariadb) signal?.addEventListener('abort', abandon)
       return await work(async (sql, isWithin) => {
         signal?.throwIfAborted()
-        const found = await connection.query({ sql, ...plain })
-        const result = isMariadb ? found : (found as unknown[])[0]
+        const { result, status } = await dialect.run(connection, { sql, ...plain })
         try {
-          return Array.isArray(result) ? ofRows(result, store) : ofChange(result, connection, isWithin)
+          return Array.isArray(result) ? ofRows(result, store) : ofChange(result, status, isWithin)
         } catch (error) {
           abandon()
           throw error
         }
       }, abandon)
     } finally {
-      signal?.removeEventListener('abort', abandon)
+      cancel()
       if (isUsable) await connection.release()
     }
   }
@@ -128,12 +154,12 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
     ask: (sql, signal) => onConnection(signal, (ask) => ask(sql, false)),
     transact: (work, signal) =>
       onConnection(signal, async (ask, abandon) => {
-        // A transaction that was left open is found out here, where START TRANSACTION would commit it.
+        // Finds a transaction that was left open, which START TRANSACTION would commit.
         await ask('DO 0', false)
         try {
           await ask('START TRANSACTION', true)
           const result = await work((sql) => ask(sql, true))
-          // In full, because `completion_type` may say that a COMMIT begins another transaction.
+          // `completion_type` may let a plain COMMIT begin another transaction.
           await ask('COMMIT AND NO CHAIN NO RELEASE', false)
           return result
         } catch (error) {
@@ -157,26 +183,25 @@ function ofRows(found: readonly (string | null)[][], store: string): Answer {
   return { rows: found.map((row) => row.slice(stateColumns)), affectedRows: 0, insertId: 0n }
 }
 
-/** @param isWithin - Whether a transaction has to be open behind it; none may be, else. */
-function ofChange(result: unknown, { info }: Connection, isWithin: boolean): Answer {
-  type Change = { affectedRows: number | string; insertId: number | string | bigint; serverStatus?: number }
-  const { affectedRows, insertId, serverStatus = info?.status } = Object(result) as Change
-  if (typeof serverStatus !== 'number')
-    throw new Error(`the client answered ${show(result)}, without the server's status`)
-  if ((serverStatus & autocommit) === 0) throw notCommitted('autocommit is off')
-  const isOpen = (serverStatus & inTransaction) !== 0
+/** @param isWithin - Whether a transaction has to be open after the statement. Otherwise none may be open. */
+function ofChange(result: unknown, status: unknown, isWithin: boolean): Answer {
+  type Change = { affectedRows: number | string; insertId: number | string | bigint }
+  const { affectedRows, insertId } = Object(result) as Change
+  if (typeof status !== 'number') throw new Error(`the client answered ${show(result)}, without the server's status`)
+  if ((status & autocommit) === 0) throw notCommitted('autocommit is off')
+  const isOpen = (status & inTransaction) !== 0
   if (isOpen && !isWithin) throw notCommitted('a transaction was left open')
   if (isWithin && !isOpen) {
     throw new GraupelError(
       'ERR_STORE_UNSAFE',
-      'a transaction that was begun is not open, so its statements are committed one by one, or not at all; let nothing between the pool and its server take transactions apart',
+      'a transaction that was begun is not open, so its statements are committed one by one, or not at all; remove the proxy that takes transactions apart',
     )
   }
-  // The protocol has it without a sign, and mysql2 takes it for one with it.
+  // The id has no sign in the protocol, and mysql2 reads a sign.
   return { rows: [], affectedRows: Number(affectedRows), insertId: BigInt.asIntN(64, BigInt(insertId)) }
 }
 
-/** Variables are numbers, or words where they have more than two values. */
+/** Whether a variable of the server is on. Variables are numbers, or words if they have more than two values. */
 function isOn(value: string | null | undefined): boolean {
   return value !== '0' && value !== 'OFF'
 }
@@ -184,13 +209,13 @@ function isOn(value: string | null | undefined): boolean {
 function notCommitted(why: string): GraupelError {
   return new GraupelError(
     'ERR_STORE_UNSAFE',
-    `${why} on a connection of the pool, so nothing that it writes is kept, and what it reads may be old; set autocommit = 1, and end every transaction before its connection is released`,
+    `${why} on a connection of the pool, so its writes are not kept, and its reads may be old; set autocommit = 1, and end every transaction before its connection is released`,
   )
 }
 
 /**
- * A text as SQL has its bytes: what ends a quoted one depends on `sql_mode`, what its letters mean on the connection's character
- * set, and parameters on the options of clients.
+ * Writes a text as its bytes in SQL. A quoted text would depend on `sql_mode` and on the character set of the connection,
+ * parameters on the options of the client.
  */
 export function literal(text: string): string {
   const digits = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0'))

@@ -2,9 +2,9 @@ import { GraupelError, rangeError } from '../core/errors.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { readStoreOptions } from './options.js'
+import { newVersion } from './record.js'
 import { endOf, entryOf, type SqlStore } from './sql.js'
 import type { StoreEntry, StoreOptions } from './store.js'
-import { newVersion } from './version.js'
 
 export type { MysqlPool } from './mysql-pool.js'
 

@@ -1,5 +1,6 @@
 import { rangeError, show, showNoText, typeError } from '../core/errors.js'
 import { checkString, readOptions } from '../core/options.js'
+import type { Store } from './store.js'
 
 /**
  * Copies the options of a store. Refuses what is no option of it, and names that cannot be names of a table or keys.
@@ -46,4 +47,34 @@ export function refuseForgetting(store: string, assumeDurable: boolean | undefin
 /** @throws TypeError `ERR_OPTION_INVALID` */
 export function clientError(store: string, client: unknown, clients: string): TypeError {
   return typeError('ERR_OPTION_INVALID', `the client of ${store} is ${showNoText(client)}; pass ${clients}`)
+}
+
+/** Checks that an option is a store. @throws TypeError `ERR_OPTION_INVALID` */
+export function checkStore(store: unknown): asserts store is Store {
+  const of = store as Partial<Record<keyof Store, unknown>> | null | undefined
+  if (typeof of !== 'object' || of === null) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `store is ${showNoText(store)}; pass what a function of graupel/stores returns`,
+      'store',
+    )
+  }
+  const rules: [keyof Store, string, boolean][] = [
+    ['name', 'string', true],
+    ['durable', 'boolean', true],
+    ['read', 'function', true],
+    ['list', 'function', true],
+    ['write', 'function', true],
+    ['nowMs', 'function', of.durable === false],
+    ['incarnation', 'function', of.durable === false],
+    ['add', 'function', false],
+  ]
+  for (const [name, type, isRequired] of rules) {
+    const value = of[name]
+    if (value === undefined && !isRequired) continue
+    if (typeof value !== type) {
+      const why = isRequired && (name === 'incarnation' || name === 'nowMs') ? ', because it is not durable' : ''
+      throw typeError('ERR_OPTION_INVALID', `${name} of the store is ${show(value)}; a store has a ${type} there${why}`)
+    }
+  }
 }

@@ -1,8 +1,8 @@
 import { GraupelError } from '../core/errors.js'
 import { clientError, readStoreOptions } from './options.js'
+import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
-import { newVersion } from './version.js'
 
 /** A `Pool` or a `Client` of pg, or what `postgres()` of postgres.js returns. */
 export type PostgresClient = PgClient | PostgresJsClient

@@ -43,3 +43,20 @@ export function parseRecord<T>({ key, value }: StoreEntry, { types, damaged, che
   }
   return found as T
 }
+
+/**
+ * Makes the version of a write. It is random: a counter begins again if the database is emptied or restored from a copy, and a
+ * version that comes twice would let a write land on a record that its writer has never seen. 122 bits (RFC 9562, version 4).
+ */
+export function newVersion(): string {
+  return crypto.randomUUID()
+}
+
+/**
+ * Makes a text that no other write has, so that a writer finds out whether a record is its own.
+ *
+ * @param monotonicMs - The time: a machine that was cloned draws the same random numbers for a while.
+ */
+export function tokenAt(monotonicMs: number): string {
+  return `${crypto.randomUUID()} ${monotonicMs}`
+}

@@ -1,7 +1,7 @@
 import { GraupelError, show } from '../core/errors.js'
 import { clientError, readStoreOptions } from './options.js'
+import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
-import { newVersion } from './version.js'
 
 /** A client of ioredis, node-redis (`redis`, `@redis/client`) or `@valkey/valkey-glide`; single, Sentinel or Cluster. */
 export type RedisClient = IoredisClient | NodeRedisClient | GlideClient

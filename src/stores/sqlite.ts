@@ -1,8 +1,8 @@
 import { GraupelError } from '../core/errors.js'
 import { clientError, readStoreOptions } from './options.js'
+import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
-import { newVersion } from './version.js'
 
 /** What a store uses of a database of better-sqlite3, libsql or `node:sqlite`. */
 export interface SqliteDatabase {

@@ -1,11 +1,11 @@
-/** What a call of the client answers with; an error has the code of ZooKeeper's KeeperException. */
+/** Takes the answer of a call. An error has the code of ZooKeeper's KeeperException. */
 export type Answer<T = unknown> = (error: ZooKeeperError | null | undefined, result: T) => void
 
 export interface ZooKeeperError extends Error {
   readonly code?: number
 }
 
-/** What is used of a client of node-zookeeper-client 1.1. Its constants are written out, because it is not imported. */
+/** The parts of a client of node-zookeeper-client that the store uses. The package is not imported, so its constants stand here. */
 export interface Client {
   connect(): void
   close(): void
@@ -21,8 +21,8 @@ export interface Client {
 }
 
 /**
- * Several writes in one step. Versions of nodes are left out, because the client takes version 0 for -1, which is any (its
- * Transaction.js, `version || -1`).
+ * Several writes in one step. They name no versions of nodes, because the client sends -1, which means any version, for version 0
+ * (its Transaction.js, `version || -1`).
  */
 export interface Transaction {
   check(path: string): Transaction
@@ -32,7 +32,7 @@ export interface Transaction {
   commit(answer: Answer): void
 }
 
-/** The inside of a client, which is needed because its outside neither tells why nor ends what hangs. */
+/** A private object of a client. Its public methods give no reason for a failure, and cannot end a call that hangs. */
 interface ConnectionManager {
   readonly socket?: { destroy(): void }
   readonly state: number
@@ -59,15 +59,20 @@ export function isClient(value: unknown): value is Client {
   return typeof of.transaction === 'function' && typeof manager.onSocketClosed === 'function'
 }
 
-interface Heard {
-  /** Why there is no connection, or there is none any more. */
+interface Listener {
+  /** Takes the reason why there is no connection. */
   failed(reason: Error): void
-  /** A connection has ended. @returns Whether the client shall connect again. */
+  /** Hears that a connection has ended. @returns Whether the client connects again. */
   closed(): boolean
 }
 
-/** Mends what would end the process, or hang, in a client that is not connected yet. */
-export function mend(client: Client, heard: Heard): void {
+/**
+ * Replaces four private methods of a client that is not connected yet, whose faults would end the process or leave calls without an
+ * answer. All knowledge of the inside of node-zookeeper-client 1.1.3 is in this file; test/stores/adapters.test.ts names that
+ * version. Remove this function once the package itself reports these errors: a refused port (findNextServer), an unknown code
+ * (onSocketData), the error of a socket (onSocketError), and the rest of a reply after a lost connection (onSocketClosed).
+ */
+export function mend(client: Client, listener: Listener): void {
   const manager = client.connectionManager
   const { findNextServer, onSocketClosed, onSocketData, onSocketError } = manager
   manager.findNextServer = (connect) => {
@@ -75,8 +80,8 @@ export function mend(client: Client, heard: Heard): void {
       try {
         connect(server)
       } catch (error) {
-        // Node refuses what is no port. Later, because the number of the next server is not counted up yet.
-        heard.failed(error as Error)
+        // Node refuses an invalid port. Later, because the number of the next server is not counted up yet.
+        listener.failed(error as Error)
         setImmediate(() => manager.onSocketClosed(true))
       }
     })
@@ -85,19 +90,19 @@ export function mend(client: Client, heard: Heard): void {
     try {
       onSocketData.call(manager, data)
     } catch (error) {
-      // It throws for codes that it does not know, such as that of a quota, and for what another service says.
-      heard.failed(error as Error)
+      // It throws for codes that it does not know, such as the code of a quota, and for the answers of another service.
+      listener.failed(error as Error)
       manager.socket?.destroy()
     }
   }
   manager.onSocketError = (error) => {
-    heard.failed(error)
+    listener.failed(error)
     onSocketError.call(manager, error)
   }
   manager.onSocketClosed = (hadError) => {
     if (manager.connectTimeoutHandler !== null) clearTimeout(manager.connectTimeoutHandler)
-    // It would take the half of a reply for the beginning of what the next connection brings.
+    // It would take half a reply for the beginning of the first reply on the next connection.
     manager.pendingBuffer = null
-    if (heard.closed()) onSocketClosed.call(manager, hadError)
+    if (listener.closed()) onSocketClosed.call(manager, hadError)
   }
 }

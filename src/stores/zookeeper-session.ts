@@ -1,150 +1,50 @@
 import { GraupelError } from '../core/errors.js'
-import { clientError } from './options.js'
-import { type Answer, type Client, codes, disconnected, isClient, mend, states } from './zookeeper-client.js'
+import { type Clock, endWithin, onAbort } from '../core/timing.js'
+import { type Answer, type Client, mend, states } from './zookeeper-client.js'
 
-/** How long a call waits for a connection. One that has a signal has a deadline, before which this says what is wrong. */
-const connectMs = 1500
-const patientConnectMs = 10_000
+/** How long a call waits for a connection. */
+export const connectMs = 1500
 /** The longest time for one attempt of a client to connect. */
 const maxPatienceMs = 12_000
-/** A connection that has answered nothing for so long while calls waited is taken for dead when one of them is given up. */
+/** If a connection has answered nothing for this time while calls waited, it is dead when a call is given up. */
 const silentMs = 1000
 const closeMs = 1000
 
-/** The calls of a store by one client after another: one whose session has expired never answers again. */
-export class Sessions {
-  readonly #create: () => unknown
-  readonly #given = new WeakSet<object>()
-  /** Calls that wait for a connection. */
-  readonly #waiting = new Set<(failure?: Error) => void>()
-  #current: Session | undefined
-  #isClosed = false
-  /** The function is not called again then, because each client that it returns stays connected. */
-  #refusal: GraupelError | undefined
-
-  constructor(create: () => unknown) {
-    this.#create = create
-  }
-
-  /** Ends with the answer, the signal, or an error of the connection, whatever the client does. */
-  async call<T>(signal: AbortSignal | undefined, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
-    const session = await this.#connected(signal)
-    try {
-      return await session.call(signal, ask)
-    } catch (error) {
-      // What a server answers where a session has ended a moment ago. It has done nothing then.
-      if (Object(error).code !== codes.sessionExpired) throw error
-      session.retire()
+/** Timers with one more turn of the event loop, in which an answer is read that came while this thread was busy. */
+export const timers: Pick<Clock, 'later'> = {
+  later(callback, ms) {
+    let turn: NodeJS.Immediate | undefined
+    const timer = setTimeout(() => {
+      turn = setImmediate(callback)
+    }, ms)
+    return () => {
+      clearTimeout(timer)
+      clearImmediate(turn)
     }
-    return (await this.#connected(signal)).call(signal, ask)
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    const last = this.#current
-    this.#current = undefined
-    this.#wake()
-    await last?.close()
-  }
-
-  #connected(signal: AbortSignal | undefined): Promise<Session> {
-    return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
-        clearTimeout(late)
-        signal?.removeEventListener('abort', abort)
-        this.#waiting.delete(check)
-        how()
-      }
-      const abort = () => settle(() => reject(signal?.reason))
-      const waitMs = signal === undefined ? patientConnectMs : connectMs
-      const check = (failure?: Error) => {
-        if (failure !== undefined) return settle(() => reject(failure))
-        try {
-          const session = this.#open()
-          if (session.isConnected) settle(() => resolve(session))
-        } catch (error) {
-          settle(() => reject(error))
-        }
-      }
-      const late = setTimeout(() => {
-        // After a turn in which the answer is read that came while this thread was busy.
-        setImmediate(() => {
-          if (!this.#waiting.has(check)) return
-          settle(() => reject(unreachable(this.#current?.reason, waitMs)))
-        })
-      }, waitMs)
-      if (signal?.aborted) return abort()
-      signal?.addEventListener('abort', abort)
-      this.#waiting.add(check)
-      check()
-    })
-  }
-
-  #open(): Session {
-    if (this.#isClosed) throw closedError()
-    if (this.#current !== undefined) return this.#current
-    const session = new Session(this.#newClient(), {
-      connected: () => this.#wake(),
-      over: (failure) => {
-        if (this.#current !== session) return
-        this.#current = undefined
-        this.#wake(failure)
-      },
-    })
-    this.#current = session
-    return session
-  }
-
-  #newClient(): Client {
-    if (this.#refusal !== undefined) throw this.#refusal
-    const client = this.#create()
-    if (!isClient(client)) {
-      throw clientError('ZooKeeper', client, 'a function that returns createClient(…) of node-zookeeper-client 1.1')
-    }
-    if (this.#given.has(client)) {
-      throw new GraupelError(
-        'ERR_STORE_UNAVAILABLE',
-        "the function of the store 'zookeeper' returned a client whose session is over; call createClient(…) in it",
-      )
-    }
-    // With two connections it loses count of its servers, and ends the process when they break.
-    if (client.connectionManager.state !== disconnected) {
-      this.#refusal = new GraupelError(
-        'ERR_STORE_UNAVAILABLE',
-        "the function of the store 'zookeeper' returned a client that was told to connect; call createClient(…) in it, and not connect()",
-      )
-      throw this.#refusal
-    }
-    this.#given.add(client)
-    return client
-  }
-
-  #wake(failure?: Error): void {
-    for (const check of [...this.#waiting]) check(failure)
-  }
+  },
 }
 
 interface Owner {
   connected(): void
-  /** No call can be made by it any more. @param failure - Another client would end in the same way. */
+  /** The session takes no more calls. @param failure - Another client would end in the same way. */
   over(failure?: Error): void
 }
 
-/** One client, which connects again by itself for as long as its session lives. */
-class Session {
+/** One client, which connects again by itself until its session expires. */
+export class Session {
   readonly #client: Client
   readonly #owner: Owner
-  /** Calls that were sent; each ends by its function, for the client forgets some when a connection ends. */
+  /** Ends the calls that were sent. The client forgets some of them when a connection ends. */
   readonly #sent = new Set<(reason: unknown) => void>()
   #isOver = false
   #isRetired = false
   #wasConnected = false
   #onEnd = () => {}
-  /** Since when calls have waited, and none was answered. */
+  /** The time since which calls wait and none was answered. */
   #silentSinceMs: number | undefined
   #connecting: NodeJS.Timeout | undefined
   #patienceMs = connectMs
-  /** What the socket has last said. */
+  /** The last error of the socket. */
   reason: Error | undefined
   isConnected = false
 
@@ -167,39 +67,43 @@ class Session {
     client.connect()
   }
 
-  /** A server that starts, or stands still, takes a connection and may never answer, and the client would wait for ever. */
+  /** Limits an attempt to connect: a server that is starting or stopped may accept a connection and never answer. */
   #awaitConnection(): void {
     clearTimeout(this.#connecting)
     this.#connecting = setTimeout(() => this.cut(), this.#patienceMs)
-    // Longer each time, because each may leave a session behind on a server that is only slow.
+    // Longer each time, because each attempt may leave a session behind on a server that is only slow.
     this.#patienceMs = Math.min(this.#patienceMs * 2, maxPatienceMs)
   }
 
+  /** Makes a call. Without a signal it ends after two thirds of the session's timeout, as in ZooKeeper's own client. */
   call<T>(signal: AbortSignal | undefined, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
+    const limitMs = Math.max(silentMs, (this.#client.getSessionTimeout() * 2) / 3)
+    const late = () => new Error(`no answer within ${limitMs} ms`)
+    return endWithin(timers, limitMs, signal, (own) => this.#send(own, ask), late)
+  }
+
+  #send<T>(signal: AbortSignal, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
-        clearTimeout(limit)
-        signal?.removeEventListener('abort', abort)
+      const stop = () => {
+        cancel()
         this.#sent.delete(fail)
-        how()
       }
-      const fail = (reason: unknown) => settle(() => reject(reason))
-      const giveUp = (reason: unknown) => {
-        fail(reason)
+      const fail = (reason: unknown) => {
+        stop()
+        reject(reason)
+      }
+      const cancel = onAbort(signal, () => {
+        stop()
         const silent = performance.now() - (this.#silentSinceMs ?? Number.POSITIVE_INFINITY)
         if (silent >= silentMs) this.cut()
-      }
-      const abort = () => giveUp(signal?.reason)
-      // For calls without a signal. So long does ZooKeeper's own client wait.
-      const limitMs = Math.max(silentMs, (this.#client.getSessionTimeout() * 2) / 3)
-      const limit = setTimeout(() => giveUp(new Error(`no answer within ${limitMs} ms`)), limitMs)
-      if (signal?.aborted) return fail(signal.reason)
-      signal?.addEventListener('abort', abort)
+      })
       this.#sent.add(fail)
       this.#silentSinceMs ??= performance.now()
       try {
         ask(this.#client, (error, result) => {
-          settle(error ? () => reject(error) : () => resolve(result))
+          stop()
+          if (error) reject(error)
+          else resolve(result)
           this.#silentSinceMs = this.#sent.size > 0 ? performance.now() : undefined
         })
       } catch (error) {
@@ -208,18 +112,18 @@ class Session {
     })
   }
 
-  /** Takes no more calls; those that were sent have their answers before the server ends the connection. */
+  /** Takes no more calls. Calls that were sent get their answers before the server ends the connection. */
   retire(): void {
     this.#isRetired = true
     this.#owner.over()
   }
 
-  /** Ends the connection, and no more: the client makes another, to the next server. */
+  /** Ends the connection only: the client connects to the next server. */
   cut(): void {
     this.#client.connectionManager.socket?.destroy()
   }
 
-  /** Ends the session, too, where there is one. */
+  /** Ends the client, and its session if there is one. */
   async close(): Promise<void> {
     const wasConnected = this.isConnected
     this.#end(closedError())
@@ -237,7 +141,7 @@ class Session {
   #change(code: number): void {
     this.isConnected = code === states.connected || code === states.readOnly
     if (this.#isOver) {
-      // It was connecting when it was closed. Before now its close() would have thrown, or ended the process later.
+      // The client was connecting when it was closed. Until now its close() would have thrown, or ended the process later.
       if (this.isConnected) this.#client.close()
     } else if (this.isConnected) {
       clearTimeout(this.#connecting)
@@ -249,7 +153,7 @@ class Session {
       const failure = code === states.expired ? expired() : authFailed()
       this.#end(failure)
       this.cut()
-      // A session that is over before it was used is one that the user has named.
+      // A session that expires before it was used was named by the user.
       this.#owner.over(this.#wasConnected && code === states.expired ? undefined : failure)
     } else {
       this.#fail(new Error('the connection was lost', { cause: this.reason }))
@@ -269,7 +173,7 @@ class Session {
   }
 }
 
-function closedError(): GraupelError {
+export function closedError(): GraupelError {
   return new GraupelError('ERR_STORE_UNAVAILABLE', "the store 'zookeeper' was closed; make another one")
 }
 
@@ -284,15 +188,5 @@ function authFailed(): GraupelError {
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',
     "the server of the store 'zookeeper' answered AUTH_FAILED; give client.addAuthInfo() what it knows, such as 'digest'",
-  )
-}
-
-function unreachable(reason: Error | undefined, waitedMs: number): GraupelError {
-  const { message, code } = Object(reason) as { message?: string; code?: string }
-  const why = reason === undefined ? 'nothing there answers as ZooKeeper does' : message || code
-  return new GraupelError(
-    'ERR_STORE_UNAVAILABLE',
-    `the store 'zookeeper' has no connection after ${waitedMs} ms: ${why}; look whether ZooKeeper listens where the connection string of its client says`,
-    { cause: reason },
   )
 }

@@ -1,9 +1,9 @@
 import { GraupelError, show, typeError } from '../core/errors.js'
 import { clientError, readStoreOptions, refuseForgetting } from './options.js'
+import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
-import { newVersion } from './version.js'
 import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
-import { Sessions } from './zookeeper-session.js'
+import { Sessions } from './zookeeper-sessions.js'
 
 /** What a store uses of a client that `createClient()` of node-zookeeper-client 1.1 returns. */
 export interface ZooKeeperClient {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
@@ -146,4 +147,10 @@ describe('redisStore', () => {
     await store.add?.('a/1', 1n)
     expect(hashes).toEqual(['{mine}:a/b/', '{mine}:a/', '{mine}.sums:a/'])
   })
+})
+
+it('node-zookeeper-client has the version whose private methods src/stores/zookeeper-client.ts replaces', () => {
+  // With another version, read its lib/ConnectionManager.js, and run zookeeper-traps.long.test.ts.
+  const { dependencies } = JSON.parse(readFileSync(new URL('clients/package.json', import.meta.url), 'utf8'))
+  expect(dependencies['node-zookeeper-client']).toBe('1.1.3')
 })

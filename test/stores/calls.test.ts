@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GraupelError } from '../../src/core/errors.js'
-import { checkStore, StoreCalls } from '../../src/stores/calls.js'
+import { StoreCalls } from '../../src/stores/calls.js'
 import { memoryStore } from '../../src/stores/memory.js'
+import { checkStore } from '../../src/stores/options.js'
 import type { Store } from '../../src/stores/store.js'
 import { VirtualTime } from '../support/virtual-time.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeOf } from '../../src/stores/http-date.js'
+import { timeOf } from '../../src/stores/http.js'
 
 const date = 'Tue, 14 Jul 2026 10:20:30 GMT'
 const startMs = Date.UTC(2026, 6, 14, 10, 20, 30)

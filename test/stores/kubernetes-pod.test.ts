@@ -21,7 +21,7 @@ describe('a process in no pod', () => {
     expect(() => kubernetesStore()).toThrow(
       expect.objectContaining({
         code: 'ERR_OPTION_INVALID',
-        message: expect.stringMatching(/runs in no pod, as KUBERNETES_SERVICE_HOST .* pass url and namespace/),
+        message: expect.stringMatching(/runs in no pod, because KUBERNETES_SERVICE_HOST .* pass url and namespace/),
       }),
     )
   })
@@ -30,7 +30,7 @@ describe('a process in no pod', () => {
     vi.stubEnv('KUBERNETES_SERVICE_HOST', 'fd00::1')
     vi.stubEnv('KUBERNETES_SERVICE_PORT', '443')
     expect(() => podAccess(undefined, '/nowhere')).toThrow(
-      /cannot read \/nowhere\/namespace \(ENOENT\); let the pod have its ServiceAccount's token/,
+      /cannot read \/nowhere\/namespace \(ENOENT\); set automountServiceAccountToken for the pod/,
     )
     const access = podAccess('orders', '/nowhere')
     expect(access).toMatchObject({ url: 'https://[fd00::1]:443', namespace: 'orders' })

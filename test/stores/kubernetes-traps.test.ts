@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { nameOf } from '../../src/stores/kubernetes/names.js'
+import { nameOf } from '../../src/stores/kubernetes/api.js'
 import { type Fetch, kubernetesStore } from '../../src/stores/kubernetes.js'
 import type { Store, StoreEntry } from '../../src/stores/store.js'
 import type { KubernetesApi } from './kinds/kubernetes-api.ts'
@@ -135,7 +135,7 @@ describe('what is said in one line', () => {
     const store = open({ headers: { authorization: 'Bearer weak' } })
     await expect(store.write(key, 'x', undefined)).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringMatching(/answered 403 .* cannot create resource "leases" .* a Role has to allow /),
+      message: expect.stringMatching(/answered 403 .* cannot create resource "leases" .* let a Role allow /),
     })
   })
 
@@ -240,7 +240,7 @@ describe('what is said in one line', () => {
       lease.metadata.annotations = annotations
       return fetch(at, { ...request, body: JSON.stringify(lease) })
     }
-    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining('has not the annotations') }
+    const refusal = { code: 'ERR_STORE_INVALID', message: expect.stringContaining('has no annotations of graupel') }
     await expect(open({ fetch: changing }).write(key, 'second', version)).rejects.toMatchObject(refusal)
   })
 })

@@ -49,7 +49,9 @@ function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<St
     async getConnection() {
       let isOpen = false
       let isClosed = false
-      return {
+      const connection = {
+        // mariadb keeps the status here, mysql2 in its answer.
+        info: null as { status: number } | null,
         async query({ sql }: { sql: string }) {
           if (isClosed) throw new Error('the connection is closed')
           asked.push(sql)
@@ -60,7 +62,9 @@ function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<St
           const found = typeof answer === 'function' ? await answer() : answer
           if (step === 'begin') isOpen = true
           if (step === 'commit') isOpen = false
-          return 'batch' in own ? found : [found]
+          if (!('batch' in own)) return [found]
+          connection.info = { status: Object(found).serverStatus }
+          return found
         },
         release() {
           ends.push(isOpen ? 'released with its transaction open' : 'released')
@@ -70,6 +74,7 @@ function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<St
           ends.push('closed')
         },
       }
+      return connection
     },
     execute() {},
     ...own,

@@ -20,7 +20,7 @@ export function podAccess(namespace?: string, folder = accountFolder): Access & 
   if (!host || !port) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      'kubernetesStore() runs in no pod, as KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; elsewhere pass url and namespace, such as those of kubectl proxy',
+      'kubernetesStore() runs in no pod, because KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not set; pass url and namespace',
     )
   }
   const read = (name: string) => readText(`${folder}/${name}`)
@@ -40,7 +40,7 @@ function ownNamespace(folder: string): string {
   } catch (error) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      `kubernetesStore() cannot read ${file} (${(error as NodeJS.ErrnoException).code}); let the pod have its ServiceAccount's token (automountServiceAccountToken), or pass url and namespace`,
+      `kubernetesStore() cannot read ${file} (${(error as NodeJS.ErrnoException).code}); set automountServiceAccountToken for the pod, or pass url and namespace`,
     )
   }
 }

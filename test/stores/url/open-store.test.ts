@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { createSegmentGenerator } from 'graupel/segments'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { repository } from '../support/documents.ts'
+import { repository } from '../../support/documents.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-url-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
