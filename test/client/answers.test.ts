@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { type Change, fakeService, type Script } from './service.ts'
 
-// What is wrong with an answer of status 200, and with others that are none. Nothing of it is used.
+// Faults of an answer with status 200, and answers with another status. A faulty answer is not used at all.
 
 /** Asks once, and is answered by a script. */
 async function failureOf(script: Script): Promise<Error> {

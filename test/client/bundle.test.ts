@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { createGenerator } from 'graupel'
 import { expect, test } from 'vitest'
 
-// What a page loads of the client, and what a program loads of it that does not use it. test/package/bundlers.long.test.ts runs bundles.
+// The size of the client in a page, and in a program that does not use it. test/package/bundlers.long.test.ts runs bundles.
 
 /** A program as a bundler makes it for a page. */
 async function bundled(contents: string): Promise<string> {

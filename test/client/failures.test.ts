@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { fakeService, refuse } from './service.ts'
 
-// What servers do that fail or refuse, and what a client does then.
+// Servers fail or refuse, and a client reacts.
 
-/** Where a machine is busy, a server that works may miss the short deadline of a test, too. */
+/** On a busy machine, a server that works may also miss the short deadline of a test. */
 const patient = { retries: 100, maxWaitMs: 60_000 }
 
 test('a reply that is lost half way costs its ids, and none is handed out twice', async () => {
@@ -123,7 +123,7 @@ describe('after a failure', () => {
     }
     await until(() => service.asked.length > asked)
     service.script = (_, __, give) => give()
-    // What is under way may fail once more.
+    // A request that is under way may fail once more.
     await until(() => ids.nextAsync().then(Boolean, () => false))
     expect(ids.stats()).toMatchObject({ failure: '', issued: 11 })
     ids.close()

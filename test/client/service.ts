@@ -25,7 +25,7 @@ interface Asked {
 /** Answers a request, in place of the ids that would be right; `false` lets them be given. */
 export type Script = (asked: Asked, response: ServerResponse, give: (change?: Change) => void) => unknown
 
-/** What is different in an answer that is otherwise right. */
+/** The differences of an answer that is otherwise right. */
 export interface Change {
   readonly headers?: Record<string, string>
   /** The body in place of the ids' bytes. */

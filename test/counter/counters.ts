@@ -11,9 +11,9 @@ export type Fault = (apply: () => Promise<string | undefined>) => Promise<string
 export class World {
   readonly time = new VirtualTime()
   readonly inner = memoryStore()
-  /** What the store's clock shows. */
+  /** The time of the store's clock. */
   nowMs = Date.UTC(2026, 10, 22, 12)
-  /** What goes wrong with the next writes; `undefined` for nothing. */
+  /** The fault of the next writes; `undefined` for none. */
   faults: (Fault | undefined)[] = []
   /** The writes that were asked for. */
   writes = 0

@@ -9,7 +9,7 @@ import { Fleet } from './fleet.ts'
 
 // Processes that count under one name on real servers.
 
-/** What each process takes by many calls at once, and then one by one. */
+/** The numbers that each process takes by many calls at once, and then one by one. */
 const many = { processes: 8, work: { together: 200, count: 19_970, alone: 30 } }
 /** For the other kinds: to the counter a store is a store. */
 const few = { processes: 3, work: { together: 20, count: 200, alone: 5 } }

@@ -51,7 +51,7 @@ async function started(starting: Promise<Server>): Promise<Server> {
   return server
 }
 
-/** Where the record on a server says that the next numbers begin. */
+/** The first of the next numbers, by the record on a server. */
 async function nextOn({ port }: Server, { clients }: ServerKind): Promise<number> {
   const { store, close } = await (Object.values(clients)[0] as Open)(port)
   try {

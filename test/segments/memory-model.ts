@@ -24,7 +24,7 @@ export interface Model {
 interface Thread {
   /** How many calls have ended. */
   readonly calls: number
-  /** What the operations of the present call were answered. */
+  /** The answers to the operations of the present call. */
   readonly answers: readonly bigint[]
   /** Whether nothing was left at some moment of the present call. */
   readonly sawNone: boolean
@@ -180,7 +180,7 @@ class Exploration {
     }
   }
 
-  /** What a thread does next; `undefined` where it has ended, and text for what must not be. */
+  /** The next action of a thread; `undefined` if it has ended, and a text for a violation. */
   #step(state: State, index: number): State | string | undefined {
     const { takers, attempts } = this.#model
     const thread = state.threads[index] as Thread

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 const program = fileURLToPath(new URL('./programs/ends.js', import.meta.url))
-/** What a process writes until it ends by itself. */
+/** The output of a process until it ends by itself. */
 async function outputOf(which: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, which], { timeout: 60_000 })
   return stdout.trim()

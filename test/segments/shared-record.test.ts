@@ -7,7 +7,7 @@ import { duplicatesAmong, isAscending } from '../support/ids.js'
 const arraysOf = (made: readonly (readonly bigint[])[]) => made.map((some) => BigUint64Array.from(some))
 const union = (made: readonly (readonly bigint[])[]) => made.flat().sort((a, b) => (a < b ? -1 : 1))
 
-/** What a call makes, one after the other. */
+/** The numbers that a call makes, one after the other. */
 async function make(options: SegmentOptions, count: number): Promise<bigint[]> {
   using numbers = await createSegmentGenerator(options)
   return [...(await numbers.fillAsync(new BigUint64Array(count)))]

@@ -30,7 +30,7 @@ async function startWorker(workerData: { handle: SegmentHandle } | { own: Partia
       if (answer.id === id) return answer
     }
   }
-  /** What it makes, and what it says where it fails. */
+  /** The numbers that it makes, and its error if it fails. */
   const ask = async (order: string, count?: number): Promise<bigint[]> => {
     const { result, error } = await send(order, count)
     if (error !== undefined) throw error

@@ -36,7 +36,7 @@ console.log('ready')
 await go
 await Promise.all(Array.from({ length: together }, countOn))
 for (let done = 0; done < alone; done++) await take()
-// What was counted for calls that have failed.
+// The numbers that were counted for calls that failed.
 do await take()
 while (stats().held > 0)
 console.log(JSON.stringify(stats()))

@@ -22,7 +22,7 @@ import { openStore } from '../../stores/programs/open-store.js'
  * @property {number} pauseMs
  */
 
-/** What a call may end with while faults go on. */
+/** The errors of calls while faults go on. */
 const expected = ['ERR_EMPTY', 'ERR_CLOSED']
 
 if (isMainThread) await live(JSON.parse(process.argv[2] ?? ''))

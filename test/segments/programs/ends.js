@@ -42,7 +42,7 @@ const programs = {
     numbers.take(5)
     numbers.next()
   },
-  // What waits began after the timers of the store were set, and nothing else keeps the process alive.
+  // The wait began after the timers of the store were set, and nothing else keeps the process alive.
   async waiting() {
     hangs = true
     numbers.take(10)

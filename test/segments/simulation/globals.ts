@@ -1,7 +1,7 @@
 import type { Random } from '../../support/random.ts'
 import { currentMachine } from './platform.ts'
 
-// What takes the place of globals in the worlds, so that a seed decides all.
+// The substitutes of globals in the worlds, so that a seed decides everything.
 
 let random: Random = () => 0
 let names = 0

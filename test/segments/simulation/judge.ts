@@ -53,7 +53,7 @@ export class Judge {
     this.#violate(`${who} has no numbers of a new segment ${afterMs / 1000} s after the faults have ended`)
   }
 
-  /** What is thrown is no error of those that there may be. */
+  /** An error was thrown that must not occur. */
   fails(who: string, error: unknown): void {
     this.#violate(`${who} fails: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
   }

@@ -14,7 +14,7 @@ const durable = { durable: true }
 const forgetful = { durable: false }
 const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
 
-// That the incarnation is read before the record is no step that could be left out: a record of an older life says so itself.
+// Reading the incarnation before the record is not a step that could be left out: a record of an older life says so itself.
 export const mutations: Shown[] = [
   {
     defect: 'the incarnation is not read again after the write',

@@ -1,6 +1,6 @@
 import type { Machine } from '../../simulation/machine.ts'
 
-// What `#platform` is in the worlds. The code asks it for timers when a generator is made: those of the process that makes it.
+// `#platform` in the worlds. The code asks it for timers when a generator is made, and gets the timers of the process that makes it.
 
 let current: Machine | undefined
 
@@ -14,7 +14,7 @@ export function on<T>(machine: Machine, call: () => T): T {
   }
 }
 
-/** Whose code runs. */
+/** The process whose code runs. */
 export function currentMachine(): Machine {
   if (current === undefined) throw new Error('code of a process runs outside of it')
   return current

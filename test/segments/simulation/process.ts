@@ -36,7 +36,7 @@ export class Process extends Machine {
       all.push(await on(this, () => createSegmentGenerator({ handle: numbers.handle })))
     }
     let [settled, segments] = [0, -1]
-    // Where the faults have ended, each thread has to see a segment that came after them.
+    // After the faults have ended, each thread has to see a new segment.
     const isFresh = () => {
       if (!this.#world.isCalm) return false
       if (segments === -1) segments = numbers.stats().segments
@@ -90,7 +90,7 @@ export class Process extends Machine {
         this.#world.note(this.number, undefined, () => `${who} has ${count} numbers up to ${last}`)
         if (isFresh()) return
       } catch (error) {
-        // Those that were written before are used.
+        // The numbers that were written before the error are used.
         const { filled: written = 0 } = error as { filled?: number }
         for (const number of array.subarray(0, written)) issue(number)
         if (this.#isEnd(who, error)) return

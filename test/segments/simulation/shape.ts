@@ -34,7 +34,7 @@ type Numbering = Required<
 > & { readonly failoverGap: number }
 
 /**
- * What a server forgets: only what the gap covers; or also the gap that was left after it failed over before; or all; or, where an older
+ * The writes that a server forgets: only writes that the gap covers; or also the gap that was left after it failed over before; or all; or, where an older
  * copy is put in its place, what no process knows that goes on.
  */
 type Forgets = 'covered' | 'gaps' | 'all' | 'copies'
@@ -58,7 +58,7 @@ export interface Shape {
   readonly faults: Faults
 }
 
-/** What holds for all worlds of a test; the seeds decide the rest. */
+/** The constants of all worlds of a test; the seeds decide the rest. */
 export interface Setting {
   readonly durable: boolean
   readonly faults?: Partial<Faults>
