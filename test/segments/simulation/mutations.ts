@@ -5,7 +5,7 @@ import type { Setting } from './shape.ts'
 export type Shown = Mutation & Setting
 
 const source = 'segments/store-source.ts'
-const fetcher = 'segments/fetcher.ts'
+const prefetcher = 'numbers/prefetcher.ts'
 const memory = 'segments/memory.ts'
 const run = 'segments/run.ts'
 const range = 'segments/range.ts'
@@ -94,30 +94,30 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'several segments are fetched at once',
-    file: fetcher,
+    file: prefetcher,
     from: 'if (this.#isFetching || this.#stop.signal.aborted',
     to: 'if (this.#stop.signal.aborted',
     ...durable,
   },
   {
     defect: 'a segment that did not come is not tried again',
-    file: fetcher,
+    file: prefetcher,
     from: 'this.#cancelPause = clock.background(again, pauseMs * (0.5 + clock.random() / 2))',
     to: 'void [again, clock]',
     ...durable,
   },
   {
     defect: 'calls that wait are not told',
-    file: fetcher,
-    from: 'this.#waiting.settle(failure)',
+    file: prefetcher,
+    from: 'this.#news.settle(failure)',
     to: '',
     ...durable,
   },
   {
     defect: 'numbers beyond 32 bits go on without their stride',
     file: run,
-    from: 'first + BigInt(left) * BigInt(this.stride)',
-    to: 'first + BigInt(left)',
+    from: 'first + BigInt(ready) * BigInt(this.#stride)',
+    to: 'first + BigInt(ready)',
     ...durable,
     shape: { burst: 12 },
   },
