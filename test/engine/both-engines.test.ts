@@ -115,8 +115,8 @@ both.each(pairs)('a generator of the %s engine, and then one of the %s engine', 
     await build({ entryPoints: [file], bundle: true, platform: 'node', outfile: bundle, logLevel: 'silent' })
     const realm: { exports: Partial<Package> } = { exports: {} }
     const globals = { process, performance, TextEncoder, SharedArrayBuffer, console }
-    const code = `(function (require, module, exports, __filename) {${readFileSync(file, 'utf8')}})`
-    runInNewContext(code, globals)(require, realm, realm.exports, file)
+    const code = `(function (require, module, exports, __filename) {${readFileSync(file, 'utf8')}\n})`
+    runInNewContext(code, globals)(createRequire(file), realm, realm.exports, file)
     for (const copy of [require(file) as Package, realm.exports as Package, require(bundle) as Package]) {
       expect(copy.createGenerator).not.toBe(createGenerator)
       const [mine, theirs] = [own(), own()]

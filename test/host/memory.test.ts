@@ -28,12 +28,12 @@ const ownName = basename(pagesFolder())
 const pages = `/dev/shm/${ownName}`
 const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
 
-/** It is refused, the error says what to do, and that helps. */
-async function expectAdvice(process: Obedient, causeCode: string): Promise<void> {
+/** It is refused with a remedy, and works in the process alone. */
+async function expectAdvice(process: Obedient, causeCode: string, remedy: string): Promise<void> {
   for (const own of [plan(), { ...plan(), state: 'host' }, { ...plan(), state: stateFolder().state }]) {
     const error = await failure(process.open(own))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode })
-    expect(error.message).toContain("pass state: 'process' if this process is the only one")
+    expect(error.message).toContain(remedy)
   }
   await process.open({ ...plan(), state: 'process' })
   expect(await process.take(3)).toHaveLength(3)
@@ -42,7 +42,11 @@ async function expectAdvice(process: Obedient, causeCode: string): Promise<void>
 
 describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
   it('as /dev/shm is read-only, nothing is opened but state process', async () => {
-    await expectAdvice(inMemory('mount -o remount,ro /dev/shm'), 'EROFS')
+    await expectAdvice(
+      inMemory('mount -o remount,ro /dev/shm'),
+      'EROFS',
+      'set GRAUPEL_STATE_FOLDER to a folder that can be written',
+    )
   })
 
   it('as there is no /dev/shm, the pages are in /tmp, and written in full', async () => {
@@ -67,7 +71,7 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
 
   it('as /dev/shm is full, nothing is opened but state process', async () => {
     const process = inMemory('mount -o remount,size=64k /dev/shm; head -c 65536 /dev/zero > /dev/shm/filler || true')
-    await expectAdvice(process, 'ENOSPC')
+    await expectAdvice(process, 'ENOSPC', 'make room in its folder')
     await process.shell('rm /dev/shm/filler')
     await process.open(plan())
     expect((await process.stats()).state).toBe('host')
@@ -92,13 +96,13 @@ describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
     [
       'is a symbolic link',
       `mkdir -m 700 /dev/shm/real; ln -s /dev/shm/real ${pages}`,
-      /a symbolic link, owned by user \d+;/,
+      /a symbolic link, owned by user \d+, and /,
     ],
-    ['is a file', `touch ${pages}`, /not a folder, owned by user \d+;/],
+    ['is a file', `touch ${pages}`, /not a folder, owned by user \d+, and /],
   ])('is refused if it %s', async (_, script, message) => {
     const error = await failure(inMemory(script).open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(message) })
-    expect(error.message).toMatch(/^the folder .*: remove it, or set GRAUPEL_STATE_FOLDER /)
+    expect(error.message).toMatch(/^the folder .*; remove it, or set GRAUPEL_STATE_FOLDER /)
   })
 
   it('is in the folder of GRAUPEL_STATE_FOLDER, for all processes that have the variable', async () => {
@@ -141,7 +145,7 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of the pages', (
   it('is refused if it belongs to another user', async () => {
     const error = await failure(inMemory(`mkdir -m 700 ${pages}; chown 65534 ${pages}`).open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(/owned by user 65534/) })
-    expect(error.message).toMatch(/^the folder .*: remove it, or set GRAUPEL_STATE_FOLDER /)
+    expect(error.message).toMatch(/^the folder .*; remove it, or set GRAUPEL_STATE_FOLDER /)
   })
 })
 
