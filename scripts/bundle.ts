@@ -90,7 +90,7 @@ function entriesOfTheCommand(): Plugin {
   }
 }
 
-/** Where a debugger finds a source: at the tag of the version, if package.json names the repository, and else in the clone. */
+/** Returns the place of a source for debuggers: at the tag of the version if package.json names the repository, otherwise in the clone. */
 function placeOfSource(source: string, map: string): string {
   if (repository === undefined) return source
   const path = posix.relative(process.cwd(), resolve(map, '..', source)).replaceAll('\\', '/')

@@ -1,4 +1,4 @@
-// What npm runs before it packs this package. Removes `dist`, which `prepare` then makes anew, and copies the headers of
+// npm runs this before it packs the package. Removes `dist`, which `prepare` then makes anew, and copies the headers of
 // node-addon-api beside the sources: users who compile them have no devDependencies. `postpack` removes the copies, so that
 // a clone has the headers of node_modules alone.
 import { cpSync, readdirSync, rmSync } from 'node:fs'

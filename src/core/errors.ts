@@ -49,7 +49,7 @@ export const errorCodes = {
 /** One of the codes in {@link errorCodes}, such as `'ERR_CLOSED'`. */
 export type ErrorCode = keyof typeof errorCodes
 
-/** What a {@link GraupelError} may carry beside its code. */
+/** The properties of a {@link GraupelError} beside its code. */
 export interface ErrorDetails {
   /** The error that led to this one. */
   cause?: unknown

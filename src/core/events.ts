@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 
 /**
- * What the channels `graupel:rollback` and `graupel:overflow` of `node:diagnostics_channel` publish.
+ * The message of the channels `graupel:rollback` and `graupel:overflow` of `node:diagnostics_channel`.
  *
  * @example
  * import { subscribe } from 'node:diagnostics_channel'
@@ -16,7 +16,7 @@ export interface AheadEvent {
   namespace: string
   /** The node of the generator. */
   node: number
-  /** What the clock shows, in milliseconds since 1970. */
+  /** The time of the clock, in milliseconds since 1970. */
   nowMs: number
   /** Milliseconds by which the clock is behind the latest time it has shown; 0 for an overflow. */
   rollbackMs: number
@@ -24,7 +24,7 @@ export interface AheadEvent {
   aheadMs: number
 }
 
-/** What the channel `graupel:engine` publishes, once, when the engine was chosen. */
+/** The message of the channel `graupel:engine`, which publishes once, when the engine was chosen. */
 export interface EngineEvent {
   /** The engine. */
   kind: 'native' | 'js'
@@ -34,7 +34,7 @@ export interface EngineEvent {
   reason?: string
 }
 
-/** What the channel `graupel:lease` publishes. */
+/** The message of the channel `graupel:lease`. */
 export interface LeaseEvent {
   /**
    * `acquired`; `waiting` until a time, before it is acquired or moves; `late`, when a renewal came after two thirds of the window;
@@ -58,13 +58,13 @@ export interface LeaseEvent {
   error?: Error
 }
 
-/** What the channel `graupel:segments` publishes. */
+/** The message of the channel `graupel:segments`. */
 export interface SegmentsEvent {
   /** `failed`: an attempt to fetch a segment has failed. `skipped`: the store may have forgotten numbers, so some are left out. */
   type: 'failed' | 'skipped'
   /** Name of the store. */
   store: string
-  /** What is numbered. */
+  /** The name of the numbers. */
   name: string
   /** Why the attempt has failed; only with `failed`. */
   error?: Error

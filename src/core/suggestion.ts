@@ -1,4 +1,4 @@
-// What was probably meant by a name that does not exist.
+// Suggests a name in place of a name that does not exist.
 
 /** ` (did you mean 'node'?)`, for behind the name in a message, or nothing. @param written - How the name is shown. */
 export function didYouMean(given: string, names: readonly string[], written = (name: string) => `'${name}'`): string {

@@ -47,7 +47,7 @@ export class IdSet {
     })
   }
 
-  /** Where the id stands, counted from 1; at most so many places. */
+  /** Returns the lines of an id, counted from 1; at most `limit`. */
   linesOf(id: bigint, limit: number): number[] {
     const lines: number[] = []
     for (const [i, chunk] of this.#chunks.entries()) {

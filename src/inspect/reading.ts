@@ -71,7 +71,7 @@ export function plausibleReadings(id: bigint, layouts: readonly Layout[], nowMs:
     .sort((a, b) => plausibilities.indexOf(a.plausibility) - plausibilities.indexOf(b.plausibility))
 }
 
-/** What may be the truth as well, beside a first reading of this plausibility. */
+/** The plausibilities of other readings that may be right as well, by the plausibility of the first reading. */
 const rivalsOf: Readonly<Record<Plausibility, readonly Plausibility[]>> = {
   recent: ['recent'],
   past: ['past', 'unusual'],

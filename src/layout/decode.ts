@@ -27,7 +27,7 @@ export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
 }
 
 /**
- * What {@link composeId} takes: the parts, with the node in either form.
+ * The parts that {@link composeId} takes, with the node in either form.
  *
  * @example
  * composeId({ timestampMs: Date.UTC(2024, 0, 1), node: 0 }, layouts.twitter) // 1741610183685046272n
@@ -50,7 +50,7 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
- * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
  */
@@ -81,7 +81,7 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
- * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * timestampMsOf('175928847299117063', layouts.discord) // 1462015105796
  */
@@ -113,7 +113,7 @@ const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
 /**
  * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a moment) and
  * for taking over ids of another system; ids that have to be new come from a generator. What {@link decode} returns can be
- * given as it is; where `timestamp` or `fields` then say something else than `timestampMs` and `node`, that is refused.
+ * given as it is; if `timestamp` or `fields` contradict `timestampMs` or `node`, it is refused.
  *
  * @param parts - `timestampMs` and `node` are required; the sequence is 0 by default.
  * @param layout - The layout of the id.

@@ -12,7 +12,7 @@ import type { Field } from './types.js'
  *
  * @param value - Anything, such as a parameter of a request.
  * @param layout - The layout that ids have to fit.
- * @throws TypeError `ERR_LAYOUT_INVALID` where it is not a layout.
+ * @throws TypeError `ERR_LAYOUT_INVALID` if it is not a layout.
  * @example
  * isId('175928847299117063', layouts.discord) // true
  * isId('0175928847299117063') // false
@@ -25,7 +25,7 @@ export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout
   return load(value) && fits(layout)
 }
 
-/** Writes an id to {@link halves}. @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout. @internal */
+/** Writes an id to {@link halves}. @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout. @internal */
 export function loadId<F extends readonly Field[]>(id: unknown, layout: Layout<F>): void {
   if (!load(id)) throw refusal(id)
   if (!fits(layout)) {

@@ -1,7 +1,7 @@
 import type { Field, NodeFieldOf } from './types.js'
 
 /**
- * What {@link defineLayout} takes.
+ * The specification that {@link defineLayout} takes.
  *
  * @example
  * defineLayout({ ...layouts.twitter, name: 'ours', epochMs: Date.UTC(2024, 0, 1) }).expiresAt.getUTCFullYear() // 2093
@@ -24,7 +24,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
 /** Marks layouts for other copies of the package, such as its other form. It proves nothing: any code can use the symbol. */
 const brand = Symbol.for('graupel.layout')
 
-/** Where a field of a layout lies in an id. */
+/** The place of a field of a layout in an id. */
 export interface Placement {
   /** Name of the field. */
   readonly name: string

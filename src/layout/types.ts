@@ -24,8 +24,8 @@ type Sum<
 type AtMost53<T extends readonly 0[]> = T extends readonly [...Zeros<54>, ...(readonly 0[])] ? false : true
 
 /**
- * `true` where all fields together have at most 53 bits, so that every id is a safe integer; `false` where they have more;
- * `boolean` where TypeScript does not know the widths.
+ * `true` if all fields together have at most 53 bits, so that every id is a safe integer; `false` if they have more;
+ * `boolean` if TypeScript does not know the widths.
  */
 export type IsNarrow<F extends readonly Field[]> = number extends F['length']
   ? boolean

@@ -56,15 +56,15 @@ export interface Mask {
    * @throws TypeError, RangeError `ERR_ID_INVALID`
    */
   hide(id: bigint | string): bigint
-  /** What `hide` was given, by the first key. @throws TypeError, RangeError `ERR_ID_INVALID` */
+  /** Returns the id that `hide` was given, by the first key. @throws TypeError, RangeError `ERR_ID_INVALID` */
   reveal(hidden: bigint | string): bigint
   /**
-   * The same as `hide` for numbers, where the mask has 53 bits.
+   * The same as `hide` for numbers, if the mask has 53 bits.
    *
-   * @throws TypeError, RangeError `ERR_ID_INVALID`; RangeError `ERR_NUMBER_UNSAFE` where it has more.
+   * @throws TypeError, RangeError `ERR_ID_INVALID`; RangeError `ERR_NUMBER_UNSAFE` if it has more.
    */
   hideNumber(id: number): number
-  /** What `hideNumber` was given. @throws as `hideNumber` does */
+  /** Returns the number that `hideNumber` was given. @throws as `hideNumber` does */
   revealNumber(hidden: number): number
   /**
    * Hides an id as text of constant length: the name of the first key, and the hidden id with its leading zeros.
@@ -73,7 +73,7 @@ export interface Mask {
    */
   hideString(id: bigint | string): string
   /**
-   * What `hideString` was given, by the key whose name stands in front.
+   * Returns the id that `hideString` was given, by the key whose name stands in front.
    *
    * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that no mask of this width and encoding writes; RangeError
    * `ERR_KEY_INVALID` for the name of a key that is not among `keys`.
@@ -161,7 +161,7 @@ export function createMask(given: Uint8Array | MaskOptions): Mask {
 }
 
 function checkMaskOptions(given: unknown) {
-  // What is no object with options was meant as a key, and may be one.
+  // Any other value was meant as a key, and may be secret.
   const isBytes = Array.isArray(given) || ArrayBuffer.isView(given) || given instanceof ArrayBuffer
   if (typeof given !== 'object' || given === null || isBytes) {
     return { keys: checkKeys({ '': given }), bits: 64, encoding: 'base62' } as const

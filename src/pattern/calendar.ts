@@ -45,7 +45,7 @@ export function unitTexts(timeMs: number, offsetMinutes: number): UnitTexts {
 }
 
 /**
- * The first moment with that date and time, in milliseconds since 1970; undefined where there is none, as on the 31st of April.
+ * The first moment with that date and time, in milliseconds since 1970; undefined if there is none, as on the 31st of April.
  *
  * @param texts - Digits by unit, all four of the year. Units that are left out have their first value.
  */

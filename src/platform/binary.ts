@@ -13,7 +13,7 @@ const rebuild = 'build it with a C++ compiler (npm rebuild graupel)'
 
 type Failed = Extract<NativeLoad, { ok: false }>
 
-/** The first binary that loads, or why none does. */
+/** The first binary that loads, or the reason why none does. */
 export function loadBinding(): NativeLoad {
   const found = packageFolder()
   if (!('folder' in found)) return found
@@ -51,8 +51,8 @@ export function loadBinding(): NativeLoad {
 type Require = NodeJS.Require
 
 /**
- * What `require(file)` gives, by its cache, so that all copies of this code in a thread have one binding; but without resolving the
- * path, which takes three times as long as loading the binary.
+ * Returns what `require(file)` returns. It uses the cache of `require`, so that all copies of this code in a thread have one binding, but
+ * does not resolve the path: that takes three times as long as loading the binary.
  */
 function bindingIn(file: string, require: Require): Binding {
   const { Module } = process.getBuiltinModule('node:module')

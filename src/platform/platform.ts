@@ -29,9 +29,9 @@ export interface Platform extends Clock {
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
   /** Memory for generators with `state: 'thread'`, in a thread that cannot reach the shared memory. */
   threadMemory(): SharedArrayBuffer | ArrayBuffer
-  /** What keeps other processes of this host away from nodes that the js engine counts; undefined in browsers. */
+  /** Claims keep other processes of this host away from nodes that the js engine counts; undefined in browsers. */
   readonly claims: Claims | undefined
-  /** What shows that other processes run the same program, such as `node:cluster`. */
+  /** A sign that other processes run the same program, such as `node:cluster`. */
   siblingProcesses(): string | undefined
   /** The name of a system error, such as `ENOSPC`, where the platform has names. */
   systemErrorName(error: number): string | undefined

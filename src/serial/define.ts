@@ -6,7 +6,7 @@ import { Lifetime } from './lifetime.js'
 import { areInOrder, partsOf } from './parts.js'
 import { checkText, format, parse, type Serial } from './serial.js'
 
-/** What {@link defineSerial} takes. */
+/** The options of {@link defineSerial}. */
 export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
   /**
    * Up to 255 characters of text with tokens in braces: the units of time `yyyy` or `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`,

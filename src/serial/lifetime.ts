@@ -10,7 +10,7 @@ export class Lifetime {
   readonly #firstYear: number
   readonly #lastYear: number
 
-  /** @throws RangeError `ERR_PATTERN_INVALID` where a year has not four digits */
+  /** @throws RangeError `ERR_PATTERN_INVALID` if a year has not four digits */
   constructor(pattern: string, layout: Layout, offsetMinutes: number) {
     // One more than maxTick in a layout without a node: decode() reads ids of it, too.
     const lastTick = 2 ** layout.timestamp.bits - 1
@@ -30,7 +30,7 @@ export class Lifetime {
     this.#lastYear = Number(unitTexts(lastMs, offsetMinutes).yyyy)
   }
 
-  /** @throws RangeError `ERR_PATTERN_INVALID` where two digits do not tell the years apart */
+  /** @throws RangeError `ERR_PATTERN_INVALID` if two digits do not tell the years apart */
   checkShortYears(pattern: string): void {
     if (this.#lastYear - this.#firstYear < 100) return
     throw patternError(

@@ -18,7 +18,7 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
    * The text of an id.
    *
    * @param id - A bigint, or the id in decimal digits; of the serial's layout.
-   * @throws TypeError, RangeError `ERR_ID_INVALID` where it is not an id, or too wide for the layout.
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout.
    */
   readonly format: (id: bigint | string) => string
   /**
@@ -28,7 +28,7 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
    */
   readonly parse: (text: string) => bigint
   /**
-   * Whether texts, compared character by character, are ordered as their ids are: true where the pattern has time, node and
+   * Whether texts, compared character by character, are ordered as their ids are: true if the pattern has time, node and
    * sequence in the same order as the layout, the largest unit of time first.
    */
   readonly sortable: boolean
@@ -38,7 +38,7 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
   readonly pattern: string
   /** The layout of the ids. */
   readonly layout: Layout<F>
-  /** The zone of date and time, as it was given; `'UTC'` where none was. */
+  /** The zone of date and time, as it was given; `'UTC'` if none was. */
   readonly timeZone: string
 }
 

@@ -130,7 +130,7 @@ describe.each(textEncodings)('texts in %s', (encoding) => {
       expect(mask.revealString(old.hideString(id))).toBe(id)
     }
     for (const edge of [0n, 1n, greatest(bits)]) check(edge)
-    // What is hidden as 0 or as the greatest number has the most leading zeros, and none.
+    // Ids that are hidden as 0 and as the greatest number have the most leading zeros, and none.
     for (const hidden of [0n, 1n, greatest(bits)]) check(mask.reveal(hidden))
     fc.assert(fc.property(fc.bigInt({ min: 0n, max: greatest(bits) }), check), { numRuns: 50 })
   })

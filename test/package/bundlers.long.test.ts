@@ -14,7 +14,7 @@ const project = join(folder, 'service')
 const source = join(project, 'service.js')
 const commonJsSource = join(project, 'service.cjs')
 let native: string
-/** Those of an answer of the id service, which the client reads. */
+/** The headers that the client reads in an answer of the id service. */
 const headers = {
   'content-type': 'application/octet-stream',
   'graupel-byte-order': 'little-endian',

@@ -31,7 +31,7 @@ function cleanEnvironment(): Variables {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)),
   )
-  // What is compiled here is about installing; it need not be fast.
+  // Tests of installing need no fast binary.
   return { CXXFLAGS: '-O0', ...inherited }
 }
 
@@ -119,7 +119,7 @@ export function poorPath(folder: string): string {
 }
 
 export interface Outcome {
-  /** What the body returned, through JSON with bigints as strings; undefined if it threw. */
+  /** The result of the body, through JSON with bigints as strings; undefined if it threw. */
   result?: unknown
   error?: { name: string; code?: string; message: string; cause?: string }
   /** Warnings that carry a code of this package. */
@@ -144,7 +144,7 @@ export function run(project: string, body: string, variables: Variables = {}, fl
   return JSON.parse(done.stdout) as Outcome
 }
 
-/** What a test that compiles may take: a busy machine needs ten times as long as an idle one. */
+/** The time limit of a test that compiles: a busy machine needs ten times as long as an idle machine. */
 export const compileMs = 300_000
 
 export function node(

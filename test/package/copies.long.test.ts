@@ -28,7 +28,7 @@ const load = `async (copy) => copy.endsWith('.cjs')
   ? process.getBuiltinModule('node:module').createRequire(copy)(copy)
   : import(process.getBuiltinModule('node:url').pathToFileURL(copy))`
 
-/** What each thread does: as many ids as it is told to, at once with the others. */
+/** The program of each thread: makes `count` ids, at the same time as the other threads. */
 const worker = `
   const { parentPort, workerData } = require('node:worker_threads')
   const { copy, engine, count, gate } = workerData

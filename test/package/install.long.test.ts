@@ -30,7 +30,7 @@ import {
 } from './consumer.ts'
 import { bareTarball, binaryPath, filesInTarball, publishedBinary, putBinary, repack } from './tarball.ts'
 
-// What a user gets from a package with or without a binary, with or without a compiler. test/runtimes runs this on every
+// Installs the package with or without a binary, with or without a compiler, as users do. test/runtimes runs this on every
 // Node.
 
 const isWindows = process.platform === 'win32'
@@ -217,7 +217,7 @@ function projectWith(name: string, put?: (place: string) => void): string {
   return project
 }
 
-/** What the install script says. */
+/** The output of the install script. */
 function rebuild(project: string, variables: Variables = {}): string {
   const output = npm(project, ['rebuild', 'graupel', '--foreground-scripts'], variables)
   return output.slice(output.indexOf('graupel: '), output.lastIndexOf('rebuilt dependencies')).trim()

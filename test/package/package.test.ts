@@ -12,7 +12,7 @@ import { bareTarball, filesInTarball, installWithBinary } from './tarball.ts'
 const folder = temporaryFolder()
 const project = join(folder, 'project')
 const { exports } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
-/** What can be imported: `graupel` and what lies below it. */
+/** The entries that programs import: `graupel` and the names below it. */
 const entries = Object.keys(exports)
   .filter((name) => name !== './package.json')
   .map((name) => posix.join('graupel', name))

@@ -20,7 +20,7 @@ import { compileMs, install, node, npm, packageFolder } from './consumer.ts'
 const target = ownTarget()
 if (target === undefined) throw new Error(`no binary is published for ${process.platform} ${process.arch}`)
 
-/** Where this platform's binary is in the package. */
+/** The path of this platform's binary in the package. */
 export const binaryPath = `prebuilds/${target.folder}/${target.file}`
 
 /** Packs this repository as `npm publish` would, but without binaries. */

@@ -7,7 +7,7 @@ import { startSite } from './id-service.ts'
 import { type Project, writeProgram } from './project.ts'
 import { findCommand, type Outcome, run } from './run.ts'
 
-// Where there is no Node: the package as a bundler takes it for there, with nothing put in Node's place.
+// Browsers and workers: the package as a bundler takes it for them, with nothing put in Node's place.
 
 export async function inChromium(project: Project): Promise<Outcome> {
   const chromium = findCommand(['chromium', 'chromium-browser', 'google-chrome'], 'chromium')

@@ -84,7 +84,7 @@ async function debianRoot(architecture: string, packages: readonly string[]): Pr
   return root
 }
 
-/** What Bun for musl needs: the C++ library of a Debian, and what that misses. */
+/** The libraries of Bun for musl: the C++ library of a Debian, and the symbols that it lacks. */
 async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<Record<string, string>> {
   const machine = arch === 'x64' ? 'x86_64' : 'aarch64'
   const folder = join(tools, `musl-${arch}`)

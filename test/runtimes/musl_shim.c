@@ -1,4 +1,4 @@
-// What Debian's libstdc++ and libgcc take from glibc and musl lacks, so that Bun for musl, which needs a libstdc++, runs
+// The functions that Debian's libstdc++ and libgcc take from glibc and musl lacks, so that Bun for musl, which needs a libstdc++, runs
 // on a Debian. For tests: binaries of ours have their own C++ library.
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { repository } from '../support/documents.ts'
 
-/** What ran on a runtime. */
+/** The result of a run on a runtime. */
 export interface Outcome {
   /** Name and version, as it calls itself. */
   runtime: string

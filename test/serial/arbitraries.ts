@@ -72,7 +72,7 @@ function patternsFor(layout: Layout): fc.Arbitrary<string> {
     })
 }
 
-/** What defineSerial takes, and accepts. */
+/** Options that defineSerial accepts. */
 export const anyOptions: fc.Arbitrary<SerialOptions> = anyLayout.chain((layout) =>
   fc.record({
     layout: fc.constant(layout),

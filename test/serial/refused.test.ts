@@ -18,7 +18,7 @@ function layoutOf(spec: { tickMs?: number; epochMs?: number; fields?: [string, n
 }
 
 const rows: [pattern: string, reason: string, layout?: Layout][] = [
-  // What is missing.
+  // A part is missing.
   [
     '{yyyyMMddHHmmss}{node}{sequence}',
     "{SSS} is missing, so that two ids of layout 'twitter' could have one text; add it",
@@ -93,7 +93,7 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
       ],
     }),
   ],
-  // What does not fit.
+  // A part does not fit.
   [
     '001{yyyyMMddHHmmssSSS}{sequence:3}',
     "{sequence:3} has too few digits: 1023, the largest that 10 bits of layout 'own' hold, has 4; write {sequence}, or give the layout fewer bits",
