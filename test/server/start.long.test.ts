@@ -81,7 +81,7 @@ describe('it ends with one line and exit code 1 if', () => {
     const line = await failed(['--data', dataFolder(), '--port', `${port}`])
     other.close()
     expect(line).toContain(
-      `cannot listen on 127.0.0.1:${port}, which another program has; give another --port, or 0 for any that is free (ERR_ADDRESS_UNAVAILABLE)`,
+      `cannot listen on 127.0.0.1:${port}, which another program uses; give another --port, or 0 for any free port (ERR_ADDRESS_UNAVAILABLE)`,
     )
   })
 
@@ -97,7 +97,7 @@ describe('it ends with one line and exit code 1 if', () => {
     make(data)
     const line = await failed(['--data', data, '--port', '0'])
     expect(line).toMatch(
-      /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder that this user may write by --data/,
+      /\/graupel\.db cannot be written \(EN?[A-Z]+\); give a folder that this user may write as --data/,
     )
   })
 
@@ -117,7 +117,7 @@ describe('it ends with one line and exit code 1 if', () => {
     mkdirSync(data)
     make(join(data, 'graupel.db'))
     const line = await failed(['--data', data, '--port', '0'])
-    expect(line).toContain(`${reason}; restore the file from a backup, or give another folder by --data`)
+    expect(line).toContain(`${reason}; restore the file from a backup, or start anew with another folder as --data`)
     expect(line).toContain('(ERR_DATA_UNAVAILABLE)')
   })
 
@@ -133,7 +133,7 @@ describe('it ends with one line and exit code 1 if', () => {
       forbid(data)
       const line = await failed(['--data', data, '--port', '0'], {}, { by: withoutRootsRights })
       expect(line).toContain(
-        `${data}/graupel.db cannot be written (EACCES); give a folder that this user may write by --data`,
+        `${data}/graupel.db cannot be written (EACCES); give a folder that this user may write as --data`,
       )
     })
   })
