@@ -2,7 +2,7 @@ import { errorCodes, GraupelError, reasonOf, show } from '../core/errors.js'
 import { type Clock, endWithin, sleep } from '../core/timing.js'
 import type { Store, StoreEntry } from './store.js'
 
-/** What a write ended with. */
+/** The outcome of a write. */
 export type Written =
   | { readonly landed: true; readonly version: string }
   /** Another write came first; `found` is the record that it left. */

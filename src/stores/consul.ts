@@ -24,7 +24,7 @@ export interface ConsulStoreOptions extends StoreOptions, HttpOptions {
   readonly datacenter?: string
   /** The namespace that has the keys, in Consul Enterprise. @default that of the token */
   readonly namespace?: string
-  /** What its keys begin with, before a `/`. @default 'graupel' */
+  /** The beginning of its keys, before a `/`. @default 'graupel' */
   readonly prefix?: string
 }
 
@@ -96,7 +96,7 @@ export function consulStore(options: ConsulStoreOptions): Store {
       },
       signal,
     )
-    // Where there is no such key it answers 404, too, with its index.
+    // For a missing key Consul answers 404 as well, with its index.
     const isAnswer = answer.status === 200 || (answer.status === 404 && answer.header('x-consul-index') !== null)
     if (isAnswer) return answer
     throw answer.error(remedies.find(([reason]) => reason.test(answer.text))?.[1] ?? isThisConsul)

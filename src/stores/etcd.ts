@@ -24,7 +24,7 @@ export interface EtcdStoreOptions extends StoreOptions, HttpOptions {
   readonly user?: string
   /** The password of the user. */
   readonly password?: string
-  /** What its keys begin with, before a `/`. @default 'graupel' */
+  /** The beginning of its keys, before a `/`. @default 'graupel' */
   readonly prefix?: string
 }
 

@@ -4,7 +4,7 @@ import { endpointsFrom, fetchFrom } from '../core/options.js'
 import { newVersion } from './record.js'
 import type { StoreEntry } from './store.js'
 
-/** What stores use of `fetch`: Node's and a browser's, undici's, or a function of your own that calls one of them. */
+/** The parts of `fetch` that stores use: Node's, a browser's, undici's, or a function of your own that calls one of them. */
 export type Fetch = (
   url: string,
   init: {
@@ -21,7 +21,7 @@ export type Fetch = (
 }>
 
 export interface HttpOptions {
-  /** Where the service is, such as `http://127.0.0.1:2379`; or several endpoints of one cluster. */
+  /** The address of the service, such as `http://127.0.0.1:2379`; or several endpoints of one cluster. */
   readonly url: string | readonly string[]
   /** Does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */
   readonly fetch?: Fetch | undefined
@@ -34,9 +34,9 @@ export interface HttpRequest {
   readonly body?: string
   /** Whether it does no harm if the service gets it twice. */
   readonly isRepeatable: boolean
-  /** What no message may have, even where the service repeats it. */
+  /** Texts that no message may show, even if the service repeats them. */
   readonly secret?: string | readonly string[] | undefined
-  /** What the service is asked to do, for a message about its answer. */
+  /** The task of the request, for a message about its answer. */
   readonly asked?: string
 }
 
@@ -138,7 +138,7 @@ function codeOf(error: unknown): string {
   return String(Object(cause).code ?? '')
 }
 
-/** What an answer has where it should have JSON. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
+/** Reads the JSON of an answer. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
 export function jsonOf(answer: HttpAnswer, remedy: string): unknown {
   const found = parsed(answer.text)
   if (found === undefined) throw answer.error(remedy)

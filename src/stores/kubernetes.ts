@@ -10,9 +10,9 @@ export type { Fetch }
 
 /** The options of {@link kubernetesStore}. */
 export interface KubernetesStoreOptions extends StoreOptions {
-  /** Where the Leases are; it has to exist. @default that of the pod. Needed with `url`. */
+  /** The namespace of the Leases, which has to exist. Required with `url`. @default the namespace of the pod */
   readonly namespace?: string
-  /** What the names of its Leases begin with. @default 'graupel' */
+  /** The beginning of the names of its Leases. @default 'graupel' */
   readonly prefix?: string
   /**
    * Where the API is, such as `http://127.0.0.1:8001` of `kubectl proxy`, or several servers of it. @default that of the cluster in

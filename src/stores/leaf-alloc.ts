@@ -104,7 +104,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     )
   }
 
-  /** What the UPDATE has taken, as the row says behind it. It is locked, so nothing has changed it since. */
+  /** Reads the row after the UPDATE. The row is locked, so nothing has changed it since. */
   function segmentOf(rows: readonly (string | null)[][], tag: string, given: number | undefined) {
     if (rows.length > 1) {
       throw invalid(`${what} has ${rows.length} rows with the biz_tag ${show(tag)}; make biz_tag its primary key`)
@@ -115,7 +115,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     if (!Number.isSafeInteger(count) || count < 1) {
       throw invalid(`${what} has the step ${step} for the biz_tag ${show(tag)}; set one from 1 to 2^53 - 1`)
     }
-    // Where a column may be empty, a sum with it is as well.
+    // If a column is NULL, the sum is NULL as well.
     if (typeof maxId !== 'string') {
       throw invalid(`${what} has no max_id for the biz_tag ${show(tag)}; set one that is not negative`)
     }

@@ -6,7 +6,7 @@ import { GraupelError } from '../core/errors.js'
  */
 export const rolledBack: readonly number[] = [1213, 1020]
 
-/** What to do where the table, or a right to it, is missing. */
+/** The remedies if the table, or a right to it, is missing. */
 interface Advice {
   readonly missingTable: string
   readonly missingRight: string
@@ -36,7 +36,7 @@ export function explained(error: unknown, store: string, { missingTable, missing
   return new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
 }
 
-/** What the server has said: mariadb's pool has it beneath where it gets no connection, and appends the statement to messages. */
+/** Reads the server's error. The pool of mariadb has it as a cause if it gets no connection, and appends the statement to messages. */
 export function toldBy(error: unknown): { errno: number; text: string } {
   type Told = { errno?: number; sqlMessage?: string; message: string; cause?: Told }
   const { errno, sqlMessage, message, cause } = Object(error) as Told

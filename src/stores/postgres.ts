@@ -20,7 +20,7 @@ export interface PostgresStoreOptions extends StoreOptions {
   table?: string
 }
 
-/** What the loser of two transactions gets under REPEATABLE READ and SERIALIZABLE, and in a deadlock (PostgreSQL, appendix A). */
+/** Codes for the loser of two transactions under REPEATABLE READ and SERIALIZABLE, and in a deadlock (PostgreSQL, appendix A). */
 const rolledBack = ['40001', '40P01']
 const undefinedTable = '42P01'
 

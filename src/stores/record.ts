@@ -4,7 +4,7 @@ import type { StoreEntry } from './store.js'
 /** The format of the records that this version reads and writes. */
 export const recordFormat = 1
 
-/** What a record is read as. */
+/** The rules by which a record is read. */
 export interface RecordRules<T> {
   /** The type of each property; numbers have to be safe integers. */
   readonly types: Record<keyof T & string, 'string' | 'number' | 'boolean' | 'object'>

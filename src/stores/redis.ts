@@ -19,7 +19,7 @@ interface GlideClient {
 
 /** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions {
-  /** What the names of its keys begin with. @default 'graupel' */
+  /** The beginning of the names of its keys. @default 'graupel' */
   prefix?: string
 }
 
@@ -73,7 +73,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const send = senderOf(client)
   const run = (script: keyof typeof scripts, name: string, words: string[], signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
-    // What stands in braces decides on the slot.
+    // The text in braces decides on the slot.
     const hash = `{${prefix}}${name}`
     return send(hash, ['EVAL', scripts[script], '1', hash, ...words])
   }
@@ -152,7 +152,7 @@ function entryOf(key: string, stored: string): StoreEntry {
   return { key, version: stored.slice(0, versionLength), value: stored.slice(versionLength) }
 }
 
-/** What HGETALL answers: a list of names and values in turns, or pairs, as the client has them. */
+/** Reads the answer of HGETALL: a list of names and values in turns, or pairs, depending on the client. */
 function pairsOf(answer: unknown): [string, string][] {
   if (answer === null || answer === undefined) return []
   if (answer instanceof Map) return [...answer].map(([name, value]) => [textOf(name), textOf(value)])

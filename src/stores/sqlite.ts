@@ -4,7 +4,7 @@ import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
 
-/** What a store uses of a database of better-sqlite3, libsql or `node:sqlite`. */
+/** The parts of a database of better-sqlite3, libsql or `node:sqlite` that a store uses. */
 export interface SqliteDatabase {
   /** Runs statements without a result. */
   exec(sql: string): unknown

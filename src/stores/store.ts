@@ -39,7 +39,7 @@ export interface Store {
    * @returns The new version, or `undefined` where the key had another one.
    */
   write(key: string, value: string, expected: string | undefined, signal?: AbortSignal): Promise<string | undefined>
-  /** What the clock of the store shows, in milliseconds since 1970. Needed where `durable` is false. */
+  /** The time of the store's clock, in milliseconds since 1970. Required if `durable` is false. */
   nowMs?(signal?: AbortSignal): Promise<number>
   /** Names the life of the server: another text after each restart and failover. Needed where `durable` is false. */
   incarnation?(signal?: AbortSignal): Promise<string>
@@ -47,7 +47,7 @@ export interface Store {
   add?(key: string, count: bigint, signal?: AbortSignal): Promise<bigint>
 }
 
-/** What each store takes beside its client. */
+/** The options that every store takes beside its client. */
 export interface StoreOptions {
   /**
    * Says that no write is ever lost that was acknowledged, or that one may be. Leases are then had without a wait, or with one.

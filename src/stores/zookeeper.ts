@@ -5,7 +5,7 @@ import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
 import { Sessions } from './zookeeper-sessions.js'
 
-/** What a store uses of a client that `createClient()` of node-zookeeper-client 1.1 returns. */
+/** The parts of a client of node-zookeeper-client 1.1, made by `createClient()`, that a store uses. */
 export interface ZooKeeperClient {
   /** Begins to connect. */
   connect(): void
@@ -21,7 +21,7 @@ export interface ZooKeeperClient {
 export interface ZooKeeperStoreOptions extends StoreOptions {
   /** The node in which everything lies: below the root, or below the chroot path of the client. @default 'graupel' */
   prefix?: string
-  /** Who may do what with the nodes that are made: an array of `ACL` of node-zookeeper-client. @default everyone everything */
+  /** The rights to the nodes that are made: an array of `ACL` of node-zookeeper-client. @default everyone may do everything */
   acl?: readonly object[]
 }
 
@@ -202,7 +202,7 @@ function nodeName(text: string): string {
 function entryOf(key: string, data: Buffer | undefined): StoreEntry {
   const text = data?.toString() ?? ''
   const version = versionPattern.exec(text)?.[0]
-  // What was written by hand is shown as it is, and no write expects it.
+  // Data that was written by hand is shown as it is, and no write expects it.
   if (version === undefined) return { key, value: text, version: 'none' }
   return { key, value: text.slice(versionLength), version }
 }

@@ -18,7 +18,7 @@ export interface Lease {
   readonly spec?: { readonly holderIdentity?: string }
 }
 
-/** What the API says in JSON: an object, a list of them, or a Status. */
+/** The JSON of an answer: an object, a list of objects, or a Status. */
 interface Said extends Lease {
   readonly kind?: string
   readonly items?: readonly Lease[]
@@ -79,13 +79,13 @@ export class LeaseApi {
     return found
   }
 
-  /** What was created, or `undefined` where there is a Lease of its name. */
+  /** Creates a Lease. Resolves to `undefined` if a Lease has its name. */
   async create(lease: Lease, signal?: AbortSignal): Promise<Lease | undefined> {
     const answer = await this.#ask('create', '?fieldManager=graupel', signal, lease)
     return isFault(answer, 409, 'AlreadyExists') ? undefined : expectKind('Lease', 201, answer)
   }
 
-  /** What has replaced the Lease of its uid and resourceVersion, or `undefined` where that is not there, or has changed. */
+  /** Replaces the Lease with this uid and resourceVersion. Resolves to `undefined` if it is gone or has changed. */
   async update(lease: Lease, signal?: AbortSignal): Promise<Lease | undefined> {
     const answer = await this.#ask('update', `/${lease.metadata?.name}?fieldManager=graupel`, signal, lease)
     if (isNoLease(answer) || isFault(answer, 409, 'Conflict')) return undefined
@@ -179,7 +179,7 @@ export async function nameOf(text: string, maxLength: number): Promise<string> {
   return `${readable.slice(0, maxLength - hash.length - 2).replace(/[-.]+$/, '')}--${hash}`
 }
 
-/** Who holds a lease, for the column HOLDER of `kubectl get leases`: the owner that a value names, if it names one. */
+/** Reads the owner from a value, for the column HOLDER of `kubectl get leases`. */
 export function holderOf(value: string): string | undefined {
   try {
     const { owner, isReleased } = JSON.parse(value)

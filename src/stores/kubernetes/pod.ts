@@ -6,7 +6,7 @@ import type { Access } from './api.js'
 // How a process in a pod reaches the API of its cluster. Node's modules are taken from the process where they are needed, so that
 // a bundle for browsers can have this file.
 
-/** Where Kubernetes puts what a pod needs. */
+/** The folder in which Kubernetes puts the credentials of a pod. */
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
@@ -58,7 +58,7 @@ export async function readText(file: string): Promise<string> {
   }
 }
 
-/** What is used of `fetch`, trusting the certificates of one authority: Node's own takes none. */
+/** Makes a `fetch` that trusts the certificates of one authority. Node's `fetch` has no such option. */
 export function fetchTrusting(readCa: () => Promise<string>): Fetch {
   const { Agent, request } = process.getBuiltinModule('node:https')
   let trusted: string | undefined

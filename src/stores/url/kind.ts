@@ -5,12 +5,12 @@ import type { StoreUrl } from './url.js'
 /** A store that is open, by a client of ours. */
 export interface Opened {
   readonly store: Store & { setup?(): Promise<void> }
-  /** Where the database is one that Leaf runs on. */
+  /** Set if Leaf runs on the database. */
   leafAlloc?(table: string | undefined): LeafAllocStore
   close(): unknown
 }
 
-/** What may be set beside the URL. */
+/** The options of a store that may be set beside the URL. */
 export interface Names extends StoreOptions {
   readonly prefix?: string
   readonly table?: string
@@ -24,7 +24,7 @@ export interface OpenOptions {
 
 /** A package that can talk to a store. */
 export interface Client {
-  /** What is loaded, by the name that `npm install` takes; `undefined` where `fetch` is all that it needs. */
+  /** The package, by the name that `npm install` takes; `undefined` if the store only needs `fetch`. */
   readonly name: string | undefined
   /**
    * Connects, once: where that fails, nothing goes on trying. Later it connects again by itself. Errors that the client tells by
@@ -39,7 +39,7 @@ export interface Client {
 /** A kind of store, by the schemes of its URLs. */
 export interface StoreKind {
   readonly schemes: readonly string[]
-  /** What its names begin with is set by this option. */
+  /** The option that sets the prefix of its names. */
   readonly named: keyof Names
   /** Whether an error of its clients says that the table is not there; for databases that have one. */
   readonly isTableMissing?: (error: { readonly code?: unknown; readonly message?: unknown }) => boolean

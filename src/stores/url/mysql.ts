@@ -4,7 +4,7 @@ import type { MysqlPool } from '../mysql.js'
 import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
-/** What is used of a pool beside its statements. */
+/** The parts of a pool that are used beside its statements. */
 type Pool = MysqlPool & {
   on(event: 'error', listener: () => void): unknown
   getConnection(): Promise<{ release(): unknown }>

@@ -30,12 +30,12 @@ export const kinds: readonly StoreKind[] = [
   sqliteKind,
 ]
 
-/** What URLs of stores begin with. @internal */
+/** The schemes of the URLs of stores. @internal */
 export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
 
 /** The options of {@link openStore}. Every one is checked, and a name that does not exist is refused. */
 export interface OpenStoreOptions {
-  /** What the names of its keys begin with, where there is no table. @default 'graupel' */
+  /** The beginning of the names of its keys, in a store without tables. @default 'graupel' */
   prefix?: string
   /** Its table, in a SQL database. @default 'graupel_store' */
   table?: string
@@ -156,7 +156,7 @@ async function openClient(
   try {
     return await within(openMs, () => client.open(loaded, url, options), signal)
   } catch (cause) {
-    // What is wrong with an option.
+    // An error about an option.
     if (Object.hasOwn(errorCodes, Object(cause).code)) throw cause
     throw new GraupelError('ERR_STORE_UNAVAILABLE', `${url.shown} cannot be opened: ${reasonOf(cause)}`, { cause })
   }

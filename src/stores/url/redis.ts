@@ -41,7 +41,7 @@ const ioredis: Client = {
   },
 }
 
-/** What is used of a client of ioredis. */
+/** The parts of a client of ioredis that are used. */
 interface IoredisClient {
   readonly options: { readonly username?: string; readonly password?: string; readonly tls?: object }
   on(event: 'error', listener: (error: Error) => void): unknown

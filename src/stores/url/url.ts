@@ -6,7 +6,7 @@ export class StoreUrl {
   readonly text: string
   /** In small letters, with its colon: `redis:` */
   readonly scheme: string
-  /** What follows the scheme. */
+  /** The text after the scheme. */
   readonly rest: string
   /** For messages: without credentials, and without what follows a question mark. */
   readonly shown: string
@@ -14,7 +14,7 @@ export class StoreUrl {
   readonly credentials: string = ''
   /** The hosts and the path. */
   readonly place: string = ''
-  /** What follows the question mark. */
+  /** The text after the question mark. */
   readonly query: string = ''
   readonly #secrets: readonly string[] = []
 
@@ -24,7 +24,7 @@ export class StoreUrl {
     this.text = text
     this.scheme = text.slice(0, colon).toLowerCase()
     this.rest = text.slice(colon)
-    // What the text is instead is not known, and so not shown.
+    // The text may be a password, so no message shows it.
     if (!/^[a-z][a-z0-9+.-]*:$/.test(this.scheme)) {
       throw rangeError(
         'ERR_OPTION_INVALID',

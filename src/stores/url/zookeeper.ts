@@ -12,7 +12,7 @@ const nodeZooKeeperClient: Client = {
       if (user !== undefined) client.addAuthInfo('digest', Buffer.from(user))
       return client
     }
-    // What is made by a user is for the same user, as the programs of a fleet have it.
+    // Only the user who makes nodes may use them, as in the programs of a fleet.
     const store = zookeeperStore(make, { ...names, ...(user !== undefined && { acl: ACL.CREATOR_ALL_ACL }) })
     const close = () => store.close()
     try {
