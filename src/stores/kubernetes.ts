@@ -15,8 +15,9 @@ export interface KubernetesStoreOptions extends StoreOptions {
   /** The beginning of the names of its Leases. @default 'graupel' */
   readonly prefix?: string
   /**
-   * Where the API is, such as `http://127.0.0.1:8001` of `kubectl proxy`, or several servers of it. @default that of the cluster in
-   * which the process runs
+   * The address of the API, such as `http://127.0.0.1:8001` of `kubectl proxy`; or several servers of one API.
+   *
+   * @default the API of the cluster in which the process runs
    */
   readonly url?: string | readonly string[]
   /** With `url`: what each request carries, such as `authorization`, or a function that returns that. */
