@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { parseId, type TextEncoding } from '../index.js'
-import type { IdSet } from '../inspect/id-set.js'
+import type { IdSet } from '../inspect/overlap.js'
 import { UsageError } from './arguments.js'
 
 /** The characters after which a line without an end is given up. No encoding of an id is as long. */

@@ -1,6 +1,5 @@
 import { encodings, type TextEncoding } from '../index.js'
-import { IdSet } from '../inspect/id-set.js'
-import { type CommonNode, commonNodes, type EqualIds, equalIds, rangesOf } from '../inspect/overlap.js'
+import { type CommonNode, commonNodes, type EqualIds, equalIds, IdSet, rangesOf } from '../inspect/overlap.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
 import { nameOf, readIds } from './input.js'
 import { type Output, type Paint, paintFor, printable, table } from './output.js'

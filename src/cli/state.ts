@@ -5,9 +5,8 @@ import { pagesFolder } from '../host/folder.js'
 import { accountOf, isBroken, isClaim, type Listed, lastTimeMs, statesIn } from '../host/list.js'
 import { readState, type State } from '../host/read.js'
 import { rememberedBeside, removeClaim, removePage } from '../host/remove.js'
-import { howFar } from '../inspect/time.js'
 import { type Arguments, helpFlag, type Manual, quote, shorten, UsageError } from './arguments.js'
-import { jsonLine, type Output, type Paint, paintFor, printable, table, timeText } from './output.js'
+import { howFar, jsonLine, type Output, type Paint, paintFor, printable, table, timeText } from './output.js'
 import { accountLines, claimLines, claimTime, plainAccount, plainClaim, plainState } from './state-text.js'
 
 const flags = {

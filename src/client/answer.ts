@@ -1,6 +1,6 @@
 import { GraupelError, show } from '../core/errors.js'
-import { high, low } from '../core/halves.js'
 import { onAbort } from '../core/timing.js'
+import { high, low } from '../core/typed-array.js'
 import type { Layout } from '../layout/index.js'
 import { isAscendingByTime } from './replays.js'
 

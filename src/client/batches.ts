@@ -1,5 +1,5 @@
-import { high, low } from '../core/halves.js'
 import type { Clock } from '../core/timing.js'
+import { high, low } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 import { copyIds, isSigned, signError } from '../numbers/array.js'
 import type { Fetched } from '../numbers/fetched.js'

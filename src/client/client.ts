@@ -1,14 +1,19 @@
+import { platform } from '#platform'
 import { GraupelError, rangeError, typeError } from '../core/errors.js'
-import type { Clock } from '../core/timing.js'
-import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
+import { type Clock, onAbort } from '../core/timing.js'
+import { type DecodedId, decode, type Field, type Layout, type layouts } from '../layout/index.js'
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Prefetcher } from '../numbers/prefetcher.js'
 import { type Batch, Batches } from './batches.js'
-import type { BaseClient, ClientStats } from './id-client.js'
-import type { ResolvedOptions } from './options.js'
-import type { Server } from './server.js'
-import { Service } from './service.js'
+import type { BaseClient, ClientStats, IdClient, NumberClient } from './id-client.js'
+import {
+  type ConnectOptions,
+  checkConnectOptions,
+  type ResolvedOptions,
+  type SegmentConnectOptions,
+} from './options.js'
+import { type Server, Service } from './service.js'
 
 /** The class behind {@link connect}. @internal */
 export class Client extends Numbers implements BaseClient {
@@ -129,4 +134,45 @@ function againOf(failure: Error): unknown {
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   })
+}
+
+/**
+ * Connects to an id service (`graupel-server`), and fetches ids ahead, so that calls do not wait for it (docs/client.md). No id is handed
+ * out twice. The ids that are left when a client ends are never used.
+ *
+ * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError
+ * `ERR_LAYOUT_DECODE_ONLY`; GraupelError
+ * `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`; the reason of `signal`.
+ * @example
+ * const ids = await connect({ url: 'http://127.0.0.1:4728' })
+ * ids.next() // a bigint
+ * ids.close()
+ */
+export function connect(options: SegmentConnectOptions): Promise<NumberClient>
+export function connect<const F extends readonly Field[] = layouts.Twitter>(
+  options: ConnectOptions<F>,
+): Promise<IdClient<F>>
+export async function connect(options: ConnectOptions | SegmentConnectOptions): Promise<BaseOf> {
+  return connectBy(options, platform)
+}
+
+type BaseOf = IdClient & NumberClient
+
+/** Connects by clocks of a test. @internal */
+export async function connectBy(options: ConnectOptions | SegmentConnectOptions, clocks: Clock): Promise<BaseOf> {
+  const resolved = checkConnectOptions(options)
+  const { signal } = resolved
+  signal?.throwIfAborted()
+  const client = new Client(resolved, clocks)
+  const cancel = onAbort(signal, () => client.close())
+  try {
+    await client.begin()
+    return client as BaseOf
+  } catch (error) {
+    client.close()
+    throw signal?.aborted ? signal.reason : error
+  } finally {
+    cancel()
+  }
 }

@@ -4,7 +4,7 @@
 import type { IdArray } from '../engine/engine.js'
 import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
 import type { DecodedId, Field, Layout } from '../layout/index.js'
-import type { ServerStats } from './server.js'
+import type { ServerStats } from './service.js'
 
 /**
  * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}. With layouts of at most 53 bits it

@@ -5,7 +5,7 @@ import { Batch } from './batches.js'
 import { checkToken, type ResolvedOptions } from './options.js'
 import { CountRefused, refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
-import type { Server } from './server.js'
+import type { Server } from './service.js'
 
 type Extras = { readonly cache?: 'no-store'; readonly credentials?: 'omit' }
 let extras: Extras | undefined

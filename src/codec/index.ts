@@ -1,8 +1,7 @@
 import { show, typeError } from '../core/errors.js'
 import { didYouMean } from '../core/suggestion.js'
 import { type Field, genuineLayout, type Layout, loadId, toId } from '../layout/index.js'
-import { type Bytes, readBytes, writeBytes } from './bytes.js'
-import { radixes, readRadix, writeRadix } from './radix.js'
+import { type Bytes, radixes, readBytes, readRadix, writeBytes, writeRadix } from './radix.js'
 
 export { DecimalWriter } from './decimal.js'
 

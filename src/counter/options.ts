@@ -1,6 +1,6 @@
 import { rangeError } from '../core/errors.js'
 import { callTimeoutFrom, checkName, checkSignal, oneOf, readOptions, wholeFrom } from '../core/options.js'
-import { offsetOf } from '../pattern/time-zone.js'
+import { offsetOf } from '../pattern/calendar.js'
 import { keyOf } from '../stores/number-record.js'
 import { checkStore } from '../stores/options.js'
 import type { Store } from '../stores/store.js'

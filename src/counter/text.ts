@@ -1,6 +1,5 @@
-import { unitTexts } from '../pattern/calendar.js'
+import { isUnit, type Unit, units, unitTexts } from '../pattern/calendar.js'
 import { type Part, parsePattern, patternError } from '../pattern/pattern.js'
-import { isUnit, type Unit, units } from '../pattern/units.js'
 import type { Reset } from './period.js'
 
 const countToken = 'count'

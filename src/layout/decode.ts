@@ -1,11 +1,10 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { halves, high, low, two32 } from '../core/halves.js'
 import { ownProperties } from '../core/options.js'
+import { halves, high, low, two32 } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
 import { loadId } from './id.js'
-import type { Layout, Placement } from './layout.js'
+import type { Field, Layout, NodeFieldOf, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
-import type { Field, NodeFieldOf } from './types.js'
 
 /**
  * The parts of an id, as {@link decode} returns them.

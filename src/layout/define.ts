@@ -1,7 +1,7 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { ownProperties } from '../core/options.js'
+import type { Field } from './layout.js'
 import { isLayout, Layout, type LayoutSpec } from './layout.js'
-import type { Field } from './types.js'
 
 const specKeys = ['name', 'epochMs', 'tickMs', 'fields', 'unsigned', 'decodeOnly']
 

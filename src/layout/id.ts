@@ -1,8 +1,7 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { halves, high, low, two32, whole } from '../core/halves.js'
+import { halves, high, low, two32, whole } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
-import type { Layout } from './layout.js'
-import type { Field } from './types.js'
+import type { Field, Layout } from './layout.js'
 
 /**
  * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or the same in decimal digits as `String()` writes

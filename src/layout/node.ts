@@ -1,6 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import type { Layout } from './layout.js'
-import type { Field, NodeFieldOf } from './types.js'
+import type { Field, Layout, NodeFieldOf } from './layout.js'
 
 /** A node: one number over all node fields, or one number for each of them. */
 export type NodeOf<F extends readonly Field[]> = number | { readonly [K in NodeFieldOf<F>]: number }

@@ -1,8 +1,7 @@
 import { GraupelError, rangeError } from '../core/errors.js'
 import { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './define.js'
-import type { Layout } from './layout.js'
+import type { Field, Layout } from './layout.js'
 import { layouts } from './presets.js'
-import type { Field } from './types.js'
 
 // The options `layout` and `epoch`, for functions that make ids.
 

@@ -1,6 +1,5 @@
 import { makeLayout } from './define.js'
-import type { Layout } from './layout.js'
-import type { Field, Named } from './types.js'
+import type { Field, Layout, Named } from './layout.js'
 
 /** Twitter's epoch, which many systems use with its 41-bit timestamp: 4 November 2010, 01:42:54.657 UTC. */
 const twitterEpochMs = 1288834974657

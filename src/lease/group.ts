@@ -1,6 +1,103 @@
-import { hash } from '../core/halves.js'
-import { type Layout, placeNode } from '../layout/index.js'
-import type { NodeSet } from './nodes.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { ownProperties } from '../core/options.js'
+import { hash } from '../core/typed-array.js'
+import { combineNode, type Layout, placeNode } from '../layout/index.js'
+
+/** The nodes of a group that a process may have. */
+export interface NodeSet {
+  /** How many nodes there are. */
+  readonly count: number
+  /** The node at an index from 0 to below the count. The nodes ascend. */
+  at(index: number): number
+  has(node: number): boolean
+}
+
+/**
+ * Returns the nodes of a layout that have some fields fixed, and lie in a range.
+ *
+ * @param fixed - A number for some of the node fields, or the node as a whole.
+ * @param range - The first and the last node of the range.
+ * @throws TypeError, RangeError `ERR_NODE_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` for a range that is invalid or has
+ * no such node.
+ */
+export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): NodeSet {
+  const [first, last] = rangeOf(layout, range)
+  const fields = fieldsOf(layout, partsOf(layout, fixed))
+  const all = fields.reduce((count, { size, fixed }) => count * (fixed === undefined ? size : 1), 1)
+  const nodeAt = (index: number) => {
+    let [node, left] = [0, index]
+    for (const { size, weight, fixed } of fields) {
+      node += (fixed ?? left % size) * weight
+      if (fixed === undefined) left = Math.floor(left / size)
+    }
+    return node
+  }
+  const from = indexOfFirst(all, (index) => nodeAt(index) >= first)
+  const to = indexOfFirst(all, (index) => nodeAt(index) > last)
+  if (from >= to) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `nodes is [${first}, ${last}], and none of these nodes has the fields that node fixes (${show(fixed)}); choose another range`,
+    )
+  }
+  // Arithmetic alone, because each attempt to get a node calls this for all 1 024 nodes of a shard.
+  const has = (node: number) =>
+    node >= first &&
+    node <= last &&
+    fields.every(({ size, weight, fixed }) => fixed === undefined || Math.floor(node / weight) % size === fixed)
+  return { count: to - from, at: (index) => nodeAt(from + index), has }
+}
+
+/** The node fields, the lowest bits first. A node is the sum of `weight` times value over all fields. */
+function fieldsOf(layout: Layout, parts: ReadonlyMap<string, number>) {
+  let next = 1
+  return layout.nodeFields.toReversed().map(({ name, bits }) => {
+    const [size, weight] = [2 ** bits, next]
+    next *= size
+    return { size, weight, fixed: parts.get(name) }
+  })
+}
+
+/** The first index below `count` for which a rule holds, by bisection; `count` if there is none. The rule holds for all later indexes. */
+function indexOfFirst(count: number, holds: (index: number) => boolean): number {
+  let [from, to] = [0, count]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    if (holds(middle)) to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
+function partsOf(layout: Layout, fixed: unknown): Map<string, number> {
+  if (fixed === undefined) return new Map()
+  const zeros = Object.fromEntries(layout.nodeFields.map(({ name }) => [name, 0]))
+  if (typeof fixed === 'object' && fixed !== null && !Array.isArray(fixed)) {
+    const own = ownProperties(fixed, Object.keys(zeros), 'ERR_NODE_INVALID', 'the field')
+    const given = Object.entries(own).filter(([, value]) => value !== undefined)
+    combineNode(layout, { ...zeros, ...Object.fromEntries(given) })
+    return new Map(given as [string, number][])
+  }
+  let node = combineNode(layout, fixed)
+  const parts = new Map<string, number>()
+  for (const { name, bits } of layout.nodeFields.toReversed()) {
+    parts.set(name, node % 2 ** bits)
+    node = Math.floor(node / 2 ** bits)
+  }
+  return parts
+}
+
+function rangeOf(layout: Layout, range: unknown): [number, number] {
+  const last = layout.nodes - 1
+  if (range === undefined) return [0, last]
+  const rule = `pass [first, last], two whole numbers from 0 to ${last}, the smaller one first`
+  if (!Array.isArray(range) || range.length !== 2 || range.some((node) => typeof node !== 'number')) {
+    throw typeError('ERR_OPTION_INVALID', `nodes is ${show(range)}; ${rule}`)
+  }
+  const isFine = range.every((node) => Number.isInteger(node) && node >= 0 && node <= last) && range[0] <= range[1]
+  if (!isFine) throw rangeError('ERR_OPTION_INVALID', `nodes is [${range.join(', ')}]; ${rule}`)
+  return range as [number, number]
+}
 
 /** How many nodes have their records in one folder. One call lists a folder. */
 export const shardNodes = 1024

@@ -1,4 +1,4 @@
-import { hash } from '../core/halves.js'
+import { hash } from '../core/typed-array.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'

@@ -11,7 +11,7 @@ import {
 } from '../layout/index.js'
 import { checkStore } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
-import { chooseNodes, type NodeSet } from './nodes.js'
+import { chooseNodes, type NodeSet } from './group.js'
 import { maxForgottenMs } from './server-life.js'
 
 /**

@@ -1,6 +1,6 @@
 import { DecimalWriter } from '../codec/decimal.js'
 import { closedError, rangeError, showByJson } from '../core/errors.js'
-import { two32 } from '../core/halves.js'
+import { two32 } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 import type { Layout } from '../layout/index.js'
 import { checkCount, checkIdArray } from './array.js'

@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { isUnit } from './units.js'
+import { isUnit } from './calendar.js'
 
 /** A piece of a pattern: text that stays as it is, or a token with the width that the pattern gives it. */
 export type Part = { readonly literal: string } | { readonly token: string; readonly width: number | undefined }

@@ -1,6 +1,5 @@
 import { platform } from '#platform'
-import { halves, high, low, two32, whole } from '../core/halves.js'
-import { bufferGetter, byteOffsetGetter } from '../core/typed-array.js'
+import { bufferGetter, byteOffsetGetter, halves, high, low, two32, whole } from '../core/typed-array.js'
 import { isJsForced } from '../engine/choose.js'
 import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/id-writer.js'

@@ -1,9 +1,8 @@
 import { readOptions } from '../core/options.js'
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
-import { offsetOf } from '../pattern/time-zone.js'
-import { checkComplete } from './complete.js'
+import { offsetOf } from '../pattern/calendar.js'
 import { Lifetime } from './lifetime.js'
-import { areInOrder, partsOf } from './parts.js'
+import { areInOrder, checkComplete, partsOf } from './parts.js'
 import { checkText, format, parse, type Serial } from './serial.js'
 
 /** The options of {@link defineSerial}. */

@@ -1,7 +1,6 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { composeId, type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
-import type { UnitTexts } from '../pattern/calendar.js'
-import type { Unit } from '../pattern/units.js'
+import type { Unit, UnitTexts } from '../pattern/calendar.js'
 import type { Lifetime } from './lifetime.js'
 import type { NumberPart, SerialPart } from './parts.js'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { paintFor, plain } from '../../src/cli/output.js'
+import { howLongAgo, localTime, paintFor, plain } from '../../src/cli/output.js'
 import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding } from '../../src/index.js'
 import { picture } from '../../src/inspect/picture.js'
 import {
@@ -11,7 +11,6 @@ import {
   plausibleReadings,
   read,
 } from '../../src/inspect/reading.js'
-import { howLongAgo, localTime } from '../../src/inspect/time.js'
 import { graupel, lines } from '../support/cli.js'
 
 interface Vector {

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { composeId, encodeId, layouts, type TextEncoding } from '../../src/index.js'
-import { IdSet } from '../../src/inspect/id-set.js'
-import { commonNodes, equalIds, rangesOf } from '../../src/inspect/overlap.js'
+import { commonNodes, equalIds, IdSet, rangesOf } from '../../src/inspect/overlap.js'
 import { graupel } from '../support/cli.js'
 
 let folder: string

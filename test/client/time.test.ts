@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connectBy } from '../../src/client/connect.js'
+import { connectBy } from '../../src/client/client.js'
 import { createGenerator } from '../../src/index.js'
 import { randomFrom } from '../support/random.ts'
 import { VirtualTime } from '../support/virtual-time.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { combineNode, defineLayout as define, type Layout } from '../../src/layout/index.js'
-import { Group } from '../../src/lease/group.js'
-import { chooseNodes } from '../../src/lease/nodes.js'
+import { chooseNodes, Group } from '../../src/lease/group.js'
 
 const spec = {
   name: 'three fields',

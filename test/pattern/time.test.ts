@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { calendarEndMs, calendarStartMs, timeOfTexts, unitTexts } from '../../src/pattern/calendar.js'
-import { offsetOf } from '../../src/pattern/time-zone.js'
+import { calendarEndMs, calendarStartMs, offsetOf, timeOfTexts, unitTexts } from '../../src/pattern/calendar.js'
 
 describe('a time zone', () => {
   it.each([

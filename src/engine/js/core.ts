@@ -1,5 +1,4 @@
-import { high, low } from '../../core/halves.js'
-import { lengthGetter } from '../../core/typed-array.js'
+import { high, lengthGetter, low } from '../../core/typed-array.js'
 import {
   CeilingOutcome,
   type CeilingWaited,

@@ -1,5 +1,4 @@
-import { high, low, two32 } from '../../core/halves.js'
-import { bufferGetter, byteOffsetGetter } from '../../core/typed-array.js'
+import { bufferGetter, byteOffsetGetter, high, low, two32 } from '../../core/typed-array.js'
 import type { CoreSpec, IdArray } from '../engine.js'
 import type { SlotRange } from '../slots.js'
 

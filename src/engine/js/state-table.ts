@@ -1,5 +1,5 @@
 import { GraupelError } from '../../core/errors.js'
-import { hash } from '../../core/halves.js'
+import { hash } from '../../core/typed-array.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows. It is read and
 // written by Atomics, whose operations are sequentially consistent, so their order needs no argument.

@@ -1,4 +1,4 @@
-import { high, low } from '../../core/halves.js'
+import { high, low } from '../../core/typed-array.js'
 import type { PageStep } from '../claims.js'
 import {
   bounds,

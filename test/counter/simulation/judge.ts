@@ -1,6 +1,6 @@
 import { periodAt } from '../../../src/counter/period.js'
 import type { Position } from '../../../src/counter/record.js'
-import { offsetOf } from '../../../src/pattern/time-zone.js'
+import { offsetOf } from '../../../src/pattern/calendar.js'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 

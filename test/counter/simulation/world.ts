@@ -1,4 +1,4 @@
-import { offsetOf } from '../../../src/pattern/time-zone.js'
+import { offsetOf } from '../../../src/pattern/calendar.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'

@@ -1,5 +1,5 @@
+import type { NodeSet } from '../../../src/lease/group.js'
 import { Group } from '../../../src/lease/group.js'
-import type { NodeSet } from '../../../src/lease/nodes.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'

@@ -1,6 +1,5 @@
 import { isId, type Layout } from 'graupel'
-import { IdSet } from '../../../src/inspect/id-set.ts'
-import { type EqualIds, equalIds, rangesOf } from '../../../src/inspect/overlap.ts'
+import { type EqualIds, equalIds, IdSet, rangesOf } from '../../../src/inspect/overlap.ts'
 import { read } from '../../../src/inspect/reading.ts'
 
 /** Number of equal ids that are shown. */

@@ -1,7 +1,6 @@
 import { type Encoding, isId, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import { IdSet } from '../../../src/inspect/id-set.ts'
-import { type CommonNode, commonNodes, type EqualIds, equalIds, rangesOf } from '../../../src/inspect/overlap.ts'
+import { type CommonNode, commonNodes, type EqualIds, equalIds, IdSet, rangesOf } from '../../../src/inspect/overlap.ts'
 import { makeSameIds } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import { type IdList, readList } from '../ids/list.ts'
