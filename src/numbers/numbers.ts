@@ -30,8 +30,6 @@ export abstract class Numbers {
   declare readonly next: () => bigint
   readonly #ready: ReadyNumbers
   readonly #kind: NumbersKind
-  /** The width of the numbers. */
-  readonly #bits: number
   readonly #layout: Layout | undefined
   #queue: Queue | undefined
   #isClosed = false
@@ -40,7 +38,6 @@ export abstract class Numbers {
   constructor(kind: NumbersKind, ready: ReadyNumbers, layout: Layout | undefined) {
     this.#kind = kind
     this.#ready = ready
-    this.#bits = layout?.bits ?? 64
     showByJson(this, kind.type)
     this.#layout = layout
     // The calls that run for each number are functions and not methods, so that they can be passed on without their object. They close
@@ -186,7 +183,7 @@ export abstract class Numbers {
     checkIdArray(array)
     if (this.#isClosed) throw this.#closed()
     this.checkArray(array)
-    return new FillTask(this.#ready, array, this.#bits, isSliced)
+    return new FillTask(this.#ready, array, this.#layout?.bits ?? 64, isSliced)
   }
 
   #more(): MoreNumbers {
