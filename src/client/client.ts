@@ -16,7 +16,7 @@ import {
 import { type Server, Service } from './service.js'
 
 /** The class behind {@link connect}. @internal */
-export class Client extends Numbers implements BaseClient {
+class Client extends Numbers implements BaseClient {
   readonly #options: ResolvedOptions
   readonly #batches: Batches
   readonly #service: Service

@@ -26,7 +26,7 @@ const tokenPattern = /^[0-9a-f]{1,16}$/
  * The meaning of a step. `counts`: its process issues slots below the ceiling. `released`: its process has issued all slots
  * below the ceiling, and gave the key back. `page`: the page beside the claim may count from the ceiling on.
  */
-export type Use = 'counts' | 'released' | 'page'
+type Use = 'counts' | 'released' | 'page'
 const uses: readonly unknown[] = ['counts', 'released', 'page'] satisfies Use[]
 
 /** The contents of a step's file. */

@@ -1,5 +1,5 @@
 export { composeId, type DecodedId, decode, type IdParts, timestampMsOf } from './decode.js'
-export { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './define.js'
+export { checkMakesIds, defineLayout, genuineLayout } from './define.js'
 export { isId, loadId, toId } from './id.js'
 export type { Field, IsNarrow, NodeFieldOf } from './layout.js'
 export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'

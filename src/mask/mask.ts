@@ -175,7 +175,7 @@ function checkMaskOptions(given: unknown) {
 }
 
 /** Numbers of a width as text of one length. */
-export interface DigitWriter {
+interface DigitWriter {
   /** Digits of every text. */
   readonly length: number
   write(value: bigint): string
@@ -184,7 +184,7 @@ export interface DigitWriter {
 }
 
 /** @throws TypeError `ERR_ENCODING_UNKNOWN` */
-export function checkEncoding(encoding: unknown): asserts encoding is TextEncoding {
+function checkEncoding(encoding: unknown): asserts encoding is TextEncoding {
   const texts = encodings.filter((one) => one !== 'bytes')
   if (texts.includes(encoding as TextEncoding)) return
   throw typeError(
@@ -194,7 +194,7 @@ export function checkEncoding(encoding: unknown): asserts encoding is TextEncodi
 }
 
 /** The encodings of ids, with as many digits as the greatest number of the width has; decimal has leading zeros here, too. */
-export function digitWriter(bits: number, encoding: TextEncoding): DigitWriter {
+function digitWriter(bits: number, encoding: TextEncoding): DigitWriter {
   const greatest = 2n ** BigInt(bits) - 1n
   const zeros = encodeId(0n, encoding)
   const zero = zeros.charAt(0)

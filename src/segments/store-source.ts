@@ -95,7 +95,7 @@ export interface SegmentRecord {
 }
 
 /** Writes a record as text. @param attempt - A new random text for each write, by which the writer finds its write. */
-export function writeSegments(name: string, { next, incarnation }: SegmentRecord, attempt: string): string {
+function writeSegments(name: string, { next, incarnation }: SegmentRecord, attempt: string): string {
   return writeNumbers('segments', name, { next: String(next), incarnation, attempt })
 }
 

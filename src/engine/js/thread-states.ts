@@ -25,7 +25,7 @@ export interface Run extends BaseId {
   reused: boolean
 }
 
-export function emptyRun(): Run {
+function emptyRun(): Run {
   return {
     tick: 0,
     span: 0,
