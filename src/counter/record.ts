@@ -1,5 +1,5 @@
 import { GraupelError, show } from '../core/errors.js'
-import { damagedNumbers, readNumbers, writeNumbers } from '../stores/number-record.js'
+import { damagedNumbers, readNumbers, writeNumbers } from '../stores/record.js'
 import type { StoreEntry } from '../stores/store.js'
 import { isPeriod, type Reset } from './period.js'
 

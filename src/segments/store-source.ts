@@ -1,7 +1,7 @@
 import { GraupelError } from '../core/errors.js'
 import type { Clock } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
-import { damagedNumbers, keyOf, readNumbers, writeNumbers } from '../stores/number-record.js'
+import { damagedNumbers, keyOf, readNumbers, writeNumbers } from '../stores/record.js'
 import type { StoreEntry } from '../stores/store.js'
 import { lastOf, nextSegment, type Range, type Segment, type SegmentSource } from './range.js'
 

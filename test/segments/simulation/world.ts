@@ -1,5 +1,5 @@
 import { readSegments } from '../../../src/segments/store-source.js'
-import { keyOf } from '../../../src/stores/number-record.js'
+import { keyOf } from '../../../src/stores/record.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { type Entries, Server } from '../../simulation/server.ts'
