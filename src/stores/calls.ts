@@ -8,7 +8,7 @@ export type Written =
   /** Another write came first; `found` is the record that it left. */
   | { readonly landed: false; readonly found: StoreEntry | undefined }
 
-/** Milliseconds between two attempts at the same call: doubled each time, and drawn from the upper half. */
+/** Milliseconds between two attempts at a call. They double each time; `pause` subtracts up to half at random. */
 const firstPauseMs = 10
 const maxPauseMs = 500
 
@@ -19,9 +19,8 @@ export type CallClock = Pick<Clock, 'monotonicMs' | 'later' | 'random'>
 const maxDateMs = 8.64e15
 
 /**
- * The calls of a store as everything above it makes them: each with a deadline, checked answers, and writes whose outcome is
- * known. Clients hang for ever on a dead connection, and resend by themselves what was applied already, so neither an error nor a
- * conflict says whether a write has landed; the record does.
+ * Calls a store with a deadline, checks its answers, and finds out whether a write has landed. Neither an error nor a conflict
+ * tells: clients hang on dead connections, and resend writes that were applied already. Only the record tells.
  */
 export class StoreCalls {
   readonly store: Store
@@ -35,7 +34,7 @@ export class StoreCalls {
     this.#callTimeoutMs = callTimeoutMs
   }
 
-  /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; what the signal was aborted with. */
+  /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; the reason of the signal. */
   async read(key: string, signal?: AbortSignal): Promise<StoreEntry | undefined> {
     return this.#checkEntry('read', key, await this.#call('read', signal, (own) => this.store.read(key, own)))
   }
@@ -51,7 +50,7 @@ export class StoreCalls {
     })
   }
 
-  /** The store's clock, or `undefined` where it has none. @throws as `read` */
+  /** Reads the store's clock; `undefined` if the store has no clock. @throws as `read` */
   async nowMs(signal?: AbortSignal): Promise<number | undefined> {
     if (this.store.nowMs === undefined) return undefined
     const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own))
@@ -67,11 +66,11 @@ export class StoreCalls {
   }
 
   /**
-   * Writes a value that no other write has, so that a record that holds it is this write's.
+   * Writes a value that no other write has. A record with this value proves that this write has landed.
    *
-   * @param expected - As in {@link Store.write}. The attempts all expect the same, so that one of them lands at the most.
+   * @param expected - As in {@link Store.write}. All attempts expect the same version, so at most one attempt lands.
    * @param untilMs - Monotonic milliseconds after which no attempt is begun.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` where the outcome is not known by then, or `ERR_STORE_INVALID`; what the signal was aborted with.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known by then; `ERR_STORE_INVALID`; the reason of the signal.
    */
   async write(
     key: string,
@@ -94,7 +93,7 @@ export class StoreCalls {
       try {
         const found = await this.read(key, signal)
         if (found?.value === value) return { landed: true, version: found.version }
-        // The version seen before is no proof that the write has failed: it may be under way. The next attempt expects the same.
+        // The version from before does not prove that the write has failed, because the write may be under way. So it is repeated.
         if (found?.version !== expected) return { landed: false, found }
       } catch (error) {
         signal?.throwIfAborted()
@@ -106,12 +105,12 @@ export class StoreCalls {
     }
   }
 
-  /** Waits for between half of a time and all of it, so that processes that began together do not go on together. */
+  /** Waits for half of a time, and for a random part of the rest, so that processes that began together drift apart. */
   pause(ms: number, signal?: AbortSignal): Promise<void> {
     return this.wait(ms * (0.5 + this.#clock.random() / 2), signal)
   }
 
-  /** Waits for a time. @throws what the signal was aborted with */
+  /** Waits for a time. @throws the reason of the signal */
   wait(ms: number, signal?: AbortSignal): Promise<void> {
     return sleep(this.#clock, ms, signal)
   }
@@ -134,13 +133,13 @@ export class StoreCalls {
       typeof of.version === 'string' &&
       of.version !== ''
     if (isEntry && (key === undefined || of.key === key)) return of as StoreEntry
-    throw this.#invalid(name, entry, 'a record: { key, value, version }, all of them texts')
+    throw this.#invalid(name, entry, 'a record { key, value, version } of three texts')
   }
 
   #unknown(key: string, cause: unknown): GraupelError {
     return new GraupelError(
       'ERR_STORE_UNAVAILABLE',
-      `it is not known whether the store '${this.store.name}' has written ${show(key)}: ${(cause as Error | undefined)?.message ?? 'its record did not change'}; try again`,
+      `the store '${this.store.name}' may or may not have written ${show(key)}: ${(cause as Error | undefined)?.message ?? 'its record did not change'}; try again`,
       { cause },
     )
   }
@@ -160,7 +159,7 @@ export interface CallName {
 }
 
 /**
- * Makes one call of a store, which ends with its deadline or the signal whatever the client does.
+ * Makes one call of a store. The call ends by the deadline or the signal, even if the client hangs.
  *
  * @throws GraupelError `ERR_STORE_UNAVAILABLE`; a GraupelError of the call; the reason of the signal.
  */
@@ -183,7 +182,7 @@ export function callWithin<T>(
   return endWithin(clock, callTimeoutMs, signal, attempt, () => failure(`did not answer within ${callTimeoutMs} ms`))
 }
 
-/** Whether this package made the error, which then says itself what to do. An error of a client may throw when it is read. */
+/** Whether this package made the error, so that its message has a remedy. Reading a client's error may throw. */
 function isOwn(error: unknown): boolean {
   try {
     if (error instanceof GraupelError) return true
@@ -193,7 +192,7 @@ function isOwn(error: unknown): boolean {
   }
 }
 
-/** Another attempt would end in the same way. */
+/** Whether another attempt would fail, too. */
 function isFinal(error: unknown): boolean {
   const { code } = error as GraupelError
   return code === 'ERR_STORE_INVALID' || code === 'ERR_STORE_UNSAFE'

@@ -9,29 +9,29 @@ export type { MysqlPool } from './mysql-pool.js'
 
 /** The options of {@link mysqlStore}. */
 export interface MysqlStoreOptions extends StoreOptions {
-  /** The name of the table, in the database of the pool. @default 'graupel_store' */
+  /** The name of the table in the pool's database. @default 'graupel_store' */
   table?: string
 }
 
 const duplicateKey = 1062
 
 /**
- * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may take writes back that were
- * acknowledged. `assumeDurable: true` is right for one server with `innodb_flush_log_at_trx_commit = 1`.
+ * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may lose acknowledged
+ * writes. `assumeDurable: true` is right for one server with `innodb_flush_log_at_trx_commit = 1`.
  *
- * Every call is one statement, and one transaction of any isolation level. It is sent as text, and needs no session: a pooler may
- * stand between. Calls have to reach the primary, reads too; a server with `read_only` is refused. The names are of the pool's
- * database. A user needs SELECT, INSERT and UPDATE on the tables.
+ * Every call is one statement, and one transaction of any isolation level. Statements are sent as text and need no session, so
+ * a pooler may stand between. All calls have to reach the primary; a server with `read_only` is refused. The tables are in the
+ * pool's database. The user needs SELECT, INSERT and UPDATE on the tables.
  *
- * @param client - A pool of mysql2 (of `mysql2/promise` or with callbacks) or of mariadb. It is never closed. A connection is, where
- * a transaction was left open, and where a call of mysql2 was aborted. Give mariadb's a `socketTimeout`, such as 10000 ms, after
- * which it gives up a connection that is dead, and a listener of `error`, without which one that breaks ends the process.
+ * @param client - A pool of mysql2 (`mysql2/promise`, or with callbacks) or of mariadb. The store never closes the pool. It closes
+ * a connection on which a transaction was left open, or a call of mysql2 was aborted. Give a mariadb pool a `socketTimeout`, such
+ * as 10000 ms, to end dead connections, and a listener of `error`: without a listener, a broken connection ends the process.
  * @param options - None is required; {@link MysqlStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
- * says; with GraupelError `ERR_STORE_UNSAFE` on a connection without `autocommit`, or with a transaction that was left open; and
- * with GraupelError `ERR_STORE_UNAVAILABLE` where the server is read-only, a right or the database is missing, and, with the
- * statements, where the tables are missing or may not be made. `add` rejects a count of more than 64 bits with RangeError
- * `ERR_OPTION_INVALID`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. The store's functions reject with the error
+ * of the client; with GraupelError `ERR_STORE_UNSAFE` if the connection has no `autocommit` or an open transaction; and with
+ * GraupelError `ERR_STORE_UNAVAILABLE` if the server is read-only, or if a right, the database or a table is missing. If the tables
+ * are missing, or `setup` may not make them, the message has the statements. `add` rejects a count of more than 64 bits with
+ * RangeError `ERR_OPTION_INVALID`.
  * @example
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
  * const store = mysqlStore(pool)
@@ -45,11 +45,11 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
   options = readStoreOptions(options, 'table')
   const { table = 'graupel_store', assumeDurable = false } = options
   const { ask } = clientOf(client)
-  // Backticks, because double quotes are for texts unless sql_mode has ANSI_QUOTES.
+  // Backticks, because double quotes enclose texts unless sql_mode has ANSI_QUOTES.
   const records = `\`${table}\``
   const sums = `\`${table}_sums\``
-  // Keys are bytes: collations take some texts for equal. A value is as long as a statement can be: without strict mode, what is
-  // too long is cut, and not refused.
+  // Keys are bytes, because collations treat some different texts as equal. LONGTEXT holds every value that a statement can: without
+  // strict mode, MySQL cuts a value that is too long.
   const tables = [
     `CREATE TABLE IF NOT EXISTS ${records} (\`key\` VARBINARY(255) PRIMARY KEY, \`value\` LONGTEXT CHARACTER SET utf8mb4 NOT NULL, \`version\` VARBINARY(255) NOT NULL) ENGINE=InnoDB;`,
     `CREATE TABLE IF NOT EXISTS ${sums} (\`key\` VARBINARY(255) PRIMARY KEY, \`sum\` BIGINT NOT NULL) ENGINE=InnoDB;`,
@@ -65,14 +65,14 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       try {
         return await ask(sql, signal)
       } catch (error) {
-        // Nothing was done, and the next attempt sees what the winner has written.
+        // The statement was rolled back, and the next attempt sees what the other transaction has written.
         if (!rolledBack.includes(toldBy(error).errno)) throw explained(error, "the store 'mysql'", advice)
       }
     }
   }
   const scalar = async (signal: AbortSignal | undefined, expression: string) =>
     (await run(signal, `SELECT ${state}, ${expression}`)).rows[0]?.[0] as string
-  /** One row at least, so that the server's state is always told. */
+  /** Selects records. There is always a row, so the server's state is always known. */
   const select = async (signal: AbortSignal | undefined, where: string, lock = ''): Promise<StoreEntry[]> => {
     const columns = '`key`, CAST(`value` AS BINARY), `version`'
     const { rows } = await run(
@@ -95,7 +95,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
     ddl,
     async setup() {
       for (const [i, name] of [records, sums].entries()) {
-        // First, because a user who may not create tables is refused even where the table is there.
+        // Checked first, because a user who may not create tables is refused even if the table exists.
         if (await isThere(name)) continue
         try {
           await ask(tables[i] as string)
@@ -110,7 +110,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       }
     },
     async read(key, signal) {
-      // With a lock it is the latest record that was committed, also under READ UNCOMMITTED, and where a transaction was left open.
+      // A read with a lock gives the latest committed record, even under READ UNCOMMITTED and in an open transaction.
       return (await select(signal, `\`key\` = ${literal(key)}`, ' LOCK IN SHARE MODE'))[0]
     },
     async list(folder, signal) {
@@ -130,7 +130,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
           throw error
         }
       }
-      // The version is another one, so it is 1 for clients that ask for the records that were found, as for those that were changed.
+      // 1 whether the client counts found or changed records, because the version always changes.
       const { affectedRows } = await run(
         signal,
         `UPDATE ${records} SET \`value\` = ${text}, \`version\` = ${literal(version)} WHERE \`key\` = ${literal(key)} AND \`version\` = ${literal(expected)}`,
@@ -138,20 +138,20 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       return affectedRows === 1 ? version : undefined
     },
     async nowMs(signal) {
-      // By UTC: local time is ambiguous when summer ends.
+      // In UTC, because local time is ambiguous when summer time ends.
       const since = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))"
       return Number(await scalar(signal, `${since} DIV 1000`))
     },
     incarnation(signal) {
-      // UUID_SHORT() counts up from the second in which the server has started, in its upper bits, where `now - Uptime` would vary
-      // by one. The end of UUID() was drawn at the start, for two starts within a second. Replicas differ by server_id.
+      // The upper bits of UUID_SHORT() have the second of the server's start; `now - Uptime` would vary by one. The end of UUID() is
+      // drawn at the start, and tells two starts within a second apart. Replicas differ by server_id.
       return scalar(signal, "CONCAT_WS(' ', @@hostname, @@port, @@server_id, UUID_SHORT() >> 24, SUBSTR(UUID(), 20))")
     },
     async add(key, count, signal) {
       if (BigInt.asIntN(64, count) !== count) {
-        throw rangeError('ERR_OPTION_INVALID', `the count is ${count}; pass one that 64 bits with a sign can hold`)
+        throw rangeError('ERR_OPTION_INVALID', `the count is ${count}; pass a signed integer of at most 64 bits`)
       }
-      // The answer to the statement has what LAST_INSERT_ID was given. It is without a sign, and too large for the column then.
+      // The reply has the argument of LAST_INSERT_ID(). Its result is unsigned: a negative sum would not fit the column without CAST.
       const sum = (expression: string) => `CAST(LAST_INSERT_ID(${expression}) AS SIGNED)`
       const added = `CAST('${count}' AS SIGNED)`
       const { insertId } = await run(
