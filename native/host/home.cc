@@ -87,7 +87,7 @@ Fault CheckWord(const Page& page, const Layout& layout) {
       history_at == static_cast<int64_t>(Page::kHistoryAt - Page::kStateAt);
   if (is_sound && has_sound_history && high_tick <= layout.max_tick) return {};
   return Fault::Of(Fault::Kind::kCorrupt, page.path(),
-                   "its word is not one that the layout can have");
+                   "its numbers do not fit the layout");
 }
 
 Fault AsPageFault(Fault fault) {
@@ -100,11 +100,11 @@ Fault AsPageFault(Fault fault) {
 void Continue(State& state, uint64_t slot, uint64_t high_tick) {
   if (state.word.load(std::memory_order_acquire) >= slot) return;
   RaiseFloor(state, slot);
-  // [high] A clock that shows less is behind.
+  // [high] A clock that shows an earlier tick has stepped back.
   RaiseTo(state.high_tick, high_tick);
 }
 
-// As MoveTo, unless both are the same memory.
+// Moves the word from one page to another, unless both are the same memory.
 bool Move(const Page* from, const Page& to) {
   return from == nullptr || from->IsSameAs(to) || MoveTo(from->state(), to.state());
 }
@@ -134,12 +134,12 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
       if (fault.IsNone()) fault = CheckWord(*found, layout);
     }
     if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns);
-    // Deleted since it was found.
+    // The page was deleted since it was found.
     if (fault.kind == Fault::Kind::kLost) continue;
     if (!fault.IsNone()) return AsPageFault(std::move(fault));
     const uint64_t floor = found->step().floor;
     if (floor > 0) Continue(found->state(), floor, layout.TickOf(floor - 1));
-    // Only now, because a page is sealed after its successor is open.
+    // Moved only now, because a page is sealed after its successor is open.
     if (!Move(old.get(), *found) || !Move(former, *found)) continue;
     known = found;
     path = found->path();
@@ -152,7 +152,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
 }
 
 // Waits for the next tick if the page has no slot before. A new page begins with the
-// tick after the clock's, and the first id would find that no tick is left.
+// tick after the clock's, so a first id without this wait would be an overflow.
 Fault AwaitTick(const Page& page, const HomeOptions& options) {
   const Layout& layout = options.layout;
   constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;

@@ -16,11 +16,11 @@ const handedTo = new WeakMap<Connection, Worker>()
  *
  * - Behaviour: the primary hands a connection over by `worker.process.send({ cmd: 'NODE_CLUSTER', act: 'newconn' }, handle)`, and keeps its
  *   handle open until the worker reports that it took the connection (`handoff` in lib/internal/cluster/round_robin_handle.js).
- * - Measurement: `NODE_CLUSTER_SCHED_POLICY=none` has no such handle. But of 64 connections that came at once to four workers, one worker
- *   then got up to 62, and this way at most 18.
+ * - Measurement: `NODE_CLUSTER_SCHED_POLICY=none` has no such handle. But of 64 simultaneous connections to four workers, it gave one
+ *   worker up to 62; the primary gives one worker at most 18.
  * - If it changes: "killed workers are started again, and every connection gets an answer or an error" in
  *   test/server/cluster.long.test.ts fails.
- * - To get rid of it: remove it as soon as Node closes the handle of a worker that has exited.
+ * - Removal: as soon as Node closes the handle of a worker that has exited.
  */
 export function closeUntakenConnection(worker: Worker): void {
   let last: Connection | undefined

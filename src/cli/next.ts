@@ -110,7 +110,7 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
     })
     // This thread renews the lease, so nothing may block it.
     const make = (array: Ids) => (signal === undefined ? generator.fill(array) : generator.fillAsync(array))
-    // One tick's ids at most, so that they are written while the next tick comes.
+    // At most the ids of one tick, so that they are written while the next tick comes.
     return printIds(make, 2 ** layout.sequence.bits, { count, write, output }, signal)
   }
   if (values.store === undefined) await printOwn(values, layout, print)
@@ -144,7 +144,7 @@ function open(options: object, layout: Layout): IdGenerator {
 }
 
 /**
- * Waits for the end of the last tick, unless other processes know which ids this one issued. The same command, run again within
+ * Waits for the end of the last tick, unless the state outlives this process. The same command, run again within
  * that tick, would begin with the same id.
  */
 async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
@@ -157,7 +157,7 @@ async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): P
 /** Leases a node, prints ids of it, and gives it back, even if a signal ends the command. */
 function printLeased(values: Values & { readonly store: string }, layout: Layout, print: Print): Promise<void> {
   if (values.state !== undefined) {
-    throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave it out, or --store')
+    throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave out --state or --store')
   }
   const choice = { ...idsOf(values, layout), acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms') }
   const options = generatorOf(values, layout)
@@ -179,7 +179,7 @@ async function acquire({ store }: OpenStore, choice: object, signal: AbortSignal
   return await acquireLease({ ...choice, store, signal } as LeaseOptions)
 }
 
-/** Releases the lease. A failure is no more than a warning, because the ids are made and printed. */
+/** Releases the lease. A failure is only a warning, because the ids are printed already. */
 async function release(lease: Awaited<ReturnType<typeof acquire>>, { hide }: OpenStore): Promise<void> {
   const { node, ceilingMs } = lease.stats()
   try {

@@ -82,7 +82,7 @@ export class Servers {
   }
 }
 
-/** The servers of an id service, as a client asks them for batches. */
+/** Asks the servers of an id service for batches. */
 export class Service {
   readonly #options: ResolvedOptions
   readonly #clock: Clock
@@ -99,14 +99,14 @@ export class Service {
   /**
    * Asks one server after the other, until one gives a batch or too many requests have failed.
    *
-   * @param check - Refuses a batch that cannot be used, by an error.
+   * @param check - Throws if a batch cannot be used.
    * @throws GraupelError as {@link Requests.ask}; what `check` throws; the reason of the signal.
    */
   async fetch(count: number, signal: AbortSignal, check: (batch: Batch, server: Server) => void): Promise<Batch> {
     for (let failed = 0; ; ) {
       const server = this.#servers.pick(this.#clock.monotonicMs())
       const pauseMs = server.notBeforeMs - this.#clock.monotonicMs()
-      // The process may end meanwhile.
+      // A background timer, so that the process may end meanwhile.
       if (pauseMs > 0) await sleep({ later: this.#clock.background }, pauseMs, signal)
       const asked = Math.min(count, server.maxCount)
       server.asked()

@@ -11,30 +11,30 @@ export const errorCodes = {
   ERR_NODE_REQUIRED: 'no node was given, and there is no safe default',
   ERR_NODE_INVALID: 'the node does not fit the node fields of the layout',
   ERR_LAYOUT_INVALID: 'a layout breaks one of the rules of defineLayout',
-  ERR_LAYOUT_DECODE_ONLY: 'ids of the layout can be read, and made by another system alone',
+  ERR_LAYOUT_DECODE_ONLY: 'another system makes ids of the layout; graupel only decodes them',
   ERR_LAYOUT_EXPIRED: 'the time no longer fits the timestamp field of the layout',
   ERR_EPOCH_INVALID: 'the epoch is not a whole number of milliseconds, or lies in the future',
-  ERR_ID_INVALID: 'an id, or a part of one, is not what its encoding or its layout can hold',
+  ERR_ID_INVALID: 'an id, or a part of an id, does not fit its encoding or layout',
   ERR_ENCODING_UNKNOWN: 'an encoding has a name that does not exist',
   ERR_ARRAY_INVALID: 'an array cannot be filled safely',
   ERR_NUMBER_UNSAFE: 'the ids do not fit a JavaScript number',
   ERR_CLOCK_INVALID: 'the clock gave something that is not a time',
   ERR_CLOCK_BEFORE_EPOCH: 'the clock shows a time before the epoch of the layout',
-  ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow to go on',
-  ERR_SEQUENCE_OVERFLOW: 'the tick is used up, and the policy does not allow to go on',
+  ERR_CLOCK_ROLLBACK: 'the clock stepped back, and the policy does not allow another id',
+  ERR_SEQUENCE_OVERFLOW: 'the tick is used up, and the policy does not allow another id',
   ERR_CLOSED: 'the object was closed',
   ERR_NATIVE_UNAVAILABLE: 'the native engine was asked for, and its binary does not load',
-  ERR_STATE_UNREACHABLE: 'the state that siblings use cannot be reached from here',
-  ERR_STATE_UNAVAILABLE: 'the place where the state is kept does not answer, or does not let it be written',
+  ERR_STATE_UNREACHABLE: 'the state that other generators of the node use cannot be reached from here',
+  ERR_STATE_UNAVAILABLE: 'the place of the state does not answer in time, or cannot be read or written',
   ERR_STATE_UNSAFE: 'another user could change the state, or it is not a plain file of this machine',
   ERR_STATE_MISMATCH: 'the state belongs to other ids, or to another version of its format',
   ERR_STATE_CORRUPT: 'the state is damaged',
   ERR_STATE_FULL: 'the memory that threads share for their states is used up',
   ERR_LEASE_EXPIRED: 'the lease of the node does not allow another id',
   ERR_NODES_EXHAUSTED: 'every node that may be leased is held by others',
-  ERR_CLOCK_SKEW: 'the clock of this host and that of the store differ by more than is allowed',
+  ERR_CLOCK_SKEW: 'the clocks of this host and of the store differ by more than is allowed',
   ERR_STORE_UNAVAILABLE: 'a store fails, or does not answer in time',
-  ERR_STORE_INVALID: 'a store, or what it answers, is not what the interface of stores says',
+  ERR_STORE_INVALID: 'a store, or its answer, does not follow the interface of stores',
   ERR_STORE_UNSAFE: 'a store is configured so that it forgets what it has acknowledged',
   ERR_EMPTY: 'no number is ready',
   ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
@@ -43,7 +43,7 @@ export const errorCodes = {
   ERR_SERVICE_UNAVAILABLE: 'an id service cannot be reached, fails, or does not answer in time',
   ERR_SERVICE_REFUSED: 'an id service refuses what it is asked for',
   ERR_SERVICE_INVALID: 'the answer of an id service cannot be used',
-  ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules, or is not there',
+  ERR_KEY_INVALID: 'a key of a mask, or its name, breaks the rules or is missing',
 } as const
 
 /** One of the codes in {@link errorCodes}, such as `'ERR_CLOSED'`. */
@@ -61,7 +61,7 @@ export interface ErrorDetails {
   status?: number
   /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   filled?: number
-  /** The option that is wrong, or that allows the call with another value. */
+  /** The option to change: its value is wrong, or another value allows the call. */
   option?: string
 }
 
@@ -78,7 +78,7 @@ export interface ErrorDetails {
  * }
  */
 export class GraupelError extends Error {
-  /** Always `'GraupelError'`, also where a bundler has renamed the class. */
+  /** Always `'GraupelError'`, even if a bundler has renamed the class. */
   override readonly name = 'GraupelError'
   /** The rule that was broken; `docs/errors.md` says what to do about each. */
   readonly code: ErrorCode
@@ -90,7 +90,7 @@ export class GraupelError extends Error {
   declare readonly status?: number
   /** How many elements at the front of the array hold ids; only from `fill`, `fillAsync` and `take`. */
   declare filled?: number
-  /** The option that is wrong, or that allows the call with another value. */
+  /** The option to change: its value is wrong, or another value allows the call. */
   declare readonly option?: string
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -120,10 +120,10 @@ interface Misuse {
   readonly option?: string
 }
 
-/** A value as a message shows it: short, and unmistakable about its type. */
+/** Shows a value in a message: short, and so that its type is clear. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return value.length > 40 ? `'${value.slice(0, 40)}…'` : `'${value}'`
-  // A larger one may have a million digits.
+  // A larger bigint may have a million digits.
   if (typeof value === 'bigint') {
     return BigInt.asIntN(128, value) === value ? `${value}n` : 'a bigint of more than 128 bits'
   }
@@ -141,19 +141,19 @@ export function show(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
 
-/** As {@link show}, without what a text says: it may be a URL with a password. */
+/** Shows a value as {@link show} does, but hides texts, which may be URLs with a password. */
 export function showNoText(value: unknown): string {
   return typeof value === 'string' ? 'a text' : show(value)
 }
 
-/** A time as a message shows it. @param ms - Milliseconds since 1970. */
+/** Shows a time in a message. @param ms - Milliseconds since 1970. */
 export function showTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
 /**
- * The reason of a failure, as a part of a sentence. Anything may be thrown, and reading it may throw. Node's `fetch` only says
- * 'fetch failed', and has the reason in its cause; for a name with several addresses the cause has an error for each.
+ * Returns the reason of a failure, as a part of a sentence. Anything may be thrown, and reading it may throw. An error of Node's
+ * `fetch` has only the message 'fetch failed'; its cause has the reason, or an error for each address of the host.
  */
 export function reasonOf(error: unknown): string {
   try {

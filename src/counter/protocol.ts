@@ -4,7 +4,7 @@ import type { StoreEntry } from '../stores/store.js'
 import { type Moment, momentAt } from './period.js'
 import { addWriter, attemptOf, type CounterRules, isLater, type Position, readCounter, writeCounter } from './record.js'
 
-/** Counts in a row, taken by one write. */
+/** Consecutive counts that one write takes. */
 interface Range {
   readonly period: string
   readonly first: number
@@ -26,8 +26,8 @@ interface Known {
 /**
  * Counts in the record of a store, one write at a time.
  *
- * A conflict does not prove that a write has failed: it may have landed, its reply was lost, and another process has written since.
- * So the record remembers the last write of each writer. Writes whose outcome is not known are pending. They all expect the same
+ * A conflict does not prove that a write has failed: it may have landed before another process wrote, and lost its reply. So the
+ * record remembers the last write of each writer. Writes whose outcome is not known are pending. They all expect the same
  * version, so at most one of them lands. Once the record has another version, it names the write that landed.
  */
 export class CounterProtocol {
@@ -83,13 +83,13 @@ export class CounterProtocol {
     return momentAt(nowMs, this.#latest?.period, reset, offsetMinutes)
   }
 
-  /** Returns the first count of a period that a write would take. */
+  /** Returns the first count that a write in a period would take. */
   nextOf(period: string): number {
     return this.#latest?.period === period ? this.#latest.count + 1 : this.#rules.start
   }
 
   /**
-   * Gives held counts in a row. Returns the first, or `undefined` if there are not enough. Held counts of an earlier period are lost.
+   * Gives consecutive held counts. Returns the first, or `undefined` if there are not enough. Held counts of an earlier period are lost.
    */
   giveHeld(period: string, count: number): number | undefined {
     const left = this.#held.filter((range) => range.period === period)
@@ -105,7 +105,7 @@ export class CounterProtocol {
   }
 
   /**
-   * Writes that counts are taken, from {@link nextOf} the period on. If the write lands, they are held.
+   * Takes counts of a period, from {@link nextOf} on, by a write. If the write lands, the counts are held.
    *
    * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and its counts are held.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later write finds it

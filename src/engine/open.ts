@@ -16,7 +16,7 @@ const maxAttempts = 100
 let closesFilesAtExit = false
 
 /**
- * Opens a generator's access to an engine that `chooseEngine` gave.
+ * Opens a core of the engine that `chooseEngine` returned.
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE` if the other engine counts the key; errors of the engine
  * @internal
@@ -42,7 +42,7 @@ export function clockMs(kind: EngineKind): number {
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const { binding } = requireNative()
   const core = openBesideClaim(spec, reopen)
-  // process.exit() and uncaught errors do not take the environment down, so the files would not get their exact words.
+  // process.exit() and uncaught errors do not tear the environment down, so nothing else writes the exact words to the files.
   if (spec.bound === 'file' && !closesFilesAtExit) {
     closesFilesAtExit = true
     platform.atExit(() => binding.closeFiles())
@@ -64,8 +64,8 @@ function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core
   }
 }
 
-// The first generator of a key decides the key's engine for the life of the process. The addon keeps it for all threads that
-// load the addon, and the table of the js engine for all threads that reach the table. A thread without the table is refused
+// The first generator of a key decides the key's engine for the life of the process. The addon keeps the choice for
+// all threads that load the addon, and the table of the js engine keeps the choice for all threads that reach the table. A thread without the table is refused
 // the js engine, and a thread without the addon is refused the native engine, so any two generators share the addon or the table.
 
 /** The engines by their numbers in the addon and in the table; 0 is none. */

@@ -1,8 +1,7 @@
 import { GraupelError } from '../core/errors.js'
 import { type Identity, idsText } from './key.js'
 
-// Errors of states that outlive a call: pages, state files and claims. The native engine's faults and src/host have these errors
-// in common; docs/errors.md has the remedies beyond the first.
+// Errors of pages, state files and claims, for faults of the native engine and for src/host. docs/errors.md has more remedies.
 
 /** The format of pages and state files that this version of the package reads and writes. */
 export const stateFormat = 1
@@ -38,7 +37,7 @@ export function pageOfOtherIds(path: string, found: Identity, wanted: Identity |
 export function fileOfOtherIds(path: string, found: Identity, wanted: Identity | undefined): GraupelError {
   return new GraupelError(
     'ERR_STATE_MISMATCH',
-    `the state file ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; use a path for each`,
+    `the state file ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; use another path`,
   )
 }
 
@@ -58,12 +57,12 @@ export function unsafeFolder(path: string, detail: string): GraupelError {
   )
 }
 
-/** The error of an opening that would have to wait for the next tick longer than it may. */
+/** The error if `createGenerator` would wait for the next tick longer than `maxWaitMs`. */
 export function tooEarly(kind: StateKind, path: string, waitMs: number): GraupelError {
   const retryAfterMs = Math.ceil(waitMs)
   return new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms, and createGenerator waits for maxWaitMs at most; try again after retryAfterMs, or raise maxWaitMs`,
+    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms, and createGenerator waits for at most maxWaitMs; try again after retryAfterMs, or raise maxWaitMs`,
     { retryAfterMs },
   )
 }

@@ -13,8 +13,8 @@ import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/po
  */
 export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]> {
   /**
-   * The lease that `acquireLease` of `graupel/lease` resolves to; in another thread, its handle. It sets node, layout, epoch, namespace
-   * and state. The clock is then `'wall'` or `'steady'`.
+   * The lease that `acquireLease` of `graupel/lease` resolves to; in another thread, its handle. The lease sets node, layout, epoch,
+   * namespace and state. The clock is then `'wall'` or `'steady'`.
    */
   lease?: { readonly handle: LeaseHandle<F> } | LeaseHandle<F>
   /**
@@ -30,7 +30,8 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
   /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the epoch of the layout */
   epoch?: number | Date
   /**
-   * Generators in different namespaces may use the same node, because their ids never meet. 1 to 255 characters.
+   * A name for ids that have to be distinct. Ids of different namespaces may be equal, so generators in different namespaces may use
+   * the same node. 1 to 255 characters.
    *
    * @default 'default'
    */
@@ -84,14 +85,14 @@ export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]>
    * - a path, such as `'/var/lib/app/ids.state'`: in that memory and in a file, which survives a restart and a loss of power. Needs
    *   the native engine.
    * - `'process'`: in memory that all threads of the process share. You promise that no other process uses the node.
-   * - `'thread'`: in memory of the process. You promise that no other thread and no other process uses the node.
+   * - `'thread'`: in memory that other threads may not reach. You promise that no other thread and no other process uses the node.
    *
    * @default 'host'. The js engine then keeps the node for one process of this host, and refuses a second process. 'process' with a
    * `clock` function, and in browsers.
    */
   state?: 'host' | 'process' | 'thread' | (string & {})
   /**
-   * The time that a state file reserves ahead of the clock: milliseconds, 1 to 86 400 000. The file is written twice in a window while
+   * The time that a state file reserves ahead of the clock: milliseconds, 1 to 86 400 000. The file is written twice a window while
    * ids are made. After a loss of power, the first id is up to a window later than the last id.
    *
    * @default 900

@@ -43,7 +43,7 @@ export function resolveOptions<F extends readonly Field[]>(
   const modes = Object.keys(startModes) as SequenceStartMode[]
   const sequenceStart = oneOf('sequenceStart', options.sequenceStart, modes, 'zero')
   const clock = clockOf(givenClock)
-  // Each process has a lease of its own.
+  // A leased node belongs to one process.
   const place = stateOf(lease === undefined ? state : 'process')
   const engine =
     lease === undefined
@@ -95,7 +95,7 @@ function engineBesideLease(wanted: unknown, ofLease: EngineKind): EngineKind {
   if (ofLease === 'native' || engine === 'js') return engine
   throw new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    "engine is 'native', and the thread of the lease runs on the js engine, which could not stop a native generator; leave engine out, and give all threads one GRAUPEL_ENGINE",
+    "engine is 'native', and the thread of the lease runs on the js engine, which could not stop a native generator; leave engine out, and use one GRAUPEL_ENGINE in all threads",
     { option: 'engine' },
   )
 }

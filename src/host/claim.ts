@@ -20,16 +20,16 @@ export const claims: Claims = {
   randomBits,
 }
 
-/** How often a thread looks whether another thread has raised the floor of its step. Together the pauses take a second. */
+/** How often a thread checks whether another thread has raised the floor of its step. Together the pauses take a second. */
 const maxLooks = 60
 const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
 
 function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
   let looks = 0
   return withClaim(claimant, (place, latest) => {
-    const isMine = latest !== undefined && isHolder(claimant, latest.says)
-    const isOwn = isMine && latest.number === held.step
-    if (isMine && !isOwn && looks < maxLooks) {
+    const isOfProcess = latest !== undefined && isHolder(claimant, latest.says)
+    const isOwn = isOfProcess && latest.number === held.step
+    if (isOfProcess && !isOwn && looks < maxLooks) {
       // Another thread has made the step, and raises the floor at this moment, unless the thread was terminated.
       sleep(pauseMs(looks++))
       return undefined
@@ -38,22 +38,22 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
     const floorBeside = () => {
       const page = freePage(claimant, clock, pageBeside(place))
       if (page !== undefined) return page
-      // A claim or page may have been deleted in this tick, and its process makes ids until the tick ends.
+      // A claim or page may have been deleted in this tick, and its process may make ids until the tick ends.
       return latest?.says.use === 'released' ? 0n : clock.slotAfter(0)
     }
     if (!isOwn) {
-      if (latest !== undefined && !isMine) checkFree(claimant, clock, place, latest.says)
+      if (latest !== undefined && !isOfProcess) checkFree(claimant, clock, place, latest.says)
       // Checked first, so that a refused attempt leaves no step for a native process to find.
       floorBeside()
       held.step = 0
     }
-    // From the word, because several threads raise the ceiling when they meet it.
+    // From the word and not from `before`: several threads that meet the ceiling would each raise it by a window.
     const ceiling = isOwn ? highest(before, clock.ceilingFrom(held.word, isOwn)) : clock.ceilingFrom(before, isOwn)
     const step = makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
     if (step === undefined) return undefined
     if (isOwn) return { step: step.number, isOwn, floor: before, ceiling }
     try {
-      // The claim first and then the page. Native processes have the opposite order, so one of two processes sees the other.
+      // First the claim is made, then the page is looked for. Native processes do the opposite, so one of two processes sees the other.
       return { step: step.number, isOwn, floor: highest(before, floorBeside()), ceiling }
     } catch (error) {
       // If this fails, the step stays, and its ceiling is the next floor.
@@ -114,8 +114,8 @@ function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | 
 /**
  * Forgets a claim whose latest step is `latest`.
  *
- * The step made here prevents that a process continues from `latest`. It has no ceiling, so a process that follows it begins with
- * the next tick. Removing the claim is safe even if a process takes it at this moment, because that process notices within a tick.
+ * The step made here prevents a process from continuing from `latest`. The step has no ceiling, so its successor begins with the
+ * next tick. Removing the claim is safe even if a process takes it at this moment, because that process notices within a tick.
  *
  * @returns False if another process was faster.
  */

@@ -27,7 +27,7 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
   const page = parseState(path, bytes)
   if (page.kind !== 'page') throw damagedState('page', path, 'it is a state file and not a page')
   if (page.key !== claimant.key) throw pageOfOtherIds(path, page, claimant)
-  if (!hasSoundCounter(page, clock)) throw damagedState('page', path, 'its word is not one that the layout can have')
+  if (!hasSoundCounter(page, clock)) throw damagedState('page', path, 'its numbers do not fit the layout')
   const { users, hasMore } = usersIn(bytes)
   if (users.length > 0 || hasMore) throw inUse(claimant, path, users)
   const { word, isSealed, last, highTick } = page

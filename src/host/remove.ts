@@ -17,7 +17,7 @@ import { named, userOf, usersOf } from './users.js'
  */
 export async function removePage(path: string, nowMs: number): Promise<State | Broken> {
   const users = usersOf('page', plainFileAt(path))
-  // Read when no process has it open any more.
+  // Read after the users were looked for: a page without users does not change.
   const found = await pageAt(path)
   if (users === undefined && !isDayOld(found, nowMs)) {
     throw unsafe(
@@ -58,7 +58,7 @@ export function removeClaim(path: string, nowMs: number): Claim {
   return claim
 }
 
-/** Finds the page beside a claim, if it remembers ids. The js engine continues at its word, so a wrong time may be in both. */
+/** Finds the page beside a claim, if it remembers ids. The js engine continues from the page, so both may have a wrong time. */
 export async function rememberedBeside(claim: Claim): Promise<{ path: string; timeMs: number } | undefined> {
   try {
     const page = await readState(pageBeside(claim.path))

@@ -22,7 +22,7 @@ const maxConflicts = 8
 /**
  * Acquires, renews and releases nodes. Each holder has ticks of a node that no other holder has: its floor is at or above every ceiling
  * that was granted before, and it uses no tick from its ceiling on until the store has acknowledged a higher ceiling. Clocks decide which
- * holder is disturbed and which process waits, and never whether ids are distinct (docs/leases.md).
+ * holder is disturbed and which process waits, but never whether ids are distinct (docs/leases.md).
  */
 export class LeaseProtocol {
   readonly #calls: StoreCalls
@@ -100,8 +100,8 @@ export class LeaseProtocol {
     if (written === undefined) return 'lost'
     const landed = 'record' in written ? written : written.other
     if (!this.#rules.durable) {
-      // The write may have been under way for so long that another process had the node after the ceiling, and that the server has
-      // forgotten that process. So the outcome is not known until the time is known.
+      // If the write took until the ceiling, another process may have had the node, and the server may have forgotten that process.
+      // So the write counts only if the ceiling has not passed.
       this.#unknown.add(landed.record.attempt)
       if ((await this.#storeClock.nowMs(signal)) >= endMs) return 'lapsed'
     }
@@ -125,7 +125,7 @@ export class LeaseProtocol {
   /**
    * Writes the record of the present node.
    *
-   * @returns The new record; `other` if an earlier write of this holder has landed instead; `undefined` if the write of another has.
+   * @returns The new record; `other` if an earlier write of this holder has landed instead; `undefined` if another process has written.
    */
   async #write(
     holding: Holding,

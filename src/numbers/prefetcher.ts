@@ -2,7 +2,7 @@ import { closedError, type GraupelError } from '../core/errors.js'
 import { type Clock, endWithin, maxTimerMs } from '../core/timing.js'
 import type { Supply } from './fetched.js'
 
-/** Milliseconds before a failed fetch is tried again: doubled each time, and drawn from the upper half. */
+/** Milliseconds before a failed fetch is tried again. They double each time; up to half is subtracted at random. */
 const firstPauseMs = 50
 const maxPauseMs = 1000
 
@@ -10,13 +10,13 @@ const maxPauseMs = 1000
 export interface Stock {
   /** Whether another batch can be added. */
   readonly hasRoom: boolean
-  /** How many numbers were taken since the beginning. */
+  /** How many numbers have been taken so far. */
   readonly taken: number
   /** How many numbers the next batch should have. */
   batchSize: number
 }
 
-/** The bounds of the step, and how long a batch should last. */
+/** The bounds of the batch size, and how long a batch should last. */
 export interface StepRule {
   readonly least: number
   readonly most: number
@@ -34,21 +34,21 @@ export interface PrefetcherOptions<B> {
   readonly rule: StepRule
   /** Fetches one batch. @param wanted - How many numbers a call waits for; 0 if none waits. */
   fetch(wanted: number, signal: AbortSignal): Promise<B>
-  /** Adds a batch to the stock. @param perMs - How many numbers were used in a millisecond lately; 0 if that is not known. */
+  /** Adds a batch to the stock. @param perMs - Numbers that were lately used per millisecond; 0 if unknown. */
   add(batch: B, perMs: number): void
-  /** Learns of a batch that came after `close()`. */
+  /** Called with a batch that came after `close()`. */
   drop?(batch: B): void
-  /** Whether a failed fetch is repeated until it succeeds, and not only when the next call asks for numbers. */
+  /** Whether a failed fetch is repeated until it succeeds. Otherwise the next call that asks for numbers repeats it. */
   readonly isRepeated: boolean
   /** How long a call waits. @default as long as it takes */
   readonly maxWaitMs?: number
   /** Makes the error of a call that has waited for `maxWaitMs`. */
   late?(): Error
-  /** Learns of every attempt that has ended. */
+  /** Called after every attempt. */
   onNews?(failure: Error | undefined): void
 }
 
-/** Fetches a batch while the batch before is used, one at a time, and adapts their size. */
+/** Fetches one batch at a time, while the batch before is used, and adapts the batch size. */
 export class Prefetcher<B> implements Supply {
   readonly #options: PrefetcherOptions<B>
   readonly #news = new News()
@@ -90,7 +90,7 @@ export class Prefetcher<B> implements Supply {
     if (!this.#isFetching && isFinal(this.#failure)) throw this.#failure
     const { clock, maxWaitMs = maxTimerMs, late } = this.#options
     const news = () => this.#news.wait()
-    // The timer keeps the process alive, which nothing else here does.
+    // Only this timer keeps the process alive.
     await endWithin(clock, maxWaitMs, undefined, news, () => late?.())
   }
 
@@ -131,7 +131,7 @@ export class Prefetcher<B> implements Supply {
     onNews?.(failure)
   }
 
-  /** Sets the next step by how fast numbers were used since the last batch came. Returns how many were used in a millisecond. */
+  /** Sets the next batch size by how fast numbers were used since the last batch came. Returns the numbers used per millisecond. */
   #adapt(): number {
     const { stock, clock, rule } = this.#options
     // At least a microsecond: a clock may show the same time twice.
@@ -161,9 +161,10 @@ function isFinal(error: Error | undefined): error is Error {
 }
 
 /**
- * Computes the next step by Leaf's rule: doubled if a batch lasts less than it should, halved if it lasts twice as long.
+ * Computes the next batch size by Leaf's rule: doubled if a batch lasts less than `batchMs`, halved if it lasts twice as long.
  *
- * @param lastedMs - How long a batch of the present step lasts.
+ * @param step - The present batch size.
+ * @param lastedMs - How long a batch of this size lasts.
  */
 export function nextStep(step: number, lastedMs: number, { least, most, batchMs }: StepRule): number {
   if (lastedMs < batchMs) return Math.min(step * 2, most)
@@ -175,15 +176,15 @@ export function nextStep(step: number, lastedMs: number, { least, most, batchMs 
 export interface PrefetchRule {
   /** The part of a batch that is used before the next batch is requested. */
   readonly prefetchAt: number
-  /** The next batch is requested at the latest when the rest lasts for this time. */
+  /** The next batch is requested before the rest of the present batch lasts less than this time. */
   readonly leadMs: number
 }
 
 /**
- * Computes after how many numbers of a batch the next batch is requested.
+ * Computes how many numbers of a batch are used before the next batch is requested.
  *
  * @param count - How many numbers the batch has.
- * @param perMs - How many numbers are used in a millisecond; 0 if that is not known.
+ * @param perMs - Numbers used per millisecond; 0 if unknown.
  */
 export function fetchAt(count: number, perMs: number, { prefetchAt, leadMs }: PrefetchRule): number {
   return Math.floor(Math.max(0, Math.min(count * prefetchAt, count - perMs * leadMs)))

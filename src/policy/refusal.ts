@@ -8,7 +8,7 @@ import type { Judged } from './policy.js'
 const implausibleMs = 3_600_000
 
 /**
- * Observes the engine, and refuses what no policy decides.
+ * Observes the engine, and throws if no id can be made under any policy.
  *
  * @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`; the engine's failure if the state was lost
  */
@@ -43,7 +43,7 @@ export function policyError(
   return aheadError(judged, situation, nowMs, retryAfterMs, rule, 'maxWaitMs')
 }
 
-/** Makes the error of a wait during which the clock stood still, or went to and fro. */
+/** Makes the error of a wait during which the clock stood still, or stepped back again and again. */
 export function clockError(judged: Judged, situation: Situation, nowMs: number, retryAfterMs: number): GraupelError {
   return aheadError(judged, situation, nowMs, retryAfterMs, 'the clock stood still during the wait')
 }
@@ -62,7 +62,7 @@ function aheadError(
   if (kind === 'overflow') {
     return new GraupelError(
       'ERR_SEQUENCE_OVERFLOW',
-      `node ${node} has issued all ${2 ** layout.sequence.bits} ids of every tick up to ${aheadMs} ms from ${showTime(nowMs)}, and ${rule}; try again in ${retryAfterMs} ms, or choose a layout with a wider sequence`,
+      `node ${node} has issued all ${2 ** layout.sequence.bits} ids of every tick up to ${aheadMs} ms after ${showTime(nowMs)}, and ${rule}; try again in ${retryAfterMs} ms, or choose a layout with a wider sequence`,
       details,
     )
   }

@@ -21,7 +21,7 @@ export class PolicyRunner implements MoreNumbers {
   readonly #judged: Judged
   /** The task that tries without blocking, and its waits. */
   #deferred: { readonly task: Task; readonly waits: DeferredWaits } | undefined
-  /** The ticks that were counted last, so that one event of many calls is counted and published once. */
+  /** The ticks of the events counted last. An event that many calls meet is counted and published once. */
   #countedHighTick = -1
   #countedHeadTick = -1
   /** Whether `advance` has counted ahead of a clock that had stepped back. */
@@ -62,9 +62,9 @@ export class PolicyRunner implements MoreNumbers {
         progress = task.proceed()
       } else {
         this.#count(situation, seen)
-        const isReused = nothingUnused && situation.kind === 'rollback'
-        const action = isReused ? 'reuse' : this.#actionFor(situation, seen)
-        const verdict = judge(isReused ? 'wait' : action, situation, seen, policy, subject.layout, waits.mayBlock)
+        const reuseFailed = nothingUnused && situation.kind === 'rollback'
+        const action = reuseFailed ? 'reuse' : this.#actionFor(situation, seen)
+        const verdict = judge(reuseFailed ? 'wait' : action, situation, seen, policy, subject.layout, waits.mayBlock)
         nothingUnused = false
         if (verdict.do === 'throw') throw policyError(this.#judged, situation, seen.nowMs, verdict.retryAfterMs, action)
         if (verdict.do === 'wait') {
@@ -88,8 +88,8 @@ export class PolicyRunner implements MoreNumbers {
   #actionFor(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
     const { onRollback, onOverflow } = this.#judged.policy
     if (situation.kind === 'overflow') {
-      // The clock has come back, and the word is still ahead of it by the ids that were made meanwhile. The rollback has caused
-      // that: judged as an overflow, the call would wait for as long as maxAheadMs.
+      // After a rollback the clock is back, but still behind the ids that `advance` has made meanwhile. Judged as an overflow, the
+      // call would wait for up to maxAheadMs.
       if (seen.lastTick <= seen.nowTick) this.#ledByRollback = false
       return this.#ledByRollback ? 'advance' : onOverflow
     }
@@ -123,7 +123,7 @@ export class PolicyRunner implements MoreNumbers {
   }
 }
 
-/** The ids of a core up to a tick, though the clock shows `nowTick`. */
+/** The ids of a core up to `limitTick`, which may be ahead of the clock. */
 function ahead(core: Core, nowTick: number, limitTick: number): Pick<ReadyNumbers, 'step' | 'fill'> {
   return {
     step: () => core.grant(nowTick, limitTick),

@@ -49,7 +49,7 @@ export class BlockingWaits implements Waits {
 
   forClock(wait: ClockWait): boolean {
     if (blockUntil(this.#judged, wait)) return true
-    // A clock that goes to and fro is treated as a clock that stands still.
+    // A clock that steps back again and again is treated as a clock that stands still.
     this.#inVain++
     if (this.#inVain <= maxInVain) return true
     throw clockError(this.#judged, wait.situation, observe(this.#judged).nowMs, wait.waitMs)
@@ -95,7 +95,7 @@ export class DeferredWaits implements Waits {
   }
 
   #pauseFor(waitMs: number): number {
-    // A clock function may never go on, and is not called without a pause.
+    // A clock function may stand still, so it is not called without a pause.
     if (this.#judged.subject.hasInjectedClock) return Math.max(1, waitMs)
     // The last millisecond is spent in turns of the event loop, because timers are late by a fifth of a millisecond: with timers a
     // generator makes 87 % of 4 096 ids in each millisecond, and with turns 100 %. Other work on the loop is not delayed.

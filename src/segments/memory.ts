@@ -54,19 +54,19 @@ export class SegmentMemory {
   /**
    * Takes the next numbers of one segment; returns `undefined` if none is left.
    *
-   * @param most - At most so many. Fewer are taken at the end of a segment, and up to the place at which to fetch the next.
+   * @param most - The most numbers to take. Fewer are taken at the end of a segment, and before the place at which to fetch the next.
    */
   take(most: number): Taken | undefined {
     for (;;) {
       const segments = this.#load(words.segments)
       const place = this.#load(words.taken)
       const kept = this.#keptAt(place, segments)
-      // The words of the newest are written over only after another was added, which shows here.
+      // A segment is overwritten only after another segment was added. The count of segments shows that.
       if (this.#load(words.segments) !== segments) continue
       if (kept === undefined) return undefined
       const isLate = place >= kept.fetchAt
       const count = Math.min(most, Number((isLate ? kept.to : kept.fetchAt) - place))
-      // The words of the one before are written over only when all of it is taken: then the place has moved.
+      // The older segment is overwritten only after all its numbers were taken. Then the place has moved, and the exchange fails.
       if (Atomics.compareExchange(this.#words, words.taken, place, place + BigInt(count)) === place) {
         return { first: kept.first + (place - kept.from) * this.#stride, count, isLate }
       }

@@ -86,7 +86,7 @@ describe('a write', () => {
     const calls = callsOf({ write: failBefore })
     await expect(write(calls, 'x')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringContaining('it is not known whether'),
+      message: expect.stringContaining('may or may not have written'),
       cause: { cause: { message: 'cut before' } },
     })
     const dead = callsOf({ write: failBefore, read: hang })

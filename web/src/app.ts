@@ -19,7 +19,7 @@ import { type Language, localeOf, type MessageKey, type MessageValues, messageIn
 /** Time between two changes of the address. Browsers refuse more than a few changes a second. */
 const addressMs = 400
 
-/** Time that an announcement is shown, in which a sentence can be read. */
+/** Time that an announcement is shown: enough to read a sentence. */
 const announcementMs = 6000
 
 /** The state that the views show and change: the typed values, the view, the language. */
@@ -93,7 +93,7 @@ export class App {
     this.draw()
   }
 
-  /** Returns the job of a name, for work that takes long. New work of a job ends its former work. */
+  /** Returns the job with a name, for work that takes long. New work of a job ends its former work. */
   job<Result>(name: string): Job<Result> {
     let job = this.#jobs.get(name)
     if (job === undefined) {

@@ -5,8 +5,8 @@ import { History } from './history.js'
 import { fields32, fields64, type StateTable } from './state-table.js'
 
 /**
- * The sequence number with which a new tick begins; `native/core/sequence_start.h` in TypeScript, to the bit. It lies in the lower
- * half of the sequence, so that at least half of a tick's capacity is left.
+ * Chooses the first sequence number of a new tick, bit for bit as `native/core/sequence_start.h` does. The number lies in the lower
+ * half of the sequence, so at least half of a tick's capacity is left.
  */
 export class SequenceStart {
   readonly #isRandom: boolean
@@ -153,7 +153,7 @@ export class State {
     return history.takeUnused(nowTick, want, this.range) ? 'reserved' : 'ahead'
   }
 
-  /** Keeps marks from now on; `EnableHistory` of `state.h`, which has the argument. */
+  /** Keeps marks from now on. The comment of `EnableHistory` in `state.h` proves that this is safe. */
   enableHistory(clockTick: number): void {
     const nowTick = Math.min(clockTick, this.#maxTick)
     const history = this.#history() ?? this.#makeHistory()
@@ -183,13 +183,13 @@ export class State {
     for (;;) {
       const word = this.word()
       if (isGivenBack(word)) return undefined
-      // Before the word moves: ticks below may have ids that no mark knows.
+      // Before the word moves, because ticks below the slot may have ids without a mark.
       this.#history()?.raiseFloor(slot)
       if (word >= slot || this.#move(word, slot)) return word
     }
   }
 
-  /** Continues from a slot, and above the word that was given back. Does nothing unless the word is still `sign`. */
+  /** Continues from `slot`, or from the word that was given back if that is higher. Does nothing unless the word is still `sign`. */
   takeUp(sign: bigint, slot: bigint): void {
     const given = this.claim.ceiling
     const next = slot > given ? slot : given

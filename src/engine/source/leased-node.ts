@@ -26,7 +26,7 @@ export class LeasedNode implements NodeSource {
   #generation: number
   #node: number
 
-  /** @throws GraupelError the error of {@link endedError}; as opening a core does */
+  /** @throws GraupelError as {@link endedError} and {@link lateError} make it; as {@link openCore} */
   constructor(lease: ResolvedLease, engine: EngineKind, options: StateOptions, nowMs: number) {
     this.#lease = lease
     this.#options = options
@@ -112,8 +112,8 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
 }
 
 /**
- * Describes the state of a leased node. Each acquisition has a state of its own, which no other generator of the process shares: the
- * ceiling of a state never falls, but the ceiling of a node that was given back has to.
+ * Describes the state of a leased node. Each acquisition has its own state, because the ceiling of a state never falls, and a node
+ * may be acquired again with a lower ceiling.
  */
 function leasedSpec(
   handle: LeaseHandle,
@@ -175,7 +175,7 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
       )
     default:
       return make(
-        `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${showTime(renewedMs)} (${failure}); look after the store`,
+        `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${showTime(renewedMs)} (${failure}); check the store`,
       )
   }
   // The ceiling is a window after the last renewal, except for a tick and a round trip.
@@ -186,10 +186,10 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
   }
   if (isRenewing) {
     return make(
-      `the lease of node ${node} ended at ${end}; the store '${store}' has not answered for ${lateMs} ms; look after the store`,
+      `the lease of node ${node} ended at ${end}; the store '${store}' has not answered for ${lateMs} ms; check the store`,
     )
   }
   return make(
-    `the lease of node ${node} ended at ${end}, and its renewal is ${lateMs} ms late: the event loop of its thread is blocked, or the process was stopped; let the event loop have turns`,
+    `the lease of node ${node} ended at ${end}, and its renewal is ${lateMs} ms late: the event loop of its thread is blocked, or the process was stopped; do not block the event loop`,
   )
 }
