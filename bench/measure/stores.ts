@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStore, type Store } from 'graupel/stores'
-import { eventually } from '../../test/stores/eventually.ts'
 import { serverKinds } from '../../test/stores/kinds/index.ts'
 import { load, type Opened } from '../../test/stores/kinds/kind.ts'
 import { sqliteClients } from '../../test/stores/kinds/sqlite.ts'
+import { eventually } from '../../test/support/until.ts'
 
 // Starts the servers and opens the clients of test/stores: on free ports, in temporary folders.
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TcpProxy, weathers } from '../chaos/proxy.ts'
-import { eventually } from '../stores/eventually.ts'
 import { describeServers } from '../stores/kinds/describe.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
 import { seededRandom } from '../support/random.ts'
+import { eventually } from '../support/until.ts'
 import { Fleet } from './fleet.ts'
 
 // Processes that count under one name on real servers.

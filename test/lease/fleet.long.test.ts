@@ -6,14 +6,13 @@ import { acquireLease } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
 import { redisStore } from 'graupel/stores/redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../stores/eventually.ts'
 import { serverKinds } from '../stores/kinds/index.ts'
 import { load, type Open } from '../stores/kinds/kind.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
 import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
-import { until } from '../support/until.ts'
+import { eventually, until } from '../support/until.ts'
 
 // The number of writes that a fleet makes. The benchmarks measure how long writes take.
 

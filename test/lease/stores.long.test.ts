@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { eventually } from '../stores/eventually.js'
 import { describeServers } from '../stores/kinds/describe.js'
 import type { Opened } from '../stores/kinds/kind.js'
 import { sqliteClients } from '../stores/kinds/sqlite.js'
 import { freshNamespace } from '../support/engines.js'
+import { eventually } from '../support/until.js'
 import { proveLeases } from './suite.js'
 
 // Leases on real servers, by each client that the documents name.

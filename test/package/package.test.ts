@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,6 +17,8 @@ const entries = Object.keys(exports)
   .filter((name) => name !== './package.json')
   .map((name) => posix.join('graupel', name))
 const bareProject = join(folder, 'bare')
+/** The js engine refuses a node that another process holds, so it gets a folder that only these tests use. */
+const ownStates = { GRAUPEL_STATE_FOLDER: join(folder, 'states') }
 type Conditions = Partial<Record<'import' | 'require', { default: string }>>
 let tarball: string
 let binary: string
@@ -28,6 +30,7 @@ const thousandIds = `const { createGenerator } = await import('graupel')
 beforeAll(() => {
   tarball = bareTarball()
   binary = installWithBinary(project)
+  mkdirSync(ownStates.GRAUPEL_STATE_FOLDER)
   copyProject(project, bareProject)
   rmSync(join(packageFolder(bareProject), 'prebuilds'), { recursive: true })
 }, 300_000)
@@ -140,7 +143,7 @@ describeWith(['native'], 'an installed package', () => {
   })
 
   test('without a binary runs on the TypeScript engine, with one warning', () => {
-    const { result, warnings } = run(bareProject, thousandIds)
+    const { result, warnings } = run(bareProject, thousandIds, ownStates)
     expect(result).toBe(1000)
     expect(warnings).toEqual([{ code: 'GRAUPEL_JS_ENGINE', message: expect.stringContaining('no binary for') }])
   })

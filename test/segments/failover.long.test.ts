@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { TcpProxy } from '../chaos/proxy.ts'
-import { eventually } from '../stores/eventually.ts'
 import { host, load, type Open, type ServerKind } from '../stores/kinds/kind.ts'
 import { postgres, startStandby } from '../stores/kinds/postgres.ts'
 import { redis } from '../stores/kinds/redis.ts'
@@ -8,6 +7,7 @@ import type { StorePlan } from '../stores/programs/open-store.js'
 import { startReplica, tell } from '../stores/redis-servers.ts'
 import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
+import { eventually } from '../support/until.ts'
 import { goOn, proveMembers } from './members.ts'
 
 /** A kind of server that acknowledges writes before the one that follows it has them. */

@@ -1,9 +1,8 @@
 import { it } from 'vitest'
-import { eventually } from '../stores/eventually.ts'
 import { describeServers } from '../stores/kinds/describe.ts'
 import type { Open } from '../stores/kinds/kind.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
-import { until } from '../support/until.ts'
+import { eventually, until } from '../support/until.ts'
 import { goOn, patienceMs, proveMembers } from './members.ts'
 
 // Segments on each kind of server. chaos.long.test.ts has faults of all kinds, on fewer of them.
