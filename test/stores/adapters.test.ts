@@ -6,7 +6,7 @@ import { redisStore } from '../../src/stores/redis.js'
 import { sqliteStore } from '../../src/stores/sqlite.js'
 import { zookeeperStore } from '../../src/stores/zookeeper.js'
 
-// What stores do with what they are given, without a database.
+// Stores and the clients and options that they are given, without a database.
 
 const makers: [string, (client: unknown, options?: object) => unknown, unknown][] = [
   ['redisStore', (client, options) => redisStore(client as never, options), { call() {} }],
@@ -34,7 +34,7 @@ describe.each(makers)('%s', (name, make, client) => {
     refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
   })
 
-  it('does not repeat a URL that is given for a client, because it may have a password', () => {
+  it('does not repeat a URL that is passed as a client, because the URL may have a password', () => {
     expect(() => make('redis://user:hush@host')).toThrow(/ is a text; pass /)
   })
 
@@ -56,7 +56,7 @@ describe.each(makers)('%s', (name, make, client) => {
     refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
   })
 
-  it('takes options that are undefined for none', () => {
+  it('treats options that are undefined as not given', () => {
     expect(() => make(client, { assumeDurable: undefined, [nameOption]: undefined })).not.toThrow()
   })
 })
@@ -64,14 +64,14 @@ describe.each(makers)('%s', (name, make, client) => {
 describe('zookeeperStore', () => {
   const refused = (options: object) => expect(() => zookeeperStore(() => ({}) as never, options))
 
-  it('refuses assumeDurable: false, because it has no name for the life of a server', () => {
+  it('refuses assumeDurable: false, because ZooKeeper has no name for the life of a server', () => {
     refused({ assumeDurable: false }).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'ERR_OPTION_INVALID' }),
     )
     expect(zookeeperStore(() => ({}) as never, { assumeDurable: true }).durable).toBe(true)
   })
 
-  it('refuses a client that was told to connect, because with two connections it ends the process', async () => {
+  it('refuses a client that already connects, because a second connection would end the process', async () => {
     const client = { transaction() {}, connectionManager: { onSocketClosed() {}, state: 1 } }
     let made = 0
     const store = zookeeperStore(() => {
@@ -84,11 +84,11 @@ describe('zookeeperStore', () => {
         message: expect.stringContaining('and not connect()'),
       })
     }
-    // Each one would stay connected.
+    // Each client would stay connected.
     expect(made).toBe(1)
   })
 
-  it.each([[[]], ['world'], [[{}]], [null]])('refuses %j for an ACL', (acl) => {
+  it.each([[[]], ['world'], [[{}]], [null]])('refuses %j as an ACL', (acl) => {
     refused({ acl }).toThrow(expect.objectContaining({ name: 'TypeError', code: 'ERR_OPTION_INVALID' }))
   })
 })
@@ -97,12 +97,12 @@ describe('redisStore', () => {
   const version = crypto.randomUUID()
 
   it.each(['run_id', 'master_replid', 'maxmemory', 'maxmemory_policy'])(
-    'refuses a server whose INFO lacks %s, which would have one life for ever',
+    'refuses a server whose INFO lacks %s, because its life would never change',
     async (field) => {
       const lines = ['run_id:1', 'master_replid:2', 'maxmemory:0', 'maxmemory_policy:noeviction']
       const info = lines.filter((line) => !line.startsWith(`${field}:`)).join('\r\n')
       const store = redisStore({ call: async () => info })
-      // The policy is of no interest where memory is not limited.
+      // The policy does not matter if memory is not limited.
       if (field === 'maxmemory_policy') return expect(await store.incarnation?.()).toBe('1 2')
       await expect(store.incarnation?.()).rejects.toThrow(`INFO of the server has no ${field}`)
     },

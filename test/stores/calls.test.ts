@@ -15,7 +15,7 @@ beforeEach(() => {
   store = memoryStore()
 })
 
-/** The calls of a store that behaves otherwise. */
+/** The calls of a store some of whose methods are replaced. */
 function callsOf(changes: Partial<Store> = {}): StoreCalls {
   return new StoreCalls({ ...store, ...changes }, time, 100)
 }
@@ -23,7 +23,7 @@ function callsOf(changes: Partial<Store> = {}): StoreCalls {
 const write = (calls: StoreCalls, value: string, expected?: string, signal?: AbortSignal) =>
   time.until(calls.write(key, value, expected, time.monotonicMs() + 1000, signal))
 
-/** A write that goes wrong in one way at the first attempts, and is as it should be from then on. */
+/** A store whose first writes fail in the given ways; later writes succeed. */
 function writesLike(
   ...attempts: ((...words: Parameters<Store['write']>) => Promise<string | undefined>)[]
 ): Partial<Store> {
@@ -60,7 +60,7 @@ describe('a write', () => {
     expect((await store.read(key))?.value).toBe('after')
   })
 
-  it('that lands after its deadline and beside its second attempt lands once', async () => {
+  it('lands once if the first attempt lands late, beside the second attempt', async () => {
     const first = await store.write(key, 'before', undefined)
     const versions: (string | undefined)[] = []
     const late: Store['write'] = async (...words) => {
@@ -73,7 +73,7 @@ describe('a write', () => {
     expect((await store.read(key))?.version).toBe((written as { version: string }).version)
   })
 
-  it('that another one precedes says which record it left', async () => {
+  it('that loses to another write returns the record of the other write', async () => {
     const first = await store.write(key, 'before', undefined)
     await store.write(key, 'theirs', first)
     for (const attempts of [[], [failBefore], [hang]]) {
@@ -82,7 +82,7 @@ describe('a write', () => {
     }
   })
 
-  it('whose outcome stays unknown is an error that says so, with the cause', async () => {
+  it('whose outcome stays unknown throws an error that says so, with the cause', async () => {
     const calls = callsOf({ write: failBefore })
     await expect(write(calls, 'x')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
@@ -126,7 +126,7 @@ describe('a call', () => {
     expect(seen?.aborted).toBe(true)
   })
 
-  it('that throws at once is one that fails', async () => {
+  it('that throws synchronously fails like a call that rejects', async () => {
     const calls = callsOf({
       list: () => {
         throw new Error('not connected')
@@ -149,9 +149,9 @@ describe('a call', () => {
       'failed: an error that cannot be read;',
     ],
     ['nothing', undefined, 'failed: undefined;'],
-    ['what cannot be looked at', revoked, 'failed: an error that cannot be read;'],
+    ['a revoked proxy', revoked, 'failed: an error that cannot be read;'],
     ['a code that throws', evilCode, 'failed: about a code;'],
-  ])('ends where the store rejects with %s', async (_name, reason, text) => {
+  ])('ends if the store rejects with %s', async (_name, reason, text) => {
     const calls = callsOf({ read: () => Promise.reject(reason) })
     await expect(time.until(calls.read(key))).rejects.toThrow(text)
   })
@@ -175,11 +175,11 @@ describe('a call', () => {
     ['no time', { nowMs: async () => Number.NaN }, (calls) => calls.nowMs()],
     ['a time that no Date can hold', { nowMs: async () => 1e16 }, (calls) => calls.nowMs()],
     ['no name', { incarnation: async () => '' }, (calls) => calls.incarnation()],
-  ])('is refused where the store answers %s', async (_name, changes, call) => {
+  ])('is refused if the store answers %s', async (_name, changes, call) => {
     await expect(time.until(call(callsOf(changes)))).rejects.toMatchObject({ code: 'ERR_STORE_INVALID' })
   })
 
-  it('is refused at once where the store is not safe, because another attempt would be as well', async () => {
+  it('is refused at once if the store is not safe, because another attempt would be refused as well', async () => {
     let writes = 0
     const write = async () => {
       writes++
@@ -191,7 +191,7 @@ describe('a call', () => {
   })
 })
 
-describe('what is passed for a store', () => {
+describe('an argument that should be a store', () => {
   it.each<[string, unknown, string]>([
     ['nothing', undefined, 'store is undefined'],
     ['a URL, which may have a password', 'redis://user:hush@host', 'store is a text; pass'],
@@ -203,7 +203,7 @@ describe('what is passed for a store', () => {
       { ...memoryStore(), durable: false },
       'because it is not durable',
     ],
-  ])('is refused where it is %s', (_name, value, message) => {
+  ])('is refused if it is %s', (_name, value, message) => {
     expect(() => checkStore(value)).toThrow(message)
   })
 })

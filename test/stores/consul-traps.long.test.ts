@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsulStoreOptions, consulStore } from '../../src/stores/consul.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 import { keepsItsPromisesWhileStopped } from './fetched.ts'
 import { startConsul } from './kinds/consul.ts'
 import type { Server } from './servers.ts'
 
-/** What Consul itself answers, past the store. */
+/** An answer of Consul itself, without the store. */
 async function told(
   server: Server,
   method: string,
@@ -35,7 +35,7 @@ describeWith(['consul'], 'Consul', () => {
   })
   afterAll(() => server?.stop())
 
-  it('gives an equal value another index, by which an old one does not land', async () => {
+  it('gives an equal value another index, so a write with the old index does not land', async () => {
     const store = opened()
     const first = await store.write('equal/1', 'same', undefined)
     const before = await indexOf('equal/1')
@@ -54,7 +54,7 @@ describeWith(['consul'], 'Consul', () => {
     expect(await store.read('deleted/1')).toEqual({ key: 'deleted/1', value: 'same', version: second })
   })
 
-  it('does not take the version of a write that a restored snapshot has forgotten, where indexes come again', async () => {
+  it('refuses the version of a write that a restored snapshot has forgotten, even if indexes repeat', async () => {
     const store = opened()
     const first = await store.write('restored/1', 'kept', undefined)
     const snapshot = await (await told(server, 'GET', 'snapshot')).arrayBuffer()
@@ -70,7 +70,7 @@ describeWith(['consul'], 'Consul', () => {
         version: first,
       })
       let expected = first
-      // Others write until the key has the index of the write that was forgotten, or a later one.
+      // Other writers raise the key's index to the index of the forgotten write, or above it.
       while ((await indexOf('restored/1', restored)) < index) {
         expected = await after.write('restored/1', 'of another', expected)
         expect(await after.write('restored/1', 'late', forgotten)).toBeUndefined()
@@ -94,7 +94,7 @@ describeWith(['consul'], 'Consul', () => {
     expect(await indexOf('same/1')).toBeGreaterThan(index)
   })
 
-  it('lands no write whose record another one has changed between its two requests', async () => {
+  it('lands no write if another client changes the record between its two requests', async () => {
     const other = opened()
     const first = await other.write('between/1', 'first', undefined)
     let second: string | undefined
@@ -115,7 +115,7 @@ describeWith(['consul'], 'Consul', () => {
     expect(await store.read('restart/1')).toEqual({ key: 'restart/1', value: 'x', version })
   })
 
-  it('says what it does not know', async () => {
+  it('reports a namespace or a datacenter that it does not know', async () => {
     const namespaced = opened({ namespace: 'n' }).read('a/1')
     await expect(namespaced).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     await expect(namespaced).rejects.toThrow(/answered 400: .* Enterprise feature; leave out namespace$/)
@@ -148,7 +148,7 @@ describeWith(['consul'], 'Consul with ACLs', () => {
   })
   afterAll(() => server?.stop())
 
-  it('needs no other right than the documents name', async () => {
+  it('needs no rights beyond those in the documents', async () => {
     for (const { run } of storeContract(async () => opened(fleet))) await run()
   })
 

@@ -9,7 +9,7 @@ describe('the store in memory', () => {
 })
 
 describe('the contract of stores', () => {
-  /** Ways in which a store of a user's can be wrong, and how many rules each breaks at least. */
+  /** Mistakes that a user's store can have, and how many rules each mistake breaks at least. */
   const defects: [string, (store: Store) => Partial<Store>][] = [
     ['writes over any version', (store) => ({ write: async (key, value) => overwrite(store, key, value) })],
     [
@@ -20,7 +20,7 @@ describe('the contract of stores', () => {
       }),
     ],
     [
-      'answers a version where it has not written',
+      'returns a version though it has not written',
       (store) => ({ write: async (...words) => (await store.write(...words)) ?? 'none' }),
     ],
     [
@@ -52,7 +52,7 @@ describe('the contract of stores', () => {
     ],
     ['trims values', (store) => ({ write: async (key, value, ...rest) => store.write(key, value.trim(), ...rest) })],
     [
-      'takes keys of another case for equal',
+      'treats keys that differ in case as equal',
       (store) => ({
         read: (key) => store.read(key.toLowerCase()),
         write: (key, ...rest) => store.write(key.toLowerCase(), ...rest),

@@ -5,13 +5,12 @@ import { type EtcdStoreOptions, etcdStore } from '../../src/stores/etcd.js'
 import { freshNamespace } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { describeWith } from '../support/needs.ts'
-import { until } from '../support/until.js'
-import { eventually } from './eventually.ts'
+import { eventually, until } from '../support/until.js'
 import { etcdctl, peerUrl, startEtcd } from './kinds/etcd.ts'
 import { callsOf, inSeconds } from './real-time.ts'
 import { freePort, type Server } from './servers.ts'
 
-// A cluster of three, of which one is killed or stopped.
+// A cluster of three members; one member is killed or stopped.
 
 const windowMs = 3000
 
@@ -20,12 +19,12 @@ describeWith(['etcd'], 'etcd of three', () => {
   beforeAll(async () => {
     const peers = await Promise.all(['a', 'b', 'c'].map(async (name) => ({ name, peerPort: await freePort() })))
     const cluster = peers.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join()
-    // Each can be used when the others are there.
+    // A member can be used only when the others run.
     members = await Promise.all(peers.map((peer) => startEtcd({ ...peer, cluster })))
   })
   afterAll(() => Promise.all((members ?? []).map((member) => member.stop())))
 
-  /** One that begins with another member than its neighbour. */
+  /** A store that asks the member `first` first. */
   function opened(first: number, fetch?: EtcdStoreOptions['fetch']) {
     const urls = members.map(({ port }) => `http://127.0.0.1:${port}`)
     return etcdStore({ url: [...urls.slice(first), ...urls.slice(0, first)], ...(fetch && { fetch }) })
@@ -60,7 +59,7 @@ describeWith(['etcd'], 'etcd of three', () => {
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
     })()
-    /** Each lease has been renewed since, or acquired, and has made ids since. */
+    /** Waits until each lease was renewed or acquired again, and has made more ids. */
     const allGoOn = async () => {
       const seen = makers.map(({ lease, made }) => ({ ceilingMs: lease.stats().ceilingMs, count: made.length }))
       await until(() =>
@@ -77,7 +76,7 @@ describeWith(['etcd'], 'etcd of three', () => {
       await allGoOn()
       await killed.restart()
       await eventually(() => etcdctl(killed.port, 'endpoint', 'health'))
-      // Without the one that came back, there would be no majority now.
+      // Without the restarted member there would be no majority now.
       await (members.find((member) => member !== killed) as Server).restart('SIGKILL')
       await allGoOn()
     } finally {
@@ -112,7 +111,7 @@ describeWith(['etcd'], 'etcd of three', () => {
       await first.signal('SIGSTOP')
       try {
         const calls = callsOf(store, 500)
-        // After the call that is lost to the first member.
+        // The first call may be lost, because it goes to the stopped member.
         expect((await eventually(() => calls.read('tokens/1')))?.version).toBe(version)
         expect(authenticated).toBe(1)
       } finally {
@@ -123,8 +122,8 @@ describeWith(['etcd'], 'etcd of three', () => {
     }
   })
 
-  describe('of which one is stopped', () => {
-    it('costs a store one call, whichever it was', async () => {
+  describe('with one member stopped', () => {
+    it('costs a store one call, whichever member is stopped', async () => {
       const stores = [0, 1, 2].map((first) => {
         let asked = ''
         const store = opened(first, (url, init) => {
@@ -134,7 +133,7 @@ describeWith(['etcd'], 'etcd of three', () => {
         return { store, memberAsked: () => members.find(({ port }) => asked.includes(`:${port}/`)) }
       })
       for (const { store } of stores) await eventually(() => store.read('stopped/1'))
-      // A store that found its first member busy has gone on to the next one.
+      // A store that found its first member busy now asks the next member.
       const stopped = stores[0]?.memberAsked() as Server
       await stopped.signal('SIGSTOP')
       try {
@@ -143,7 +142,7 @@ describeWith(['etcd'], 'etcd of three', () => {
           if (memberAsked() === stopped) {
             await expect(calls.read('stopped/1')).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
           }
-          // It may have been the leader, and then the others have to choose one.
+          // If the stopped member was the leader, the others have to elect a new leader.
           await eventually(() => calls.read('stopped/1'))
           expect(await calls.write(`stopped/${i}`, 'x', undefined, inSeconds(30))).toMatchObject({
             landed: true,

@@ -22,7 +22,7 @@ describeWith(['etcd'], 'etcd', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('does not take the version of a key that was deleted, and made again with an equal value', async () => {
+  it('refuses the version of a key that was deleted, and made again with an equal value', async () => {
     const store = opened()
     const first = await store.write('deleted/1', 'same', undefined)
     expect(etcdctl(server.port, 'del', 'graupel/deleted/1')).toBe('1\n')
@@ -32,7 +32,7 @@ describeWith(['etcd'], 'etcd', () => {
     expect(await store.read('deleted/1')).toEqual({ key: 'deleted/1', value: 'same', version: second })
   })
 
-  it('does not take the version of a write that a restored snapshot has forgotten, where revisions come again', async () => {
+  it('refuses the version of a write that a restored snapshot has forgotten, even if revisions repeat', async () => {
     const revisionOf = (port: number) =>
       JSON.parse(etcdctl(port, 'get', 'graupel/restored/1', '-w', 'json')).kvs[0].mod_revision
     const file = join(folder, 'snapshot')
@@ -46,7 +46,7 @@ describeWith(['etcd'], 'etcd', () => {
       expect(await after.read('restored/1')).toEqual({ key: 'restored/1', value: 'kept', version: first })
       expect(await after.write('restored/1', 'late', forgotten)).toBeUndefined()
       expect(await after.write('restored/1', 'of another', first)).toBeDefined()
-      // By revisions, the late write would now land over one that it has never seen.
+      // If only revisions were compared, the late write would now replace a record that it has never seen.
       expect(revisionOf(restored.port)).toBe(revisionOf(server.port))
       expect(await after.write('restored/1', 'late', forgotten)).toBeUndefined()
       expect((await after.read('restored/1'))?.value).toBe('of another')
@@ -73,7 +73,7 @@ describeWith(['etcd'], 'etcd', () => {
     expect(await store.write('hand/1', 'y', found?.version)).toBeDefined()
   })
 
-  it('asks for authentication only where it is enabled', async () => {
+  it('authenticates only if authentication is enabled', async () => {
     await expect(opened({ user: 'root', password: 'hush' }).read('a/1')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
       message: expect.stringContaining('leave out user and password, or run etcdctl auth enable'),
@@ -121,12 +121,12 @@ describeWith(['etcd'], 'etcd with authentication', () => {
     }
   })
 
-  it('needs no other right than the documents name', async () => {
+  it('needs no rights beyond those in the documents', async () => {
     const store = opened({ user: 'fleet', password: 'pass' })
     for (const { run } of storeContract(async () => store)) await run()
   })
 
-  it('goes on after a restart, which forgets its tokens, also with a write', async () => {
+  it('goes on after a restart that forgets its tokens, even if the next call is a write', async () => {
     const [writer, reader] = [opened({ user: 'fleet', password: 'pass' }), opened({ user: 'fleet', password: 'pass' })]
     const first = await writer.write('restart/1', 'first', undefined)
     await reader.read('restart/1')
@@ -135,7 +135,7 @@ describeWith(['etcd'], 'etcd with authentication', () => {
     expect(await reader.read('restart/1')).toEqual({ key: 'restart/1', value: 'second', version: second })
   })
 
-  it('goes on after its users were changed, which outdates all tokens', async () => {
+  it('goes on after a change of users, which makes all tokens invalid', async () => {
     const store = opened({ user: 'fleet', password: 'pass' })
     const first = await store.write('changed/1', 'first', undefined)
     etcdctl(server.port, '--user', 'root:hush', 'user', 'add', 'another:pass')
@@ -150,7 +150,7 @@ describeWith(['etcd'], 'etcd with TLS', () => {
   })
   afterAll(() => server?.stop())
 
-  it('that is not trusted is refused with what to do', async () => {
+  it('is refused with a remedy if its certificate is not trusted', async () => {
     await expect(etcdStore({ url: `https://127.0.0.1:${server.port}` }).read('a/1')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
       message: expect.stringMatching(
@@ -159,12 +159,12 @@ describeWith(['etcd'], 'etcd with TLS', () => {
     })
   })
 
-  it('that is spoken to without is an error', async () => {
+  it('is an error if the URL has no TLS', async () => {
     const store = etcdStore({ url: `http://127.0.0.1:${server.port}` })
     await expect(store.read('a/1')).rejects.toThrow(/^etcd at http:\/\/127.0.0.1:\d+ cannot be reached: /)
   })
 
-  it('is a store by a fetch that trusts it', async () => {
+  it('works as a store with a fetch that trusts its certificate', async () => {
     const store = etcdStore({ url: `https://127.0.0.1:${server.port}`, fetch: trustingFetch })
     for (const { run } of storeContract(async () => store)) await run()
   })

@@ -26,7 +26,7 @@ vi.setConfig({ maxConcurrency: 20 })
 
 let folder: string
 beforeAll(() => {
-  // Inside the package, so that they can import it by its name, beside the clients.
+  // The folder is inside the package and beside the clients, so the programs can import the package by its name.
   folder = mkdtempSync(join(repository, 'dist', 'examples-'))
   mkdirSync(join(folder, 'node_modules'))
   for (const [name, place] of [
@@ -68,7 +68,7 @@ async function runUntilTerminated(name: string, variables: Record<string, string
   return { code, told, ids }
 }
 
-/** How an example reaches its server, or its file. */
+/** The variables by which an example reaches its server, or its file. */
 function describeExamples(
   names: string[],
   docstring: string,
@@ -85,7 +85,7 @@ function describeExamples(
     })
     afterAll(() => server?.stop())
 
-    it.each(names)('%s makes ids on its node, and gives it back', async (name) => {
+    it.each(names)('%s makes ids on its node, and releases the node', async (name) => {
       const { code, told, ids } = await runUntilTerminated(name, variables)
       const [, node] = /^acquired, node (\d+)$/m.exec(told) ?? []
       expect(told).toMatch(new RegExp(`^released, node ${node}$`, 'm'))
@@ -107,7 +107,7 @@ function describeExamples(
 
     more?.(run)
   }
-  // Most of it is waiting.
+  // The tests mostly wait, so they run side by side.
   describeWith(needed, `with ${docstring}`, tests, { concurrent: true })
 }
 
@@ -228,7 +228,7 @@ describeWith(['postgres'], 'with a counter', () => {
       })
     const told = `${(await start()).stdout}${(await start()).stdout}`
     const counts = [...told.matchAll(/^SO-(\d{8})-(\d{6})$/gm)].map(([, day, count]) => [day, Number(count)])
-    // Midnight may have come between the two.
+    // Midnight may have passed between the two starts.
     const isNewDay = counts[0]?.[0] !== counts[9]?.[0]
     expect(counts.map(([, count]) => count).slice(0, 5)).toEqual([1, 2, 3, 4, 5])
     if (!isNewDay) expect(counts.map(([, count]) => count).slice(5)).toEqual([6, 7, 8, 9, 10])
@@ -236,8 +236,8 @@ describeWith(['postgres'], 'with a counter', () => {
   })
 })
 
-it('every program and every store has its test here', () => {
-  // Without a server, or with requests: test/serial/payment.test.ts, test/examples.
+it('every program and every store has a test here', () => {
+  // Programs without a server, and programs that serve requests, have their tests in test/serial/payment.test.ts and test/examples.
   const elsewhere = [
     ...['payment-serial.mjs', 'express.mjs', 'fastify.mjs', 'client.mjs'],
     ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'worker-pool.mjs'],

@@ -10,9 +10,9 @@ import { isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
 import type { Server } from './servers.ts'
 
-// What the tests of stores that are spoken to by fetch have in common.
+// Shared parts of the tests of stores that use fetch.
 
-/** A `fetch` of one's own, which takes any certificate. */
+/** A `fetch` that trusts any certificate. */
 export const trustingFetch: Fetch = (url, { method, headers, body, signal }) =>
   new Promise((resolve, reject) => {
     const options = { method, headers, rejectUnauthorized: false, ...(signal && { signal }) }
@@ -24,7 +24,7 @@ export const trustingFetch: Fetch = (url, { method, headers, body, signal }) =>
     sent.end(body)
   })
 
-/** A lease lasts to its ceiling while its server is stopped, and goes on when that does. */
+/** Checks that a lease lasts to its ceiling while its server is stopped, and goes on when the server goes on. */
 export async function keepsItsPromisesWhileStopped(server: Server, store: Store): Promise<void> {
   await using lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 1000 })
   const ids = createGenerator({ lease })

@@ -16,6 +16,6 @@ it.each([
   expect(timeOf(date, startMs + offsetMs)).toBe(startMs + expectedMs)
 })
 
-it.each([null, undefined, '', 'yesterday'])('refuses %o for a Date', (value) => {
+it.each([null, undefined, '', 'yesterday'])('refuses %o as a Date', (value) => {
   expect(() => timeOf(value)).toThrow(/has .* for its Date; a server or proxy has to send it/)
 })

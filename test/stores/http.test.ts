@@ -5,7 +5,7 @@ import { consulStore } from '../../src/stores/consul.js'
 import { type EtcdStoreOptions, etcdStore, type Fetch } from '../../src/stores/etcd.js'
 import { callsOf } from './real-time.ts'
 
-// Stores that are spoken to by fetch, without a server: what they refuse, what they say, and which endpoint they ask.
+// Stores that use fetch, without a server: their refusals, their messages, and the endpoints that they ask.
 
 const url = 'http://store.test:1234'
 const makers = { etcdStore, consulStore } as const
@@ -80,7 +80,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     expect(name).toContain(store.name)
   })
 
-  it.each([429, 500, 503])('tells an answer of %d as it is', async (status) => {
+  it.each([429, 500, 503])('reports an answer of %d with its text', async (status) => {
     const store = make({ url, fetch: answering({ status, text: 'no leader' }) })
     await expect(store.read('a/1')).rejects.toThrow(new RegExp(`at ${url} answered ${status}: no leader$`))
   })
@@ -96,7 +96,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
   })
 
   it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
-    'says what to do about %s',
+    'names a remedy for %s',
     async (code) => {
       const store = make({ url, fetch: failing(Object.assign(new Error('x'), { code })) })
       const message = await failureOf(store.read('a/1'), 'ERR_STORE_UNAVAILABLE')
@@ -118,7 +118,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     server.close()
   })
 
-  it('refuses an answer without a Date for a clock', async () => {
+  it('refuses an answer without a Date as a clock', async () => {
     const text = name === 'etcdStore' ? '{"header":{}}' : '[]'
     await expect(make({ url, fetch: answering({ text }) }).nowMs?.()).rejects.toThrow(/null for its Date/)
   })
@@ -141,7 +141,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     }
 
     it.each(['CERT_HAS_EXPIRED', 'ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])(
-      'goes on with the next one after %s, also with a write, and stays there',
+      'goes on with the next endpoint after %s, even for a write, and stays there',
       async (code) => {
         const store = fleet(failing(Object.assign(new Error('x'), { code })))
         expect(await store.write('a/1', 'x', undefined)).toMatch(/x$/)
@@ -168,19 +168,19 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
       expect(asked).toEqual([first, second])
     })
 
-    it('loses one call to one that does not answer', async () => {
+    it('loses one call to an endpoint that does not answer', async () => {
       const store = fleet(silent)
       const calls = callsOf(store, 50)
       const lost = await Promise.allSettled([calls.read('a/1'), calls.read('a/2')])
       expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-      // The store learns of the two lost calls after their callers.
+      // The callers learn of the two lost calls before the store does.
       await turn()
       expect(await calls.read('a/1')).toBeUndefined()
       expect(await calls.read('a/1')).toBeUndefined()
       expect(asked).toEqual([first, first, second, second])
     })
 
-    it('is not led back by a call that fails late', async () => {
+    it('does not return to an earlier endpoint when a call fails late', async () => {
       const third = 'http://third.test'
       const asked: string[] = []
       const fetch: Fetch = (at, init) => {
@@ -201,7 +201,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
       expect(asked).toEqual([first, first, second, third, third])
     })
 
-    it('asks each one once, and tells what the last one said', async () => {
+    it('asks each endpoint once, and reports the answer of the last', async () => {
       const store = make({
         url: [first, second],
         fetch: failing(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
@@ -222,7 +222,7 @@ describe('etcdStore', () => {
   const invalid: [number, string] = [401, 'etcdserver: invalid auth token']
   const old: [number, string] = [400, 'etcdserver: revision of auth store is old']
 
-  /** A server that knows the tokens of which `isGood` says so, and gives `t1`, `t2` and so on. */
+  /** A server that accepts a token if `isGood` returns true, and issues the tokens `t1`, `t2` and so on. */
   function withTokens(isGood: (token: string) => boolean, [status, said] = invalid) {
     const sent: string[] = []
     const hook = { after: async () => {} }
@@ -243,7 +243,7 @@ describe('etcdStore', () => {
   }
 
   it.each([invalid, old])(
-    'keeps its token, and takes another one after %d %s, also for a write',
+    'keeps its token, and fetches a new token after %d %s, even for a write',
     async (...refusal) => {
       let good = 't1'
       const { sent, store } = withTokens((token) => token === good, refusal)
@@ -266,7 +266,7 @@ describe('etcdStore', () => {
     expect(sent).not.toContain('range none')
   })
 
-  it('takes the token that another call has fetched since', async () => {
+  it('uses the token that another call has fetched since', async () => {
     let good = 't1'
     const { sent, store, hook } = withTokens((token) => token === good)
     let release = () => {}
@@ -290,7 +290,7 @@ describe('etcdStore', () => {
     expect(sent.at(-1)).toBe('range t2')
   })
 
-  it('tells a token that is refused twice, and does not show it', async () => {
+  it('reports that a token was refused twice, and does not show the token', async () => {
     const { sent, store } = withTokens(() => false)
     const message = await failureOf(store.write('a/1', 'x', undefined), 'ERR_STORE_UNAVAILABLE')
     expect(message).toMatch(
@@ -346,7 +346,7 @@ describe('consulStore', () => {
   })
 
   it.each(['a/./1', 'a/../1', '../1', './1', 'a/..', 'a/.', 'a//1', '/1'])(
-    'refuses the key %s, which fetch or Consul would take for another one',
+    'refuses the key %s, which fetch or Consul would read as another key',
     async (key) => {
       const store = consulStore({ url, fetch: () => expect.unreachable('it was sent') })
       const folder = `${key}/`
@@ -355,7 +355,7 @@ describe('consulStore', () => {
     },
   )
 
-  it('takes keys and folders that begin or end with dots', async () => {
+  it('accepts keys and folders that begin or end with dots', async () => {
     const store = consulStore({ url, fetch: answering({ text: '[]' }) })
     for (const key of ['a/...', 'a/.b', 'a./b..', '..a/b']) {
       expect(await store.read(key)).toBeUndefined()

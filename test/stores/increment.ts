@@ -11,10 +11,10 @@ const processes = 4
 const count = 100
 
 /**
- * Four processes add a hundred each to the number under one key, and none of it may be lost.
+ * Checks that four processes, which each add 100 to the number under one key, lose no addition.
  *
- * @param at - As programs/increment.ts takes it.
- * @param look - Opens the store to look at the sum.
+ * @param at - The first argument of programs/increment.ts.
+ * @param look - Opens the store in which the sum is read.
  */
 export async function expectNothingLost(
   [kind, client, at]: [kind: string, client: string, at: string],

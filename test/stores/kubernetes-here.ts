@@ -4,7 +4,7 @@ import { type KubernetesStoreOptions, kubernetesStore } from '../../src/stores/k
 import type { Store } from '../../src/stores/store.js'
 import { type ApiOptions, KubernetesApi, type StoredLease } from './kinds/kubernetes-api.ts'
 
-// API servers in the process of a test, each until its end.
+// API servers in the process of a test. Each server stops at the end of its test.
 
 const servers: Server[] = []
 afterEach(() => {
@@ -24,7 +24,7 @@ export async function apiWith(options: ApiOptions = {}) {
   const api = new KubernetesApi(options)
   const url = await listen(api.server as Server)
   const leases = `${url}/apis/coordination.k8s.io/v1/namespaces/default/leases`
-  /** One request, as kubectl makes it. */
+  /** Sends a request as kubectl does. */
   const ask = async (method: string, name = '', body?: object) => {
     const answer = await fetch(`${leases}${name && `/${name}`}`, {
       method,
@@ -42,7 +42,7 @@ export async function apiWith(options: ApiOptions = {}) {
   }
 }
 
-/** A store whose requests are all answered in one way. */
+/** A store on a server that gives every request the same answer. */
 export async function answered(listener: RequestListener, headers: Record<string, string> = {}): Promise<Store> {
   return kubernetesStore({ url: await listen(createServer(listener)), namespace: 'default', headers })
 }

@@ -11,12 +11,12 @@ import { describeWith } from '../support/needs.ts'
 import { makeCertificate } from './kinds/kubernetes.ts'
 import { KubernetesApi } from './kinds/kubernetes-api.ts'
 
-// A process in a pod, with what Kubernetes puts there, and an API server with TLS.
+// A process in a pod, with the files and variables that Kubernetes provides, and an API server with TLS.
 
 afterEach(() => void vi.unstubAllEnvs())
 
-describe('a process in no pod', () => {
-  it('is told what was looked for, and what to do', () => {
+describe('a process outside of a pod', () => {
+  it('gets an error with the missing variables and a remedy', () => {
     vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined)
     expect(() => kubernetesStore()).toThrow(
       expect.objectContaining({
@@ -26,7 +26,7 @@ describe('a process in no pod', () => {
     )
   })
 
-  it('is told which file is missing where a pod has no token', async () => {
+  it('gets an error that names the missing file if a pod has no token', async () => {
     vi.stubEnv('KUBERNETES_SERVICE_HOST', 'fd00::1')
     vi.stubEnv('KUBERNETES_SERVICE_PORT', '443')
     expect(() => podAccess(undefined, '/nowhere')).toThrow(
@@ -89,7 +89,7 @@ describeWith(['openssl'], 'a process in a pod', () => {
     accounts['first'] = ['get', 'list']
   })
 
-  it('trusts no other authority, and follows when its own is replaced', async () => {
+  it('trusts no other authority, and reads its own authority again when that is replaced', async () => {
     const api = open()
     const other = mkdtempSync(join(folder, 'other-'))
     makeCertificate(other)
@@ -107,12 +107,12 @@ describeWith(['openssl'], 'a process in a pod', () => {
     expect(await api.get('none')).toBeUndefined()
   })
 
-  it('says that a certificate is not trusted, by the global fetch, too', async () => {
+  it('reports a certificate that is not trusted, even if the global fetch is used', async () => {
     const store = kubernetesStore({ url: `https://127.0.0.1:${port}`, namespace: 'default' })
     await expect(store.read('a/1')).rejects.toThrow(/cannot be trusted: DEPTH_ZERO_SELF_SIGNED_CERT; let Node trust /)
   })
 
-  it('takes a connection that is cut in place of the answer for an error, and makes another one', async () => {
+  it('reports an error if the connection is cut before the answer, and connects again', async () => {
     const endings: ((response: ServerResponse) => void)[] = [
       (response) => response.destroy(),
       (response) => {
@@ -132,7 +132,7 @@ describeWith(['openssl'], 'a process in a pod', () => {
     cutting.closeAllConnections()
   })
 
-  it('ends a request when the signal is aborted, and goes on with another connection', async () => {
+  it('ends a request when the signal is aborted, and connects again for the next request', async () => {
     const api = open()
     const abort = new AbortController()
     server.once('request', () => abort.abort(new Error('enough')))

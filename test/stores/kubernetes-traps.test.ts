@@ -8,7 +8,7 @@ import { answered, apiWith } from './kubernetes-here.ts'
 import { callsOf } from './real-time.ts'
 import { freePort } from './servers.ts'
 
-// What is particular to Kubernetes, on a server that has its traps.
+// Behaviour that only Kubernetes has, on a fake server with the same traps.
 
 const key = 'leases/orders/12'
 const anyVersion = `${crypto.randomUUID()} 101 ${crypto.randomUUID()}`
@@ -24,7 +24,7 @@ describe('the Lease of a key', () => {
     store = made.open()
   })
 
-  it('says what it is of, and who holds it', async () => {
+  it('names its key and its holder', async () => {
     const value = JSON.stringify({ owner: 'host/1234', isReleased: false })
     const version = await store.write(key, value, undefined)
     const { metadata, spec } = await kubectl('GET', 'graupel.leases.orders.12')
@@ -48,12 +48,12 @@ describe('the Lease of a key', () => {
     },
   )
 
-  it('is listed by pages, and all at once where a page has expired', async () => {
+  it('is listed by pages, or in one request after a page has expired', async () => {
     await store.write('leases/other/1', 'x', undefined)
     await store.write('leases/many/0', 'x', undefined)
     const { revision, leases } = JSON.parse(api.snapshot())
     const first = JSON.stringify(leases.at(-1))
-    // More than a page has.
+    // One page does not hold so many.
     const names = Array.from({ length: 510 }, (_, i) => `${i}`)
     for (const name of names) {
       const text = first.replaceAll('leases.many.0', `leases.many.${name}`).replace('many/0', `many/${name}`)
@@ -76,7 +76,7 @@ describe('the Lease of a key', () => {
     expect(asked.map((at) => at.includes('continue='))).toEqual([false, true, false])
   })
 
-  it('is apart from those of another prefix', async () => {
+  it('is separate from the Leases of another prefix', async () => {
     const other = kubernetesStore({ url, namespace: 'default', prefix: 'other' })
     await store.write(key, 'one', undefined)
     expect(await other.read(key)).toBeUndefined()
@@ -100,7 +100,7 @@ describe('the name of a key', () => {
     expect(await nameOf(text, 253)).toEqual(typeof name === 'string' ? name : expect.stringMatching(name))
   })
 
-  it('is one that Kubernetes takes, and the only one', async () => {
+  it('is valid in Kubernetes, and no other key has it', async () => {
     const part = fc.string({ unit: fc.constantFrom(...'aAb0-._~ '), minLength: 1, maxLength: 6 })
     const text = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
     await fc.assert(
@@ -114,7 +114,7 @@ describe('the name of a key', () => {
   })
 })
 
-describe('what is said in one line', () => {
+describe('a message in one line tells', () => {
   const accounts = { good: ['get', 'list', 'create', 'update'], weak: ['get', 'list'] } as const
 
   it.each([
@@ -123,14 +123,14 @@ describe('what is said in one line', () => {
       /answered 401 when it was asked to list Leases in the namespace 'default': Unauthorized; the token is missing/,
     ],
     [{ authorization: 'Bearer s3cret-token' }, /answered 401 /],
-  ])('where %j is no valid token', async (headers, message) => {
+  ])('that the token of %j is not valid', async (headers, message) => {
     const { open } = await apiWith({ accounts })
     const refused = expect(open({ headers: headers as Record<string, string> }).list('a/')).rejects
     await refused.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(message) })
     await refused.not.toMatchObject({ message: expect.stringContaining('s3cret') })
   })
 
-  it('where a right is missing', async () => {
+  it('that a right is missing', async () => {
     const { open } = await apiWith({ accounts })
     const store = open({ headers: { authorization: 'Bearer weak' } })
     await expect(store.write(key, 'x', undefined)).rejects.toMatchObject({
@@ -139,7 +139,7 @@ describe('what is said in one line', () => {
     })
   })
 
-  it('where the namespace is missing', async () => {
+  it('that the namespace is missing', async () => {
     const { open } = await apiWith()
     await expect(open({ namespace: 'none' }).write(key, 'x', undefined)).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
@@ -149,13 +149,13 @@ describe('what is said in one line', () => {
 
   it.each<[string, number, Record<string, string>, string, RegExp]>([
     [
-      'is another one',
+      'is not Kubernetes',
       200,
       {},
       '<html>\n<h1>Welcome</h1>',
       /answered 200 .*: <html> <h1>Welcome<\/h1>; that is not how /,
     ],
-    ['is another one in JSON', 200, {}, '[]', /that is not how the API of Kubernetes answers/],
+    ['is not Kubernetes, but answers JSON', 200, {}, '[]', /that is not how the API of Kubernetes answers/],
     ['leads elsewhere', 302, { location: '/login' }, '', /answered 302 .*'default' and nothing else; that is not how /],
     ['knows no such path', 404, {}, '404 page not found', /answered 404 .*: 404 page not found; that is not /],
     ['asks to wait', 429, { 'retry-after': '7' }, 'Too many requests', /answered 429 .*; it asks to wait for 7 s$/],
@@ -167,8 +167,8 @@ describe('what is said in one line', () => {
       '{"kind":"Status","message":"etcdserver: no leader"}',
       /answered 500 .*: etcdserver: no leader$/,
     ],
-    ['tells secrets', 400, {}, 'you sent t0ken-of-mine', /answered 400 .*: you sent \*\*\*; /],
-  ])('where the service %s', async (_name, status, headers, body, message) => {
+    ['repeats secrets', 400, {}, 'you sent t0ken-of-mine', /answered 400 .*: you sent \*\*\*; /],
+  ])('that the service %s', async (_name, status, headers, body, message) => {
     const store = await answered((_request, response) => response.writeHead(status, headers).end(body), {
       authorization: 'Bearer t0ken-of-mine',
     })
@@ -182,7 +182,7 @@ describe('what is said in one line', () => {
     for (const call of calls) await expect(call()).rejects.toThrow(message)
   })
 
-  it('where nothing listens', async () => {
+  it('that nothing listens', async () => {
     const store = kubernetesStore({ url: `http://127.0.0.1:${await freePort()}`, namespace: 'default' })
     await expect(callsOf(store).read(key)).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
@@ -197,7 +197,7 @@ describe('what is said in one line', () => {
     ['a text', 'Bearer hush'],
     ['null', null],
     ['undefined', undefined],
-  ])('where a function returns %s for headers, of which fetch would get nothing', async (_, headers) => {
+  ])('that a function returns %s as headers, which fetch would not see', async (_, headers) => {
     const { open } = await apiWith()
     const store = open({ headers: (() => headers) as never })
     const refused = expect(store.read(key)).rejects
@@ -207,7 +207,7 @@ describe('what is said in one line', () => {
     })
   })
 
-  it('where a header is none, without its value', async () => {
+  it('that a header is not valid, without its value', async () => {
     const { open } = await apiWith()
     const store = open({ headers: async () => ({ authorization: 'Bearer s3cret\nx' }) })
     const refused = expect(store.read(key)).rejects
@@ -280,14 +280,14 @@ describe('its options', () => {
     refused.not.toThrow('hush')
   })
 
-  it('may have several servers, of which the next one is asked where one refuses the connection', async () => {
+  it('may name several servers: if a server refuses the connection, the next server is asked', async () => {
     const made = await apiWith()
     const store = made.open({ url: [`http://127.0.0.1:${await freePort()}`, made.url] })
     const version = await store.write(key, 'x', undefined)
     expect(await store.read(key)).toEqual({ key, value: 'x', version })
   })
 
-  it('may have a path in the URL, and headers of a function, which is asked each time', async () => {
+  it('may have a path in the URL, and a function that returns headers for each request', async () => {
     const seen: unknown[] = []
     let count = 0
     const store = kubernetesStore({

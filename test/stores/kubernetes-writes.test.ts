@@ -4,7 +4,7 @@ import type { Store } from '../../src/stores/store.js'
 import type { KubernetesApi } from './kinds/kubernetes-api.ts'
 import { answered, apiWith } from './kubernetes-here.ts'
 
-// What a PUT does, and which of the writes that expect a version land.
+// The effects of a PUT, and the writes with an expected version that land.
 
 const key = 'leases/orders/12'
 const name = 'graupel.leases.orders.12'
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 
 describe('the Lease of a key', () => {
-  it('has another version, and another resourceVersion, after an equal value', async () => {
+  it('gets another version and resourceVersion even if an equal value is written', async () => {
     const versions = [(await store.write(key, 'same', undefined)) as string]
     const revisions = [(await kubectl('GET', name)).metadata.resourceVersion]
     versions.push((await store.write(key, 'same', versions[0])) as string)
@@ -31,7 +31,7 @@ describe('the Lease of a key', () => {
     expect(await store.read(key)).toEqual({ key, value: 'same', version: versions[1] })
   })
 
-  it('is not made anew by a write that expects a version of it, when it was deleted by hand', async () => {
+  it('is not created again by a write with an expected version after it was deleted by hand', async () => {
     const first = await store.write(key, 'same', undefined)
     const second = await store.write(key, 'same', first)
     await kubectl('DELETE', name)
@@ -39,7 +39,7 @@ describe('the Lease of a key', () => {
     expect(await store.read(key)).toBeUndefined()
   })
 
-  it('is not written over by such a write either, when it was made again', async () => {
+  it('is not replaced by a write with an expected version after it was deleted and created again', async () => {
     const first = await store.write(key, 'same', undefined)
     const before = await kubectl('GET', name)
     await kubectl('DELETE', name)
@@ -48,7 +48,7 @@ describe('the Lease of a key', () => {
     const found = await store.read(key)
     expect(found).toMatchObject({ value: 'same', version: expect.stringContaining(metadata.uid) })
     expect(await store.write(key, 'late', first)).toBeUndefined()
-    // Nor where the resourceVersion is right, and the uid is not.
+    // The write does not land even if only the uid differs.
     const { resourceVersion, uid } = before.metadata
     const mixed = (first as string).replace(resourceVersion, metadata.resourceVersion)
     expect(mixed).toContain(uid)
@@ -56,7 +56,7 @@ describe('the Lease of a key', () => {
     expect(await store.read(key)).toEqual(found)
   })
 
-  it('may have any text for a uid', async () => {
+  it('may have any text as its uid', async () => {
     const annotations = {
       'graupel/key': `graupel/${key}`,
       'graupel/value': 'x',
@@ -67,7 +67,7 @@ describe('the Lease of a key', () => {
     expect(await other.read(key)).toEqual({ key, value: 'x', version: `one 7 ${annotations['graupel/version']}` })
   })
 
-  it('is not made anew either by a server that answers 404 to a PUT', async () => {
+  it('is not created again by a server that answers 404 to a PUT', async () => {
     const body = JSON.stringify({ kind: 'Status', reason: 'NotFound', details: { name, kind: 'leases' } })
     const other = await answered((_request, response) => response.writeHead(404).end(body))
     expect(await other.write(key, 'x', await store.write(key, 'x', undefined))).toBeUndefined()
@@ -92,7 +92,7 @@ describe('the Lease of a key', () => {
   })
 
   it.each(['', 'version', 'a b c', crypto.randomUUID(), `${crypto.randomUUID()} 101`])(
-    'is not written, nor asked for, where the version is none of its own: %j',
+    'is neither written nor read if the version is not from this store: %j',
     async (version) => {
       const asking = () => Promise.reject(new Error('nothing is to be asked'))
       const silent = kubernetesStore({ url, namespace: 'default', fetch: asking })
@@ -100,20 +100,20 @@ describe('the Lease of a key', () => {
     },
   )
 
-  it('tells by a read, and not by a write, that etcd was restored from a snapshot', async () => {
+  it('has another version when it is read after a restore of etcd, but a write with the lost version lands', async () => {
     const first = await store.write(key, 'first', undefined)
     const snapshot = api.snapshot()
     const lost = (await store.write(key, 'lost', first)) as string
     api.restore(snapshot)
     const second = (await store.write(key, 'second', first)) as string
     expect(second).not.toBe(lost)
-    // The uid and the resourceVersion are those of the write that was lost.
+    // The uid and the resourceVersion are equal to those of the lost write.
     expect(second.split(' ').slice(0, 2)).toEqual(lost.split(' ').slice(0, 2))
     expect(await store.read(key)).toEqual({ key, value: 'second', version: second })
     expect(await store.write(key, 'late', lost)).toBeDefined()
   })
 
-  it('is written over when others have changed a label or a note, which is lost', async () => {
+  it('is replaced even if others have changed a label or an annotation; their change is lost', async () => {
     const first = await store.write(key, 'first', undefined)
     const { metadata, spec } = await kubectl('GET', name)
     const annotations = { ...metadata.annotations, note: 'theirs' }
@@ -124,7 +124,7 @@ describe('the Lease of a key', () => {
     expect(await store.write(key, 'late', first)).toBeUndefined()
   })
 
-  it('is not written over when it was made again from a copy of what it was', async () => {
+  it('is not replaced after it was created again from a copy', async () => {
     const first = await store.write(key, 'first', undefined)
     const { metadata, spec } = await kubectl('GET', name)
     await kubectl('DELETE', name)
@@ -134,7 +134,7 @@ describe('the Lease of a key', () => {
     expect((await store.read(key))?.value).toBe('first')
   })
 
-  it('is refused where others have made it', async () => {
+  it('is refused if another program has created it', async () => {
     const version = await store.write(key, 'x', undefined)
     await kubectl('DELETE', name)
     const labels = { 'graupel/folder': 'graupel.leases.orders' }
@@ -162,7 +162,7 @@ describe('the API server of these tests', () => {
     expect(changed.body.metadata.resourceVersion).not.toBe(resourceVersion)
   })
 
-  it('makes a Lease that was deleted anew by a PUT with its resourceVersion, unless that has its uid', async () => {
+  it('creates a deleted Lease again by a PUT with its resourceVersion, unless the PUT has its uid', async () => {
     await kubectl('DELETE', name)
     const message = expect.stringContaining(
       `Precondition failed: UID in precondition: ${made.uid}, UID in object meta: `,

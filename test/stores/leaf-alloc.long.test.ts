@@ -7,14 +7,13 @@ import { createSegmentGenerator } from '../../src/segments/index.js'
 import { leafAllocStore } from '../../src/stores/leaf-alloc.js'
 import { repository } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
-import { until } from '../support/until.ts'
-import { eventually } from './eventually.ts'
+import { eventually, until } from '../support/until.ts'
 import { mysqlPools, startMysql } from './kinds/mysql.ts'
 import { type Admin, makeLeafTable, Variables, waitsForLock } from './mysql-admin.ts'
 import { startProxy } from './proxy.ts'
 import type { Server } from './servers.ts'
 
-// The segments of Leaf's table on a real server, beside processes that play Leaf.
+// The segments of Leaf's table on a real server, beside processes that act as Leaf.
 
 type ClientName = keyof typeof mysqlPools
 const clients = Object.keys(mysqlPools) as ClientName[]
@@ -34,7 +33,7 @@ function poolOf(client: ClientName, options: object = {}, port = server.port) {
 
 const storeOf = (client: ClientName, options: object = {}) => leafAllocStore(poolOf(client, options))
 
-/** A row of its own for a test. */
+/** Makes a row for one test. */
 async function rowOf(maxId: bigint | number = 1, step = 100, table = 'leaf_alloc'): Promise<string> {
   const tag = `tag-${tags++}`
   await admin.query(`INSERT INTO ${table} (biz_tag, max_id, step) VALUES ('${tag}', ${maxId}, ${step})`)
@@ -48,7 +47,7 @@ async function maxIdOf(tag: string, table = 'leaf_alloc'): Promise<bigint> {
 
 type Segment = { first: bigint; count: number }
 
-/** No number is in two segments. */
+/** Expects that no number is in two segments. */
 function expectDisjoint(segments: Segment[]): void {
   const sorted = segments.toSorted((a, b) => (a.first < b.first ? -1 : 1))
   for (const [i, { first, count }] of sorted.entries()) {
@@ -102,7 +101,7 @@ describeWith(['mysql'], "Leaf's table", () => {
     const haveTaken = (count: number, from = takers) =>
       until(() => from.every(({ segments }) => segments.length >= count))
     await haveTaken(50)
-    // One of Leaf, and one of ours.
+    // A process of Leaf, and a process of graupel.
     const killed = takers.slice(1, 3)
     for (const { child } of killed) child.kill('SIGKILL')
     const living = takers.filter((taker) => !killed.includes(taker))
@@ -113,7 +112,7 @@ describeWith(['mysql'], "Leaf's table", () => {
 
     const segments = takers.flatMap((taker) => taker.segments)
     expectDisjoint(segments)
-    // Each of those that were killed may have committed one that it has not told.
+    // Each killed process may have committed a segment that it did not report.
     const untold = (await maxIdOf(tag)) - 1n - sumOf(segments)
     expect(untold).toBeGreaterThanOrEqual(0n)
     expect(untold).toBeLessThanOrEqual(200n)
@@ -134,7 +133,7 @@ describeWith(['mysql'], "Leaf's table", () => {
     expectDisjoint(takers.flatMap(({ segments }) => segments))
   })
 
-  it('numbers from 2^53 on are exact, and a row that is not there is refused by name', async () => {
+  it('numbers from 2^53 on are exact, and a missing row is reported by its name', async () => {
     const tag = await rowOf(2n ** 60n + 1n)
     const store = storeOf('mysql2')
     using numbers = await createSegmentGenerator({ store, name: tag })
@@ -193,20 +192,17 @@ describeWith(['mysql'], "Leaf's table", () => {
       proxy.close()
     })
 
-    it.each(['START TRANSACTION', 'UPDATE', 'SELECT 1'])(
-      'takes nothing where the reply to %s is lost',
-      async (text) => {
-        const tag = await rowOf()
-        const proxy = await startProxy(server.port)
-        const store = leafAllocStore(poolOf(client, {}, proxy.port))
-        await store.takeSegment(tag)
-        proxy.cutReplyTo(text === 'SELECT 1' ? 'biz_tag, max_id, step' : text)
-        await expect(store.takeSegment(tag)).rejects.toThrow()
-        expect(proxy.cuts).toBe(1)
-        expect((await eventually(() => store.takeSegment(tag))).first).toBe(101n)
-        proxy.close()
-      },
-    )
+    it.each(['START TRANSACTION', 'UPDATE', 'SELECT 1'])('takes nothing if the reply to %s is lost', async (text) => {
+      const tag = await rowOf()
+      const proxy = await startProxy(server.port)
+      const store = leafAllocStore(poolOf(client, {}, proxy.port))
+      await store.takeSegment(tag)
+      proxy.cutReplyTo(text === 'SELECT 1' ? 'biz_tag, max_id, step' : text)
+      await expect(store.takeSegment(tag)).rejects.toThrow()
+      expect(proxy.cuts).toBe(1)
+      expect((await eventually(() => store.takeSegment(tag))).first).toBe(101n)
+      proxy.close()
+    })
 
     it.each(["''", "'ANSI,NO_BACKSLASH_ESCAPES'", "'TRADITIONAL,PAD_CHAR_TO_FULL_LENGTH'", "'ORACLE'"])(
       'ends with sql_mode %s at the last number, and repeats none',
@@ -247,7 +243,7 @@ describeWith(['mysql'], "Leaf's table", () => {
       expect(await maxIdOf(tag)).toBe(2n ** 60n + 124n)
     })
 
-    it('takes nothing within a transaction that was left open, and does not commit it', async () => {
+    it('takes nothing within a transaction that was left open, and does not commit the transaction', async () => {
       const tag = await rowOf()
       const options = { connectionLimit: 1, ...(client === 'mariadb' && { noControlAfterUse: true }) }
       const pool = poolOf(client, options)
@@ -310,7 +306,7 @@ describeWith(['mysql'], "Leaf's table", () => {
       await admin.query(`INSERT INTO ${table} VALUES ('${tag}', 1, 10, NULL, NULL)`)
     const other = await admin.getConnection()
     await other.query('BEGIN')
-    // Where every row were looked at, it would be waited for.
+    // A statement that read every row would wait for this lock.
     await other.query(`SELECT * FROM ${table} WHERE biz_tag = 'another' FOR UPDATE`)
     const store = leafAllocStore(poolOf('mysql2'), { table })
     expect((await store.takeSegment('größe')).first).toBe(1n)
@@ -322,7 +318,7 @@ describeWith(['mysql'], "Leaf's table", () => {
     await expect(store.takeSegment('語')).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
   })
 
-  it('refuses a table that would give numbers twice', async () => {
+  it('refuses a table from which numbers could come twice', async () => {
     await makeLeafTable(admin, 'of_myisam', 'bigint(20)', 'MyISAM')
     await makeLeafTable(admin, 'of_ints', 'int')
     await admin.query('CREATE VIEW of_leaf AS SELECT * FROM leaf_alloc')

@@ -2,13 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { leafAllocStore } from '../../src/stores/leaf-alloc.js'
 
-// What the segments of Leaf's table make of what a client answers, without a database.
+// Segments of Leaf's table and the answers of a client, without a database.
 
 const idle = { affectedRows: 0, insertId: 0, serverStatus: 2 }
 const within = { affectedRows: 1, insertId: 0, serverStatus: 3 }
 const fine = ['1', '0', '0']
 
-/** What a server answers to each statement, in the order in which they have to come. */
+/** The server's answers to the statements, in the order of the statements. */
 const answers = {
   table: [[...fine, 'leaf_alloc', 'InnoDB', 'YES', 'bigint']] as unknown,
   idle: idle as unknown,
@@ -35,9 +35,9 @@ const never = () => new Promise<never>(() => {})
 const failed = (errno: number) => Object.assign(new Error(`number ${errno}`), { errno })
 
 /**
- * A pool that answers as a server does, and what became of its connections. Each has a transaction open or none, as its server would.
+ * Makes a pool that answers like a server, and records the end of each connection. A connection knows whether its transaction is open.
  *
- * @param others - Other answers; of an array of errors one is thrown at a time, and a function is called.
+ * @param others - Replaced answers. A function is called. Each statement throws the next error of its array in `failures`.
  */
 function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<Step, Error[]>> } = {}, own = {}) {
   const asked: string[] = []
@@ -50,7 +50,7 @@ function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<St
       let isOpen = false
       let isClosed = false
       const connection = {
-        // mariadb keeps the status here, mysql2 in its answer.
+        // mariadb keeps the status here; mysql2 puts it into the answer.
         info: null as { status: number } | null,
         async query({ sql }: { sql: string }) {
           if (isClosed) throw new Error('the connection is closed')
@@ -82,7 +82,7 @@ function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<St
   return pool
 }
 
-/** The look at the table has a connection of its own. */
+/** The check of the table uses another connection. */
 const lookedUp = 'released'
 
 describe('leafAllocStore', () => {
@@ -98,7 +98,7 @@ describe('leafAllocStore', () => {
     expect(pool.ends).toEqual([lookedUp, 'released'])
   })
 
-  it('takes as many as it is asked for, and looks at the table once', async () => {
+  it('takes as many numbers as requested, and checks the table once', async () => {
     const pool = poolOf({ select: [[...fine, 'orders', '5000000000', '1000']] })
     const store = leafAllocStore(pool, { table: 'Other_1' })
     await store.takeSegment('orders', 7)
@@ -140,14 +140,14 @@ describe('leafAllocStore', () => {
     expect(pool.steps()).not.toContain('commit')
   })
 
-  it.each(inTransaction)('closes the connection where the client fails at %s, and believes nothing', async (step) => {
+  it.each(inTransaction)('closes the connection if the client fails at %s, and takes nothing', async (step) => {
     const pool = poolOf({ failures: { [step]: [new Error('connection lost')] } })
     await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toThrow('connection lost')
     expect(pool.ends).toEqual([lookedUp, 'closed'])
     expect(pool.steps().at(-1)).toBe(step)
   })
 
-  it.each(inTransaction)('closes the connection of mysql2 where the call is aborted at %s', async (step) => {
+  it.each(inTransaction)('closes the connection of mysql2 if the call is aborted at %s', async (step) => {
     const pool = poolOf({ [step]: never })
     const aborting = new AbortController()
     const taking = leafAllocStore(pool).takeSegment('orders', undefined, aborting.signal)
@@ -157,7 +157,7 @@ describe('leafAllocStore', () => {
     expect(pool.ends).toEqual([lookedUp, 'closed'])
   })
 
-  it.each(inTransaction)('lets mariadb answer where the call is aborted at %s, and goes no further', async (step) => {
+  it.each(inTransaction)('lets mariadb answer if the call is aborted at %s, and sends nothing more', async (step) => {
     const waiting: { answer?: () => void } = {}
     const late = () => new Promise((resolve) => (waiting.answer = () => resolve(answers[step])))
     const pool = poolOf({ [step]: late }, { batch() {} })
@@ -169,12 +169,12 @@ describe('leafAllocStore', () => {
     expect(pool.ends).toEqual([lookedUp])
     waiting.answer?.()
     await turn()
-    // What was committed is skipped; anything else is taken back.
+    // A committed segment is skipped; an open transaction is rolled back.
     expect(pool.ends).toEqual([lookedUp, step === 'commit' ? 'released' : 'closed'])
     expect(pool.steps().at(-1)).toBe(step)
   })
 
-  it('runs nothing for a signal that is aborted', async () => {
+  it('runs nothing if the signal is already aborted', async () => {
     const pool = poolOf()
     await expect(leafAllocStore(pool).takeSegment('orders', 1, AbortSignal.abort('no'))).rejects.toBe('no')
     expect(pool.asked).toEqual([])
@@ -237,7 +237,7 @@ describe('leafAllocStore', () => {
     await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toMatchObject({ code, cause })
   })
 
-  it('rejects with what the client says of a lock that was not had', async () => {
+  it('rejects with the message of the client if a lock was not granted', async () => {
     const pool = poolOf({ failures: { update: [failed(1205)] } })
     await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toThrow('number 1205')
     expect(pool.ends).toEqual([lookedUp, 'closed'])

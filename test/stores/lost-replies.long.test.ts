@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Written } from '../../src/stores/calls.js'
 import type { Store } from '../../src/stores/store.js'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
 import type { Opened } from './kinds/kind.ts'
 import { type LossyProxy, startProxy } from './proxy.ts'
 import { callsOf, inSeconds } from './real-time.ts'
 
-// What becomes of a write whose reply is lost, is late, or never comes, with each client as its defaults have it.
+// Writes whose reply is lost, is late, or never comes, by each client with its defaults.
 
 describeServers(
-  'what becomes of a write',
+  'a write and its reply',
   (_, { clients, resending = [], isFetched, onWire = String, isElsewhere }, server) => {
     describe.skipIf(isElsewhere).each(Object.entries(clients))('by %s', (client, open) => {
       let proxy: LossyProxy
@@ -38,8 +38,8 @@ describeServers(
         expect(written).toEqual({ landed: true, version: found?.version })
       }
 
-      // The reason for StoreCalls: an answer of the client is no proof of either.
-      it('a write whose reply is cut off is an error, or a conflict with itself', async () => {
+      // StoreCalls exists because the client's answer does not prove whether the write landed.
+      it('a write whose reply is cut off rejects, or conflicts with itself', async () => {
         proxy.cutReplyTo(onWire('cut me off'))
         const outcome = await store.write(key, 'cut me off', first).then(
           (version) => version ?? 'a conflict',
@@ -78,14 +78,14 @@ describeServers(
         await expectLanded(await writing, 'late')
       })
 
-      it('a server that is gone is an error, and one that comes again is none', async () => {
+      it('calls reject while the server is down, and succeed after it has restarted', async () => {
         await server().signal('SIGKILL')
         await expect(callsOf(store, 500).read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
         await server().restart()
         expect((await eventually(() => callsOf(store).read(key)))?.value).toBe('first')
       })
 
-      it.skipIf(isFetched)('a client that was closed is an error', async () => {
+      it.skipIf(isFetched)('calls of a closed client reject', async () => {
         await opened.close()
         const calls = callsOf(store)
         const lives = store.incarnation === undefined ? [] : [calls.incarnation()]

@@ -1,10 +1,10 @@
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 
-// What the tests of MySQL do beside the client that they test.
+// Administration of MySQL in the tests, beside the client under test.
 
 type Rows = Record<string, unknown>[]
 
-/** A pool of mysql2, with promises, and the connections of one. */
+/** A pool of mysql2 with promises, or a connection of the pool. */
 export interface Admin {
   query(text: string): Promise<[Rows, unknown]>
   getConnection(): Promise<Admin & { release(): void }>
@@ -14,14 +14,14 @@ export interface Admin {
 /** The variables of a server. */
 export class Variables {
   readonly #admin: Admin
-  /** What they were. */
+  /** The values before the changes. */
   #before: [string, unknown][] = []
 
   constructor(admin: Admin) {
     this.#admin = admin
   }
 
-  /** Sets them for the connections that are made from now on. */
+  /** Sets variables for new connections. */
   async set(variables: Record<string, string>): Promise<void> {
     for (const [name, value] of Object.entries(variables)) {
       const [[found]] = await this.#admin.query(`SELECT @@GLOBAL.${name} AS value`)
@@ -38,7 +38,7 @@ export class Variables {
   }
 }
 
-/** Until so many statements wait for a lock. */
+/** Waits until this many statements wait for a lock. */
 export async function waitsForLock(admin: Admin, count: number): Promise<void> {
   await eventually(async () => {
     const [[found]] = await admin.query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
@@ -46,7 +46,7 @@ export async function waitsForLock(admin: Admin, count: number): Promise<void> {
   })
 }
 
-/** Makes a table as leaf_alloc.sql of Leaf has it. @param type - That of `max_id`. */
+/** Makes the table of leaf_alloc.sql of Leaf. @param type - The type of `max_id`. */
 export async function makeLeafTable(
   admin: Admin,
   name = 'leaf_alloc',

@@ -4,8 +4,7 @@ import { acquireLease } from '../../src/lease/index.js'
 import { mysqlStore } from '../../src/stores/mysql.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { until } from '../support/until.ts'
-import { eventually } from './eventually.ts'
+import { eventually, until } from '../support/until.ts'
 import { mysqlPools, startMysql } from './kinds/mysql.ts'
 import { type Admin, Variables, waitsForLock } from './mysql-admin.ts'
 import type { Server } from './servers.ts'
@@ -55,7 +54,7 @@ describeWith(['mysql'], 'MySQL', () => {
     ['REPEATABLE READ by snapshots', { innodb_snapshot_isolation: '1' }],
     ['SERIALIZABLE', { transaction_isolation: "'SERIALIZABLE'" }],
   ])('whose transactions are %s', (_name, variables) => {
-    // MariaDB has another name for it than MySQL, up to version 11.
+    // Up to version 11, MariaDB's name for the variable differs from MySQL's.
     const isolation = Object.fromEntries(
       Object.entries(variables).map(([name, value]) => [name.replace('transaction_', 'tx_'), value as string]),
     )
@@ -64,7 +63,7 @@ describeWith(['mysql'], 'MySQL', () => {
       await keepsContract(storeOf(client))
     })
 
-    it('calls the loser of two transactions a conflict', async () => {
+    it('reports a conflict to the loser of two transactions', async () => {
       await setGlobal(isolation)
       const store = storeOf('mysql2')
       const key = `folder/${crypto.randomUUID()}`
@@ -101,13 +100,13 @@ describeWith(['mysql'], 'MySQL', () => {
       }
       await variablesOf.restore()
       const other = storeOf(client)
-      // Where a lock was left, it would wait for fifty seconds.
+      // If a lock were left, this write would wait for fifty seconds.
       expect(await other.write(key, 'third', version)).toBeDefined()
       expect(await other.read(`${key}-new`)).toBeUndefined()
       expect(await other.add?.('sums/autocommit', 0n)).toBe(0n)
     })
 
-    it('refuses what would be written within a transaction that was left open, and goes on without it', async () => {
+    it('refuses to write within a transaction that was left open, and goes on after that transaction', async () => {
       const options = { connectionLimit: 1, noControlAfterUse: true }
       const pool = poolOf(client, client === 'mariadb' ? options : { connectionLimit: 1 })
       const store = mysqlStore(pool)
@@ -208,7 +207,7 @@ describeWith(['mysql'], 'MySQL', () => {
       expect((await store.read(`folder/read-only ${client}`))?.version).toBe(version)
     })
 
-    it.skipIf(client === 'mariadb')('frees the place of a call that was aborted', async () => {
+    it.skipIf(client === 'mariadb')('frees the connection of a call that was aborted', async () => {
       const store = storeOf(client, { connectionLimit: 1 })
       const key = `folder/${crypto.randomUUID()}`
       const version = await store.write(key, 'first', undefined)
@@ -224,7 +223,7 @@ describeWith(['mysql'], 'MySQL', () => {
       other.release()
     })
 
-    it('renews a lease again when the server was stopped for longer than its window', async () => {
+    it("goes on with a lease after the server was stopped for longer than the lease's window", async () => {
       const store = storeOf(client, {}, { assumeDurable: true })
       const lease = await acquireLease({ store, namespace: client, windowMs: 600, callTimeoutMs: 300 })
       const ids = createGenerator({ lease })
@@ -277,7 +276,7 @@ describeWith(['mysql'], 'MySQL', () => {
     }
   })
 
-  it('lets many make the tables at once', async () => {
+  it('lets many clients make the tables at once', async () => {
     const stores = Array.from({ length: 12 }, (_, i) =>
       storeOf(clients[i % 3] as ClientName, { connectionLimit: 1 }, { table: 'many' }),
     )
@@ -286,12 +285,12 @@ describeWith(['mysql'], 'MySQL', () => {
     expect(await stores[0]?.read('folder/1')).toBeUndefined()
   })
 
-  it('has one name in one life, and another one in each, though several begin in one second', async () => {
+  it('has one name in a life, and another name in the next life, though several begin in one second', async () => {
     const stores = clients.map((client) => storeOf(client))
     const names = new Set<string>()
     const lives = 6
     for (let life = 0; life < lives; life++) {
-      // Into another second, at least in the first life.
+      // The first life continues into another second.
       const endMs = Date.now() + (life === 0 ? 1500 : 50)
       const found = new Set<unknown>()
       do {
@@ -312,7 +311,7 @@ async function keepsContract(store: ReturnType<typeof mysqlStore>): Promise<void
   for (const { run } of storeContract(async () => store)) await run()
 }
 
-/** To both ends of the range, through numbers that JavaScript's do not hold. */
+/** Adds up to both ends of the range, through numbers that a JavaScript number does not hold. */
 async function addsExactly({ add }: ReturnType<typeof mysqlStore>, key: string): Promise<void> {
   const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n]
   let sum = 0n

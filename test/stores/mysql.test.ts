@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { mysqlStore } from '../../src/stores/mysql.js'
 
-// What the store in MySQL makes of what a client answers, without a database.
+// The store in MySQL and the answers of a client, without a database.
 
 const committed = 2
 const ok = { affectedRows: 1, insertId: 0, serverStatus: committed }
 
-/** A pool of mysql2 that answers this, and what became of its connections. */
+/** Makes a pool of mysql2 that gives these answers, and records the end of each connection. */
 function poolOf(...answers: unknown[]) {
   const ends: string[] = []
   const asked: string[] = []
@@ -33,7 +33,7 @@ describe('mysqlStore', () => {
     expect(pool.ends).toEqual(['released', 'released', 'released'])
   })
 
-  it('rejects with what the client says of a lock that was not had, because it is no conflict', async () => {
+  it('rejects with the message of the client if a lock was not granted, because that is no conflict', async () => {
     await expect(mysqlStore(poolOf(failed(1205))).write('a/1', 'x', 'version')).rejects.toThrow('number 1205')
   })
 
@@ -50,7 +50,7 @@ describe('mysqlStore', () => {
     expect(pool.ends).toEqual(['closed'])
   })
 
-  it('believes no write of a client that does not tell the status', async () => {
+  it('rejects the write of a client that does not return the status', async () => {
     const pool = poolOf({ affectedRows: 1, insertId: 0 })
     await expect(mysqlStore(pool).write('a/1', 'x', 'version')).rejects.toThrow("without the server's status")
     expect(pool.ends).toEqual(['closed'])
@@ -69,11 +69,11 @@ describe('mysqlStore', () => {
     await expect(store.read('a/1')).rejects.toMatchObject({ code })
   })
 
-  it('believes no SELECT without a row', async () => {
+  it('rejects a SELECT that returns no row', async () => {
     await expect(mysqlStore(poolOf([])).read('a/1')).rejects.toThrow('the client answered no row')
   })
 
-  it('closes the connection of mysql2 where a call is aborted, and not that of mariadb', async () => {
+  it('closes the connection if a call of mysql2 is aborted, and keeps it with mariadb', async () => {
     for (const [own, ends] of [
       [{}, ['closed']],
       [{ batch() {} }, []],
@@ -89,7 +89,7 @@ describe('mysqlStore', () => {
     }
   })
 
-  it('runs nothing where the call was aborted while it waited for a connection', async () => {
+  it('runs nothing if the call was aborted while it waited for a connection', async () => {
     const pool = poolOf(ok)
     const aborting = new AbortController()
     const writing = mysqlStore(pool).write('a/1', 'x', undefined, aborting.signal)

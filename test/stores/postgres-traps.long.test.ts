@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 import { load } from './kinds/kind.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import type { Server } from './servers.ts'
@@ -45,7 +45,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       beforeAll(() => postgresStore(poolOf()).setup())
       it.each(storeContract(async () => postgresStore(poolOf())))('$name', ({ run }) => run())
 
-      it('calls the loser of two transactions a conflict', async () => {
+      it('reports a conflict to the loser of two transactions', async () => {
         const pool = poolOf()
         const store = postgresStore(pool)
         const version = (await store.write('folder/1', 'first', undefined)) as string
@@ -82,7 +82,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
         ]) {
           const [victim, neighbour] = [await pool.connect(), await pool.connect()]
           victim.on('error', () => {})
-          // The server ends all of its processes when one was killed.
+          // The server ends all of its processes when one process is killed.
           const crash = new Promise<void>((resolve) => neighbour.on('error', resolve))
           const { rows } = await victim.query('SELECT pg_backend_pid() AS pid')
           await write()
@@ -95,14 +95,14 @@ describeWith(['postgres'], 'PostgreSQL', () => {
         expect((await store.read('folder/1'))?.value).toBe('second')
         expect((await store.read('folder/2'))?.value).toBe('first')
         expect(await store.add?.('sums/1', 0n)).toBe(7n)
-        // Why this matters: nothing else tells.
+        // The incarnation does not change, so it would not show a loss of writes.
         expect(new Set(lives).size).toBe(1)
       })
     },
   )
 
   describeServer('with roles', [], () => {
-    it('shows a role that may not create tables what has to be run, and needs it no more then', async () => {
+    it('shows the SQL to a role that may not create tables, and works after the SQL was run', async () => {
       const admin = poolOf()
       await admin.query('CREATE ROLE weak LOGIN')
       const store = postgresStore(poolOf({ user: 'weak', database: 'postgres' }), { table: 'Order' })
@@ -120,7 +120,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       for (const { run } of storeContract(async () => store)) await run()
     })
 
-    it('lets many make the tables at once', async () => {
+    it('lets many clients make the tables at once', async () => {
       const stores = Array.from({ length: 8 }, () => postgresStore(poolOf({ max: 1 }), { table: 'many' }))
       await Promise.all(stores.map((store) => store.nowMs?.()))
       await Promise.all(stores.map((store) => store.setup()))

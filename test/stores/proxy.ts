@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A server between a client and a server, which loses replies when it is told to. */
+/** A proxy between a client and a server, which can lose replies. */
 export interface LossyProxy {
   readonly port: number
-  /** How many replies were lost. */
+  /** The number of lost replies. */
   readonly cuts: number
-  /** Passes on the next message with this text, and then closes the connection in place of the reply. */
+  /** Forwards the next message with this text, and then closes the connection instead of forwarding the reply. */
   cutReplyTo(text: string): void
-  /** Passes nothing on, in either direction, until the result is called; what came meanwhile is passed on then. */
+  /** Holds all data in both directions until the returned function is called, which forwards the data. */
   hold(): () => void
   close(): void
 }
@@ -49,7 +49,7 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
-        // Behind the data that is held.
+        // The connection ends after the held data.
         pass(end)
       })
     }

@@ -2,12 +2,12 @@ import { platform } from '#platform'
 import { StoreCalls } from '../../src/stores/calls.js'
 import type { Store } from '../../src/stores/store.js'
 
-/** The calls of a store, on the clock of this machine. */
+/** Makes the calls of a store on the clock of this machine. */
 export function callsOf(store: Store, callTimeoutMs = 2000): StoreCalls {
   return new StoreCalls(store, platform, callTimeoutMs)
 }
 
-/** In what a test lets attempts go on. */
+/** The time until which a test lets attempts continue. */
 export function inSeconds(seconds: number): number {
   return platform.monotonicMs() + seconds * 1000
 }

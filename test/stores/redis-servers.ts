@@ -1,4 +1,4 @@
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 import { host, load } from './kinds/kind.ts'
 import { startRedis, startSentinel } from './kinds/redis.ts'
 import { freePort, type Server } from './servers.ts'
@@ -17,14 +17,14 @@ export async function tell(port: number, ...commands: string[][]): Promise<unkno
   }
 }
 
-/** Servers that belong together. */
+/** The servers of one cluster, or of one sentinel. */
 interface Servers {
   stop(): Promise<void>
 }
 
-/** Three primaries, each with a third of the slots. */
+/** Starts three primaries, each with a third of the slots. */
 export async function startCluster(): Promise<Servers & { servers: Server[] }> {
-  // By default it is the port above by 10 000, which there may not be.
+  // The default is the port plus 10 000, which may be no valid port.
   const busPorts = await Promise.all([0, 1, 2].map(freePort))
   const enabled = ['--cluster-enabled', 'yes', '--cluster-announce-ip', host, '--cluster-port']
   const servers = await Promise.all(busPorts.map((busPort) => startRedis(...enabled, `${busPort}`)))
@@ -46,7 +46,7 @@ export async function startCluster(): Promise<Servers & { servers: Server[] }> {
   return { servers, stop: () => stopAll(servers) }
 }
 
-/** A primary, its replica, and a sentinel that knows both. */
+/** Starts a primary, its replica, and a sentinel that watches them. */
 export async function startWatched(): Promise<Servers & { primary: Server; sentinel: Server }> {
   const primary = await startRedis()
   const replica = await startReplica(primary)
@@ -58,7 +58,7 @@ export async function startWatched(): Promise<Servers & { primary: Server; senti
   return { primary, sentinel, stop: () => stopAll([sentinel, replica, primary]) }
 }
 
-/** A replica that has all that its primary has. */
+/** Starts a replica, and waits until it has all data of its primary. */
 export async function startReplica({ port }: Pick<Server, 'port'>): Promise<Server> {
   const replica = await startRedis('--replicaof', host, `${port}`)
   await eventually(async () => {

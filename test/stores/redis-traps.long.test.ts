@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { redisStore } from '../../src/stores/redis.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 import { load, type Open, type Opened } from './kinds/kind.ts'
 import { redisClients, startRedis } from './kinds/redis.ts'
 import { callsOf } from './real-time.ts'
@@ -27,7 +27,7 @@ async function opened(server: Server, open: Open = redisClients['ioredis'] as Op
 }
 
 describeWith(['redis'], 'Redis', () => {
-  it('that evicts keys is refused', async () => {
+  it('is refused if it evicts keys', async () => {
     const server = await started(startRedis('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'))
     const store = await opened(server)
     for (const call of [store.incarnation?.(), callsOf(store).incarnation()]) {
@@ -47,7 +47,7 @@ describeWith(['redis'], 'Redis', () => {
     expect(await (await opened(server)).incarnation?.()).toMatch(/^\w{40} \w{40}$/)
   })
 
-  it('that starts again with nothing has another life, and takes no version that it once gave', async () => {
+  it('has another life if it restarts without its data, and refuses the versions of the earlier life', async () => {
     const server = await started(startRedis('--appendonly', 'no'))
     const store = await opened(server)
     const version = await store.write('folder/1', 'first', undefined)
@@ -59,7 +59,7 @@ describeWith(['redis'], 'Redis', () => {
     expect(await store.write('folder/1', 'second', undefined)).not.toBe(version)
   })
 
-  // valkey-glide does not connect to one.
+  // valkey-glide does not connect to a replica.
   it.each(['ioredis', 'node-redis'])('refuses reads and writes on a replica, by %s', async (client) => {
     const open = redisClients[client] as Open
     const primary = await started(startRedis())
@@ -73,7 +73,7 @@ describeWith(['redis'], 'Redis', () => {
     await expect(store.read('folder/1')).rejects.toThrow(/read.?only/i)
   })
 
-  it('that is stopped ends no call, and goes on when it does', async () => {
+  it('lets calls reach their deadline while it is stopped, and goes on afterwards', async () => {
     const server = await started(startRedis())
     const store = await opened(server)
     await server.signal('SIGSTOP')
@@ -82,7 +82,7 @@ describeWith(['redis'], 'Redis', () => {
     expect(await eventually(() => callsOf(store).read('folder/1'))).toBeUndefined()
   })
 
-  it('needs no other commands and keys than the documents name', async () => {
+  it('needs no commands and keys beyond those in the documents', async () => {
     const server = await started(startRedis())
     const commands = 'EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME'.match(/[A-Z]+/g) ?? []
     const rules = commands.map((command) => `+${command.toLowerCase()}`)

@@ -7,7 +7,7 @@ import { storeContract } from '../../src/stores/testing.js'
 import { tool } from '../package/consumer.ts'
 import { repository } from '../support/documents.ts'
 
-// The contract as the author of a store has it: in the test runner that the author uses.
+// The contract in the test runners that authors of stores use.
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'graupel-contract-')))
 const entry = (name: string) => JSON.stringify(join(repository, `dist/stores/${name}.cjs`))
@@ -32,7 +32,7 @@ const runners: [string, string[], RegExp][] = [
   ['Jest', [tool('jest/bin/jest.js'), '--ci', '--watchman=false'], /^Tests:.* (\d+) passed/m],
   ['Vitest', [join(repository, 'node_modules/vitest/vitest.mjs'), 'run', '--globals'], /^ +Tests .*?(\d+) passed/m],
 ]
-it.each(runners)('the contract runs in %s, and fails where it is broken', (_name, words, passed) => {
+it.each(runners)('the contract runs in %s, and fails for a store that breaks it', (_name, words, passed) => {
   const start = (env: Record<string, string>) => {
     const { VITEST: _, NODE_ENV: __, ...rest } = process.env
     const options = { cwd: folder, env: { ...rest, NO_COLOR: '1', ...env }, encoding: 'utf8' } as const

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
 import type { Open, Opened } from './kinds/kind.ts'
 import { clusterClients, sentinelClients } from './kinds/redis.ts'
 import { startCluster, startWatched, tell } from './redis-servers.ts'
 import type { Server } from './servers.ts'
 
-// The contract of stores on real servers, by each client that the documents name. The servers are used side by side.
+// The contract of stores on real servers, by each client that the documents name. The servers run side by side.
 
-/** Calls a block of tests for each client, with what it has opened on a server. */
+/** Calls a block of tests for each client, with the store that the client has opened on a server. */
 function describeClients(
   clients: Readonly<Record<string, Open>>,
   port: () => number,
@@ -34,7 +34,7 @@ describeServers('a store', (_, { clients }, server) => {
     clients,
     () => server().port,
     (opened) => {
-      it('has another name for its life after a restart, where it may forget', async () => {
+      it('has another name for its life after a restart if it may forget', async () => {
         const { store } = opened()
         if (store.durable) return expect(store.incarnation).toBeUndefined()
         const before = await store.incarnation?.()
@@ -58,7 +58,7 @@ describeWith(['redis'], 'Redis Cluster', () => {
     clusterClients,
     () => (cluster.servers[0] as Server).port,
     (opened) => {
-      it('keeps everything of a prefix on one primary, by whose life it goes', async () => {
+      it('keeps every key of a prefix on one primary, and reports the life of that primary', async () => {
         const { store } = opened()
         for (let i = 0; i < 20; i++) await store.write(`folder-${i}/1`, 'x', undefined)
         await store.add?.('folder/sum', 1n)
@@ -75,7 +75,7 @@ describeWith(['redis'], 'Redis Cluster', () => {
 describe('after a failover', () => {
   describeWith(['redis'], 'by Sentinel', () => {
     describe.each(Object.entries(sentinelClients))('%s', (_name, open) => {
-      it('goes on with what the replica has, and says that it is another life', async () => {
+      it("goes on with the replica's data, and reports another life", async () => {
         const servers = await startWatched()
         try {
           const { store, close } = await open(servers.sentinel.port)

@@ -5,31 +5,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stopProcess } from '../support/stop-process.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../support/until.ts'
 
-/** A server on a free port of this machine, in a folder of its own. */
+/** A server on a free port of this machine, with its own folder. */
 export interface Server {
   readonly port: number
-  /** Ends it by its process id, by SIGKILL if asked, and starts it again on what it left in its folder. */
+  /** Ends the server by its process id, and starts it again on the same folder. */
   restart(signal?: NodeJS.Signals): Promise<void>
-  /** Sends it a signal; waits for its end, or until it has stopped, where that is one. */
+  /** Sends a signal. Waits until the server has ended or stopped, if the signal does that. */
   signal(name: NodeJS.Signals): Promise<void>
-  /** Ends it, and removes its folder. */
+  /** Ends the server, and removes its folder. */
   stop(): Promise<void>
 }
 
 export interface Launch {
   readonly program: string
   readonly words: (port: number, folder: string) => string[]
-  /** Makes the folder what the server needs. */
+  /** Fills the folder before the first start. */
   readonly prepare?: (folder: string) => void
-  /** What it says when it can be used, if that is later than when it listens. */
+  /** Output that says the server can be used, if that is later than when it listens. */
   readonly ready?: string
-  /** Who runs it, where root may not. */
+  /** The user who runs the server, if root may not run it. */
   readonly user?: string
 }
 
-// For tests that fail before they can stop their servers.
+// A test may fail before it stops its servers.
 const living = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
@@ -80,18 +80,18 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
     },
     async restart(signal = 'SIGTERM') {
       await end(signal)
-      // Again where it ends at once: PostgreSQL does not start beside what it has forked, which outlives it for a moment.
+      // The first start may fail: PostgreSQL does not start while a process of its last run still ends.
       await eventually(launch)
     },
     async stop() {
       await end('SIGKILL')
-      // What the server has forked, such as a process of Redis that saves, outlives it for a moment and may still write.
+      // A process that the server has forked, such as Redis's process that saves, outlives the server for a moment, and may still write.
       await eventually(() => rmSync(folder, { recursive: true, force: true }))
     },
   }
 }
 
-/** By setpriv, which replaces itself by the program, so that the child's process id is the server's. */
+/** Uses setpriv, which replaces itself by the program, so the child's process id is the server's. */
 export function asUser(user: string | undefined, program: string, words: string[]): [string, string[]] {
   if (user === undefined) return [program, words]
   return ['setpriv', ['--reuid', user, '--regid', user, '--init-groups', program, ...words]]
@@ -99,7 +99,7 @@ export function asUser(user: string | undefined, program: string, words: string[
 
 const handedOut = new Set<number>()
 
-/** Below those that Linux gives to outgoing connections, one of which could otherwise have it when the server starts. */
+/** Finds a free port below the range of outgoing connections on Linux, so that none of them takes the port before the server starts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000)

@@ -22,13 +22,13 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     opened = await (sqliteClients[client] as Open<string>)(join(folder, `${client}.db`))
     Database = load(client, client === 'libsql' ? 'clients' : client)
     await opened.store.setup?.()
-    // That of better-sqlite3 may have to compile it.
+    // better-sqlite3 may have to be compiled.
   }, 600_000)
   afterAll(() => opened?.close())
 
   for (const { name, run } of storeContract(async () => opened.store)) it(name, run)
 
-  it('is refused where a loss of power would take writes back', async () => {
+  it('is refused if a loss of power would undo writes', async () => {
     const careless = new Database(join(folder, `${client}-careless.db`))
     careless.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     await expect(sqliteStore(careless).setup()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
@@ -36,7 +36,7 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     careless.close()
   })
 
-  it('is refused while a rollback could take writes back', async () => {
+  it('is refused while a rollback could undo writes', async () => {
     const database = new Database(join(folder, `${client}.db`))
     const store = sqliteStore(database)
     database.exec('BEGIN')
@@ -46,14 +46,14 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     database.close()
   })
 
-  it('waits for another process that writes, also where the connection would not', async () => {
+  it('waits for another process that writes, even if the connection has no timeout', async () => {
     const database = new Database(join(folder, `${client}.db`), { timeout: 0 })
     await sqliteStore(database).read('folder/1')
     expect(database.prepare('PRAGMA busy_timeout').all()).toMatchObject([{ timeout: 5000 }])
     database.close()
   })
 
-  it('says what to run where the table is missing, and takes any name for it', async () => {
+  it('names a remedy if the table is missing, and accepts any name of a table', async () => {
     const database = new Database(join(folder, `${client}-other.db`))
     const store = sqliteStore(database, { table: 'order' })
     await expect(store.read('folder/1')).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     database.close()
   })
 
-  it('rejects where the database is closed', async () => {
+  it('rejects if the database is closed', async () => {
     const database = new Database(join(folder, `${client}.db`))
     const store = sqliteStore(database)
     database.close()

@@ -8,8 +8,7 @@ import { type ZooKeeperStoreOptions, zookeeperStore } from '../../src/stores/zoo
 import { freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { describeWith } from '../support/needs.ts'
-import { until } from '../support/until.ts'
-import { eventually } from './eventually.ts'
+import { eventually, until } from '../support/until.ts'
 import { host } from './kinds/kind.ts'
 import { figure, startEnsemble, startZooKeeper, zookeeper, zookeeperKind } from './kinds/zookeeper.ts'
 import { type LossyProxy, startProxy } from './proxy.ts'
@@ -26,7 +25,7 @@ type Client = any
 
 const ignore = () => undefined
 
-/** A store with short sessions; the clients that it has had. */
+/** Makes a store with short sessions, and a list of the clients that it has used. */
 function storeOn(
   ports: number | readonly number[],
   options: ZooKeeperStoreOptions = {},
@@ -45,7 +44,7 @@ function storeOn(
   return { store, clients }
 }
 
-/** Calls a method of a client that is no part of a store. */
+/** Calls a method of a client that belongs to no store. */
 function told<T>(client: Client, method: string, ...words: unknown[]): Promise<T> {
   return new Promise((resolve, reject) => {
     client[method](...words, (error: Error | undefined, result: T) => (error ? reject(error) : resolve(result)))
@@ -60,10 +59,10 @@ async function clientOf(port: number, options = {}): Promise<Client> {
   return client
 }
 
-/** Has the server end the session of a client, as it does with those that it has not heard of for long. */
+/** Lets the server end the session of a client, as it ends the sessions of silent clients. */
 async function expire(port: number, client: Client): Promise<void> {
   const session = { sessionId: client.getSessionId(), sessionPassword: client.getSessionPassword() }
-  // The client may take its session back before it is closed.
+  // The client may resume its session before the session is closed.
   for (let isOver = false; !isOver; ) {
     const other = zookeeper().createClient(`${host}:${port}`, session)
     other.connect()
@@ -72,7 +71,7 @@ async function expire(port: number, client: Client): Promise<void> {
   }
 }
 
-/** The same for a client behind a proxy, which cannot come back at the moment at which its session is closed: it might not be told. */
+/** Ends the session of a client behind a proxy, which is cut off meanwhile: if it resumed just then, it might miss the expiry. */
 async function expireAway(proxy: LossyProxy, port: number, client: Client): Promise<void> {
   const release = proxy.hold()
   await expire(port, client)
@@ -83,7 +82,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
   let server: Server
   beforeAll(async () => {
     server = await startZooKeeper()
-    // What it does first takes it long.
+    // The server's first request takes long.
     const { store } = storeOn(server.port)
     await eventually(() => store.nowMs?.())
     await store.close()
@@ -91,7 +90,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
   afterAll(() => server?.stop())
   const fresh = () => `folder/${crypto.randomUUID()}`
 
-  it('whose session has expired is asked by one new client, whatever number of calls need it', async () => {
+  it('gets one new client after its session has expired, however many calls need it', async () => {
     const before = Number(await figure(server.port, 'zk_global_sessions'))
     const proxy = await startProxy(server.port)
     used.push(() => proxy.close())
@@ -108,7 +107,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(Number(await figure(server.port, 'zk_global_sessions'))).toBe(before)
   })
 
-  it('whose session expires while calls are under way ends each of them', async () => {
+  it('ends every call in progress when its session expires', async () => {
     const { store, clients } = storeOn(server.port)
     await store.nowMs?.()
     let ended = 0
@@ -130,7 +129,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(clients.length).toBeLessThanOrEqual(6)
   })
 
-  it('that cannot be reached for longer than a session and a window has its leases go on by a new client', async () => {
+  it('goes on with its leases by a new client after it was unreachable for longer than a session and a window', async () => {
     const proxy = await startProxy(server.port)
     used.push(() => proxy.close())
     const { store, clients } = storeOn(proxy.port)
@@ -146,7 +145,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
       }
     }
     await until(() => next() === 'ERR_LEASE_EXPIRED')
-    // The server ends a session that it has not heard of for a second.
+    // The server ends a session after a second of silence.
     const first = clients.at(-1).getSessionId()
     await until(async () => (await figure(server.port, 'zk_global_sessions')) === '0')
     release()
@@ -155,7 +154,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(isAscending(made)).toBe(true)
   })
 
-  it('that stands still for longer than a window has its leases go on', async () => {
+  it('goes on with its leases after it was stopped for longer than a window', async () => {
     const { store } = storeOn(server.port)
     await using lease = await acquireLease({ store, windowMs: 900, callTimeoutMs: 300, namespace: freshNamespace() })
     const ids = createGenerator({ lease })
@@ -177,7 +176,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(isAscending(made)).toBe(true)
   })
 
-  it('whose connection dies without a word is asked by another one', async () => {
+  it('is asked by another connection if the connection dies silently', async () => {
     const pairs: [Socket, Socket][] = []
     const tunnel = createServer((near) => {
       const far = connect(server.port, host)
@@ -200,7 +199,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect((await eventually(() => callsOf(store, 300).read(key)))?.value).toBe('x')
   })
 
-  it('takes no old version for a key that was removed and made again', async () => {
+  it('refuses the old version of a key that was removed and made again', async () => {
     const { store } = storeOn(server.port)
     const raw = await clientOf(server.port)
     used.push(() => raw.close())
@@ -216,7 +215,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(await store.read(key)).toEqual({ key, value: 'again', version: again })
   })
 
-  it('takes none that comes while the key is removed and made again', async () => {
+  it('refuses the old version even while the key is removed and made again', async () => {
     const { store } = storeOn(server.port)
     const { store: other } = storeOn(server.port)
     const raw = await clientOf(server.port)
@@ -255,7 +254,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect((await store.read(key))?.value).toBe('y')
   })
 
-  it('gives the ACL to every node, so that others may neither read nor write', async () => {
+  it('sets the ACL on every node, so that others may neither read nor write', async () => {
     const { ACL, Permission } = zookeeper()
     const options = { prefix: 'closed', acl: ACL.CREATOR_ALL_ACL }
     const { store, clients } = storeOn(server.port, options, ['digest', 'fleet:hush'])
@@ -287,13 +286,13 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(await store.read('folder/1')).toMatchObject({ value: 'x', version })
   })
 
-  it('that refuses an ACL or a scheme of authentication is told in a line', async () => {
+  it('reports in one line that it refuses an ACL or a scheme of authentication', async () => {
     const { store } = storeOn(server.port, { prefix: 'none', acl: zookeeper().ACL.CREATOR_ALL_ACL })
     await expect(store.write('folder/1', 'x', undefined)).rejects.toThrow(/INVALID_ACL.*addAuthInfo/)
     const { store: other, clients } = storeOn(server.port, {}, ['nonsense', 'hush'])
     let attempts = 0
     for (let i = 0; i < 2; i++) {
-      // The server closes the connection behind its answer, which may be lost with it; the next attempt tells then.
+      // The server closes the connection after its answer, and the answer may be lost. Then the next attempt gets it.
       await eventually(() => {
         attempts++
         return expect(other.read('folder/1')).rejects.toThrow(
@@ -301,11 +300,11 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
         )
       })
     }
-    // A client that was refused is of no use any more.
+    // A refused client cannot be used again.
     expect(clients.length).toBe(attempts)
   })
 
-  it('below a path that is not there is told in a line', async () => {
+  it('reports in one line that the path does not exist', async () => {
     const { createClient } = zookeeper()
     const store = zookeeperStore(() => createClient(`${host}:${server.port}/nowhere`))
     used.push(() => store.close())
@@ -317,7 +316,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     }
   })
 
-  it('works below a path that is there', async () => {
+  it('works below a path that exists', async () => {
     const raw = await clientOf(server.port)
     used.push(() => raw.close())
     await told(raw, 'create', '/somewhere')
@@ -330,7 +329,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect(await told(raw, 'getChildren', '/somewhere/graupel')).toEqual(['%folder%2F'])
   })
 
-  it('keeps keys apart that are odd names of nodes', async () => {
+  it('separates keys that are unusual names of nodes', async () => {
     const { store } = storeOn(server.port)
     const folder = crypto.randomUUID()
     const keys = ['.', '..', '%2E', 'a b', 'clock', '%', '*?'].map((name) => `${folder}/${name}`)
@@ -340,7 +339,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect((await store.list(`${folder}/`)).map(({ key }) => key).sort()).toEqual(keys.slice(0, 7).sort())
   })
 
-  it('that was closed at once, or before it was used, leaves no session', async () => {
+  it('leaves no session if the store is closed at once, or before its first use', async () => {
     const sessions = async () => Number(await figure(server.port, 'zk_global_sessions'))
     const before = await sessions()
     const closed = "the store 'zookeeper' was closed; make another one"
@@ -356,14 +355,14 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     await until(async () => (await sessions()) <= before)
   })
 
-  it('tells a port that is none, which would end the process, and takes the next server', async () => {
+  it('reports an invalid port, which would end the process, and uses the next server', async () => {
     const wrong = storeOn([Number.NaN]).store
     await expect(callsOf(wrong).read('folder/none')).rejects.toThrow(/no connection after 1500 ms: Port should be/)
     const several = storeOn([Number.NaN, server.port, 99_999]).store
     expect(await several.read('folder/none')).toBeUndefined()
   })
 
-  it('asks for clients that are new', async () => {
+  it('requires that clients are new', async () => {
     const proxy = await startProxy(server.port)
     used.push(() => proxy.close())
     const client = zookeeper().createClient(`${host}:${proxy.port}`, { sessionTimeout: 1000 })
@@ -411,7 +410,7 @@ describeWith([zookeeperKind.missing], 'three servers of ZooKeeper', () => {
   })
   afterAll(() => Promise.all(servers?.map((server) => server.stop()) ?? []))
 
-  it('are read as they are, also by one that was behind', async () => {
+  it('return current data, even from a server that was behind', async () => {
     const [leader, follower] = [await at('leader'), await at('follower')]
     const { store } = storeOn(leader.port, {}, undefined, 20_000)
     const { store: behind } = storeOn(follower.port, {}, undefined, 20_000)
@@ -420,7 +419,7 @@ describeWith([zookeeperKind.missing], 'three servers of ZooKeeper', () => {
     expect((await eventually(() => behind.read(key)))?.value).toBe('0')
     for (let round = 1; round <= 3; round++) {
       await follower.signal('SIGSTOP')
-      // It has to catch up with them first.
+      // The server has to catch up with the others first.
       await Promise.all(Array.from({ length: 300 }, (_, i) => store.write(`behind-${round}/${i}`, 'x', undefined)))
       version = await store.write(key, `${round}`, version)
       const reading = behind.read(key)
@@ -429,7 +428,7 @@ describeWith([zookeeperKind.missing], 'three servers of ZooKeeper', () => {
     }
   })
 
-  it('go on with the leases of a store when their leader is killed', async () => {
+  it("go on with a store's leases when their leader is killed", async () => {
     const ports = servers.map(({ port }) => port)
     const { store } = storeOn(ports)
     await eventually(() => callsOf(store).nowMs())

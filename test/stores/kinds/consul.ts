@@ -2,17 +2,17 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { consulStore } from '../../../src/stores/consul.js'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../support/until.ts'
 import { freePort, type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
 
-/** Debian 12 has none; `.ci/consul` prints the path of one. */
+/** Debian 12 has no package of Consul; `.ci/consul` prints the path of a downloaded program. */
 const program = process.env['GRAUPEL_TEST_CONSUL'] ?? 'consul'
 
 /**
- * A server that keeps what it has, unlike `consul agent -dev`.
+ * A server that keeps its data, unlike `consul agent -dev`.
  *
- * @param token - May do everything, where nothing may be done without a token.
+ * @param token - A token that may do everything. If it is given, requests without a token are refused.
  */
 export async function startConsul(token?: string): Promise<Server> {
   const [lan, rpc] = [await freePort(), await freePort()]
@@ -29,7 +29,7 @@ export async function startConsul(token?: string): Promise<Server> {
   ]
   const prepare = (folder: string) => writeFileSync(join(folder, 'consul.json'), JSON.stringify(configuration))
   const server = await start({ program, words, prepare })
-  // It listens before it has a leader, which is itself.
+  // The server listens before it has elected itself as the leader.
   const usable = () =>
     eventually(async () => {
       const headers: Record<string, string> = token === undefined ? {} : { 'x-consul-token': token }

@@ -3,18 +3,18 @@ import { etcdStore } from '../../../src/stores/etcd.js'
 import { freePort, type Server, start } from '../servers.ts'
 import { host, missingProgram, type Open, type ServerKind } from './kind.ts'
 
-/** A member of a cluster, which is one of itself alone unless the others are named. */
+/** A member of a cluster. Without `members` the cluster has this member alone. */
 export interface Member {
   readonly name?: string
   readonly peerPort?: number
-  /** As `--initial-cluster` takes it. */
+  /** The value of `--initial-cluster`. */
   readonly cluster?: string
   readonly scheme?: 'http' | 'https'
-  /** A file of `etcdctl snapshot save` that it begins with. */
+  /** A file of `etcdctl snapshot save` from which the member starts. */
   readonly snapshot?: string
 }
 
-/** @param more - Words for the server, such as `--auto-tls`. */
+/** @param more - Arguments for the server, such as `--auto-tls`. */
 export async function startEtcd(member: Member = {}, ...more: string[]): Promise<Server> {
   const { name = 'one', peerPort = await freePort(), scheme = 'http', snapshot } = member
   const peer = peerUrl(peerPort)
@@ -28,7 +28,7 @@ export async function startEtcd(member: Member = {}, ...more: string[]): Promise
     ],
     ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
     ...['--initial-cluster', member.cluster ?? `${name}=${peer}`],
-    // At each start a cluster of one waits for a part of it; the default is 1000.
+    // At each start a cluster of one member waits for a part of this time; the default is 1000.
     ...['--heartbeat-interval', '50', '--election-timeout', '500'],
     ...more,
   ]
@@ -50,7 +50,7 @@ export function etcdctl(port: number, ...words: string[]): string {
   return execFileSync('etcdctl', ['--endpoints', `${host}:${port}`, ...words], { encoding: 'utf8', env, stdio: 'pipe' })
 }
 
-/** A server with a user `root`, which asks for its password. */
+/** A server that requires authentication, and has a user `root`. */
 export async function startEtcdWithPassword(password: string): Promise<Server> {
   const server = await startEtcd({}, '--bcrypt-cost', '4')
   etcdctl(server.port, 'user', 'add', `root:${password}`)
@@ -72,6 +72,6 @@ export const etcd: ServerKind = {
   start: () => startEtcd(),
   clients: etcdClients,
   isFetched: true,
-  // Behind the 36 letters of a version, which are 48 of base64.
+  // A value stands after the 36 letters of its version, which are 48 letters of base64.
   onWire: (value) => Buffer.from(value).toString('base64'),
 }

@@ -7,7 +7,7 @@ import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
 import { zookeeperKind as zookeeper } from './zookeeper.ts'
 
-/** Every kind of database that has a server; by the name of its folder in the package, `graupel/stores/redis`. */
+/** The kinds of databases that have a server, each by the name of its entry: `redis` for `graupel/stores/redis`. */
 export const serverKinds: Readonly<Record<string, ServerKind>> = {
   redis,
   postgres,

@@ -10,19 +10,19 @@ import type { Server } from '../servers.ts'
 /** A kind of database that has a server, and every client of it that the documents name. */
 export interface ServerKind {
   readonly name: string
-  /** What is not installed and it needs. */
+  /** Returns what the server needs and is not installed. */
   readonly missing: () => string | undefined
-  /** Starts a server that holds nothing. */
+  /** Starts an empty server. */
   start(): Promise<Server>
-  /** As a user makes them: with their defaults. */
+  /** The clients with their defaults, as users make them. */
   readonly clients: Readonly<Record<string, Open>>
-  /** Those that send a write again by themselves when its reply is lost, and meet what they have written. */
+  /** The clients that repeat a write when its reply is lost, and then conflict with their own write. */
   readonly resending?: readonly string[]
-  /** How a text looks in what its clients send, if not as it is. */
+  /** Encodes a text as the clients send it. Without it they send the text unchanged. */
   readonly onWire?: (text: string) => string
-  /** Spoken to by `fetch`: there is no client that could be closed. */
+  /** The store uses `fetch`, so there is no client to close. */
   readonly isFetched?: true
-  /** Not started by the tests, so that they cannot end it, or be between it and a client. */
+  /** The tests do not start this server, so they cannot stop it, or put a proxy before it. */
   readonly isElsewhere?: true
 }
 
@@ -39,22 +39,22 @@ export const host = '127.0.0.1'
 
 const headers = headersOfThisNode()
 
-/** A client's module, which is installed first if need be. */
+/** Loads a client's module. Installs it first if it is missing. */
 export function load(name: string, folder = 'clients') {
-  // What has to be compiled need not be fast. node-gyp would download the headers of Node.
+  // Modules that have to be compiled need not be fast. Without `nodedir`, node-gyp would download the headers of Node.
   const variables = { CFLAGS: '-O0', CXXFLAGS: '-O0', ...(headers !== undefined && { npm_config_nodedir: headers }) }
   const flags = folder === 'clients' ? ['--ignore-scripts'] : []
   installOnce(`test/stores/${folder}`, flags, variables)
   return createRequire(join(repository, 'test/stores', folder, 'package.json'))(name)
 }
 
-/** Without a listener, an error of the connection would be one that is not caught; node-redis does not connect again. */
+/** Listens to a client's errors. An error of the connection without a listener is uncaught, and node-redis would not reconnect. */
 export function quiet<T extends { on(event: string, listener: () => void): unknown }>(client: T): T {
   client.on('error', () => {})
   return client
 }
 
-/** For {@link ServerKind.missing}: whether a program can be run. @param debian - The package that has it. */
+/** Names a program that cannot be run, for {@link ServerKind.missing}. @param debian - The package that has the program. */
 export function missingProgram(program: string, flag: string, debian: string): string | undefined {
   return spawnSync(program, [flag], { stdio: 'ignore' }).error && `${program} (Debian package ${debian})`
 }

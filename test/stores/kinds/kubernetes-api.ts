@@ -6,14 +6,14 @@ import { text } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
 import { fault, faultOfUpdate, faultsOf, invalid } from './kubernetes-rules.ts'
 
-// The Leases of an API server, as far as stores use them, and with its traps: an equal PUT keeps the resourceVersion, and one of a
-// Lease that was deleted makes it anew unless it has its uid; a page goes on from a state that may be forgotten; Status objects, and
-// no others, for errors.
+// A fake API server for Leases, as far as stores use them, with the traps of the real server: a PUT of an equal value keeps the
+// resourceVersion; a PUT to a deleted Lease creates it again unless the PUT has the old uid; a page continues from a state that the
+// server may forget; every error is a Status object.
 
 export interface ApiOptions {
-  /** Where objects are kept, so that another server goes on with them. */
+  /** The folder in which objects are kept, so that another server can continue with them. */
   readonly file?: string
-  /** What each token may do; without it all requests may do everything. */
+  /** The verbs that each token allows. Without it every request is allowed. */
   readonly accounts?: Record<string, readonly Verb[]>
   readonly namespaces?: readonly string[]
   readonly tls?: { key: string; cert: string }
@@ -40,7 +40,7 @@ const path = /^\/apis\/coordination\.k8s\.io\/v1\/namespaces\/([^/]+)\/leases(?:
 export class KubernetesApi {
   readonly #options: ApiOptions
   readonly #leases = new Map<string, StoredLease>()
-  /** What pages go on from, by their token. */
+  /** The states from which pages continue, by the page's token. */
   readonly #pages = new Map<string, StoredLease[]>()
   #revision = 100
   readonly server
@@ -63,12 +63,12 @@ export class KubernetesApi {
     this.server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
   }
 
-  /** Forgets the states that lists go on from, as etcd does after five minutes. */
+  /** Forgets the states from which pages continue, as etcd does after five minutes. */
   compact(): void {
     this.#pages.clear()
   }
 
-  /** All objects, as `etcdctl snapshot save` has them. */
+  /** Returns all objects, like `etcdctl snapshot save`. */
   snapshot(): string {
     return JSON.stringify({ revision: this.#revision, leases: [...this.#leases] })
   }

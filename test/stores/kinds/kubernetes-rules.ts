@@ -1,13 +1,13 @@
 import type { StoredLease } from './kubernetes-api.ts'
 
-// What an API server checks in a Lease (k8s.io/apimachinery, pkg/util/validation), and how it refuses one.
+// The checks of a Lease in an API server (k8s.io/apimachinery, pkg/util/validation), and its refusals.
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const qualified = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const maxAnnotations = 256 * 1024
 
-/** Everything that is wrong in a Lease. */
+/** Returns all faults of a Lease. */
 export function faultsOf({ metadata, spec }: StoredLease): string[] {
   const { name, labels = {}, annotations = {} } = metadata
   const faults = []
@@ -38,8 +38,8 @@ function isQualified(key: string): boolean {
 }
 
 /**
- * What keeps a PUT from replacing a Lease, if anything does. Where there is none, it makes one (`AllowCreateOnUpdate`), and then its
- * resourceVersion does not matter.
+ * Returns the reason why a PUT may not replace a Lease, or `undefined`. If there is no Lease, the PUT creates it
+ * (`AllowCreateOnUpdate`), and its resourceVersion does not matter.
  */
 export function faultOfUpdate(
   found: StoredLease | undefined,
@@ -75,7 +75,7 @@ export function faultOfUpdate(
   return faults.length > 0 ? invalid(name, faults) : undefined
 }
 
-/** An error, as a Status object. */
+/** Makes an error's Status object. */
 export function fault(code: number, reason: string, message: string, details?: object) {
   return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, details, code } }
 }

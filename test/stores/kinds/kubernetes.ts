@@ -7,7 +7,7 @@ import { repository } from '../../support/documents.ts'
 import { type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
 
-/** @param token - Without it all requests may do everything. @param prepare - May put key.pem and cert.pem into its folder. */
+/** @param token - Without it every request is allowed. @param prepare - May put key.pem and cert.pem into the server's folder. */
 export function startApi(token?: string, prepare: (folder: string) => void = () => {}): Promise<Server> {
   const program = join(repository, 'test/stores/programs/kubernetes-api.ts')
   return start({
@@ -20,7 +20,7 @@ export function startApi(token?: string, prepare: (folder: string) => void = () 
   })
 }
 
-/** A key and a certificate for this machine, which is its own authority: key.pem and cert.pem. */
+/** Writes key.pem, and cert.pem, a self-signed certificate for this machine. */
 export function makeCertificate(folder: string): void {
   const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
   const about = ['-subj', '/CN=kubernetes', '-addext', `subjectAltName=IP:${host}`]
@@ -30,14 +30,14 @@ export function makeCertificate(folder: string): void {
   })
 }
 
-// A real cluster in place of the fake one: docs/stores/kubernetes.md says how.
+// The tests can use a real cluster in place of the fake server: see docs/stores/kubernetes.md.
 const { GRAUPEL_KUBERNETES_URL: url, GRAUPEL_KUBERNETES_TOKEN: token, GRAUPEL_KUBERNETES_CA: ca } = process.env
 const namespace = process.env['GRAUPEL_KUBERNETES_NAMESPACE'] ?? 'default'
-// One prefix for each run, by the environment, so that the processes that it starts have it, too.
+// Each run has one prefix. It is in the environment, so child processes use the same prefix.
 if (url !== undefined) process.env['GRAUPEL_KUBERNETES_PREFIX'] ??= `test${randomBytes(6).toString('hex')}`
 const prefix = process.env['GRAUPEL_KUBERNETES_PREFIX'] ?? 'graupel'
 
-/** By the cluster of the variables, or by a port of this machine. */
+/** Opens a store on the cluster of the variables, or on a port of this machine. */
 const open: Open = async (port) => {
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const trusting = ca === undefined ? {} : { fetch: fetchTrusting(() => readText(ca)) }

@@ -8,7 +8,7 @@ import { host, load, missingProgram, type Open, quiet, type ServerKind } from '.
 
 export const database = 'graupel'
 
-/** @param more - Words for the server, such as `--autocommit=0`. */
+/** @param more - Arguments for the server, such as `--autocommit=0`. */
 export function startMysql(...more: string[]): Promise<Server> {
   const user = process.getuid?.() === 0 ? 'mysql' : undefined
   return start({
@@ -29,7 +29,7 @@ export function startMysql(...more: string[]): Promise<Server> {
   })
 }
 
-/** Small, to be copied fast; and nothing has to outlast a loss of power. */
+/** The files are small, so they are copied fast. Nothing has to survive a loss of power. */
 const sizes = [
   ...['--innodb-log-file-size=4M', '--innodb-data-file-path=ibdata1:4M:autoextend', '--innodb-buffer-pool-size=16M'],
   ...['--innodb-flush-log-at-trx-commit=2', '--max-connections=1000'],
@@ -37,7 +37,7 @@ const sizes = [
 
 let made: string | undefined
 
-/** The folder of a server that was never used, which is copied for each: that is faster than to make it. */
+/** The folder of an unused server. Copying it for each server is faster than making a new folder. */
 function template(user: string | undefined): string {
   if (made !== undefined) return made
   const folder = mkdtempSync(join(tmpdir(), 'graupel-mariadb-'))
@@ -50,7 +50,7 @@ function template(user: string | undefined): string {
   const [program, all] = asUser(user, 'mariadb-install-db', words)
   execFileSync(program, all, { stdio: 'ignore', cwd: folder })
   made = join(folder, 'data')
-  // A database is a folder there.
+  // In MySQL a database is a folder.
   mkdirSync(join(made, database))
   return made
 }
@@ -62,11 +62,11 @@ function giveTo(user: string, folder: string): void {
 type Pool = MysqlPool & { end(): unknown }
 type OpenPool = (port: number, options?: object) => Pool
 
-/** A pool of each client. @param options - Beside those that lead to the server. */
+/** Makes a pool of each client. @param options - Options in addition to the server's address. */
 export const mysqlPools: Record<'mysql2' | 'mysql2 callbacks' | 'mariadb', OpenPool> = {
   mysql2: (port, options) => load('mysql2/promise').createPool(optionsOf(port, options)),
   'mysql2 callbacks': (port, options) => load('mysql2').createPool(optionsOf(port, options)),
-  // It tells of connections that break by an event, too.
+  // The pool also reports broken connections by an event.
   mariadb: (port, options) => quiet(load('mariadb').createPool(optionsOf(port, options))),
 }
 

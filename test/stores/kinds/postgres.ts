@@ -5,15 +5,16 @@ import { postgresStore } from '../../../src/stores/postgres.js'
 import { asUser, type Server, start } from '../servers.ts'
 import { host, load, type Open, quiet, type ServerKind } from './kind.ts'
 
-/** @param more - Words for the server, such as `-c`, `synchronous_commit=off`. */
+/** @param more - Arguments for the server, such as `-c`, `synchronous_commit=off`. */
 export function startPostgres(...more: string[]): Promise<Server> {
   return startOn('initdb', ['-A', 'trust', '-U', 'postgres', '-N', '--no-locale', '-E', 'UTF8'], more)
 }
 
 /**
- * A standby that has what a primary has, and follows it without making it wait.
+ * Starts a standby that copies a primary and follows it asynchronously.
  *
- * @param linkPort - By which it follows. Its folder is filled by the primary's own port, while this thread, in which a proxy may live, waits.
+ * @param linkPort - The port by which the standby follows. Its folder is filled by the primary's own port, because this thread, which
+ *   may run the proxy, waits meanwhile.
  */
 export function startStandby(primaryPort: number, linkPort: number): Promise<Server> {
   const from = ['-h', host, '-p', `${primaryPort}`, '-U', 'postgres']
@@ -21,7 +22,7 @@ export function startStandby(primaryPort: number, linkPort: number): Promise<Ser
   return startOn('pg_basebackup', [...from, '-R', '-c', 'fast', '--no-sync'], ['-c', link])
 }
 
-/** @param maker - The program that fills its folder. */
+/** @param maker - The program that fills the server's folder. */
 function startOn(maker: string, flags: readonly string[], more: readonly string[] = []): Promise<Server> {
   const bin = postgresBin()
   const user = process.getuid?.() === 0 ? 'postgres' : undefined
@@ -37,7 +38,7 @@ function startOn(maker: string, flags: readonly string[], more: readonly string[
   })
 }
 
-/** Where Debian keeps PostgreSQL's programs, which are not on PATH. */
+/** The folder of PostgreSQL's programs, which Debian does not put on PATH. */
 function postgresBin(): string {
   const root = '/usr/lib/postgresql'
   const [version = 'none'] = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []

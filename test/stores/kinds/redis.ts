@@ -12,13 +12,13 @@ export function startRedis(...more: string[]): Promise<Server> {
   return start({ program: 'redis-server', words })
 }
 
-/** A sentinel that knows a primary as `fleet`, and fails over by itself. */
+/** Starts a sentinel that watches a primary under the name `fleet`, and fails over on its own. */
 export function startSentinel(primary: Server): Promise<Server> {
   const configuration = `sentinel monitor fleet 127.0.0.1 ${primary.port} 1
 sentinel down-after-milliseconds fleet 500
 sentinel failover-timeout fleet 2000
 `
-  // It writes to its file what it finds out.
+  // A sentinel writes its discoveries to its configuration file.
   return start({
     program: 'redis-server',
     words: (port, folder) => [join(folder, 'sentinel.conf'), '--sentinel', '--port', `${port}`, '--bind', '127.0.0.1'],
@@ -39,7 +39,7 @@ export const redisClients: Record<string, Open> = {
   },
   async 'valkey-glide'(port) {
     const { GlideClient, Logger } = load('@valkey/valkey-glide')
-    // It writes to stdout when a server is slow, where a process of a test tells what it has done.
+    // The client writes to stdout when a server is slow, and a test's process reports its results on stdout.
     Logger.init('off')
     const client = await GlideClient.createClient({ addresses: [{ host, port }] })
     return { store: redisStore(client), close: () => client.close() }
@@ -64,7 +64,7 @@ export const clusterClients: Record<string, Open> = {
   },
 }
 
-/** By the port of a sentinel, which knows the primary as `fleet`. */
+/** Clients that are opened by the port of a sentinel, which knows the primary as `fleet`. */
 export const sentinelClients: Record<string, Open> = {
   async ioredis(port) {
     const { Redis } = load('ioredis')

@@ -13,7 +13,7 @@ export const sqliteClients: Record<string, Open<string>> = {
     const database = new Database(file)
     return { store: sqliteStore(database), close: () => database.close() }
   },
-  /** Only from Node 22.13 on. */
+  /** `node:sqlite`, which Node has from 22.13 on. */
   async 'node:sqlite'(file) {
     const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite')
     const database = new DatabaseSync(file)

@@ -7,7 +7,7 @@ import { host, load, missingProgram, type Open, type ServerKind } from './kind.t
 
 const jar = '/usr/share/java/zookeeper.jar'
 
-/** @param more - Lines of its configuration. @param id - Its number among the `server.N=` lines of an ensemble. */
+/** @param more - Lines of the configuration. @param id - The server's number among the `server.N=` lines of an ensemble. */
 export function startZooKeeper(more: readonly string[] = [], id?: number): Promise<Server> {
   return start({
     program: 'java',
@@ -18,13 +18,13 @@ export function startZooKeeper(more: readonly string[] = [], id?: number): Promi
       const lines = [
         ...[`clientPort=${port}`, `clientPortAddress=${host}`, `dataDir=${folder}`, 'maxClientCnxns=0'],
         ...['admin.enableServer=false', '4lw.commands.whitelist=mntr'],
-        // Sessions expire at the end of a tick, and may be short.
+        // Short ticks allow short sessions, which expire at the end of a tick.
         ...['tickTime=250', 'minSessionTimeout=500', 'maxSessionTimeout=40000', 'initLimit=40', 'syncLimit=20'],
         ...more,
       ]
       writeFileSync(join(folder, 'zoo.cfg'), lines.join('\n'))
       return [
-        // For a start within a second.
+        // This makes the server start within a second.
         ...['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'],
         ...['-Dzookeeper.forceSync=no', '-Dlog4j.rootLogger=OFF', '-cp', jar],
         ...['org.apache.zookeeper.server.quorum.QuorumPeerMain', join(folder, 'zoo.cfg')],
@@ -33,14 +33,14 @@ export function startZooKeeper(more: readonly string[] = [], id?: number): Promi
   })
 }
 
-/** Three servers, of which two are a majority. */
+/** Starts an ensemble of three servers. */
 export async function startEnsemble(): Promise<Server[]> {
   const lines: string[] = []
   for (const id of [1, 2, 3]) lines.push(`server.${id}=${host}:${await freePort()}:${await freePort()}`)
   return Promise.all([1, 2, 3].map((id) => startZooKeeper(lines, id)))
 }
 
-/** A figure of a server, such as `zk_global_sessions` or `zk_server_state`. */
+/** Reads a figure of a server, such as `zk_global_sessions` or `zk_server_state`. */
 export async function figure(port: number, name: string): Promise<string | undefined> {
   const socket = connect(port, host)
   socket.write('mntr')
@@ -49,7 +49,7 @@ export async function figure(port: number, name: string): Promise<string | undef
   return new RegExp(`^${name}\\t(.*)$`, 'm').exec(text)?.[1]
 }
 
-/** A client's constructor and what belongs to it; see its documentation. */
+/** The exports of node-zookeeper-client; see its documentation. */
 // biome-ignore lint/suspicious/noExplicitAny: it has no types
 export const zookeeper = (): any => load('node-zookeeper-client')
 

@@ -1,4 +1,4 @@
-// Runs the contract on a store in SQLite, for a release of Node that is not the one of the tests.
+// Runs the contract on a store in SQLite, in another release of Node than the tests.
 import { storeContract } from '../../../src/stores/testing.js'
 import { sqliteClients } from '../kinds/sqlite.ts'
 

@@ -1,6 +1,6 @@
-// Adds to the number under one key by compare-and-swap, beside other processes that do the same. Begins when it is told to.
+// Adds to the number under one key by compare-and-swap, beside other processes with this program. Starts on a message.
 import { once } from 'node:events'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../support/until.ts'
 import { serverKinds } from '../kinds/index.ts'
 import { sqliteClients } from '../kinds/sqlite.ts'
 import { callsOf, inSeconds } from '../real-time.ts'
@@ -13,13 +13,13 @@ const { store, close } = opened
 
 console.log('ready')
 await once(process.stdin, 'data')
-// All at once, as the processes of a fleet do.
+// The calls run all at once, like the processes of a fleet.
 await store.setup?.()
 const calls = callsOf(store, 10_000)
 let conflicts = 0
 for (let done = 0; done < Number(count); ) {
   const found = await eventually(() => calls.read(key))
-  // Another text for each write, as StoreCalls wants it.
+  // StoreCalls requires another text for each write.
   const value = `${Number.parseInt(found?.value ?? '0', 10) + 1} ${crypto.randomUUID()}`
   const { landed } = await calls.write(key, value, found?.version, inSeconds(100))
   if (landed) done++

@@ -1,4 +1,4 @@
-// Opens a store as a program that uses the package would: with a client that connects again by itself.
+// Opens a store as a user's program does, with a client that reconnects on its own.
 import { createRequire } from 'node:module'
 import { consulStore } from 'graupel/stores/consul'
 import { etcdStore } from 'graupel/stores/etcd'
@@ -61,7 +61,7 @@ export async function openStore(plan) {
       return postgresStore(client, options)
     }
     case 'postgres.js': {
-      // Else an error while it fetches types ends the process, and nothing can catch it (postgres.js, issues 1192 and 1223).
+      // Without this option, an error while types are fetched ends the process, and cannot be caught (postgres.js, issues 1192 and 1223).
       const own = { fetch_types: false, onnotice: () => {} }
       const client = load('postgres')({ port, host, user: 'postgres', max: 4, ...own })
       return postgresStore(client, options)

@@ -36,7 +36,7 @@ describe('openStore', () => {
     await other.close()
   })
 
-  test('makes nothing where it is told not to', async () => {
+  test('makes nothing if `create` is false', async () => {
     const file = newFile()
     const opening = openStore(`sqlite:${file}`, { clientsOf, create: false })
     await expect(opening).rejects.toMatchObject({
@@ -50,13 +50,13 @@ describe('openStore', () => {
     )
   })
 
-  test('says whether the store is durable, as it is told', async () => {
+  test('reports a store as durable unless `assumeDurable` says otherwise', async () => {
     const { store, close } = await openStore(`sqlite:${newFile()}`, { clientsOf, assumeDurable: false })
     expect(store.durable).toBe(false)
     await close()
   })
 
-  test("gives Leaf's table of MySQL alone", async () => {
+  test("opens Leaf's table in MySQL only", async () => {
     const { leafAlloc, close } = await openStore(`sqlite:${newFile()}`, { clientsOf })
     expect(() => leafAlloc()).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining('pass a mysql: URL') }),
@@ -64,7 +64,7 @@ describe('openStore', () => {
     await close()
   })
 
-  test('serves segments as a store that is passed in does', async () => {
+  test('serves segments like a store that is passed in', async () => {
     const { store, close } = await openStore(`sqlite:${newFile()}`, { clientsOf })
     const orders = await createSegmentGenerator({ store, name: 'orders' })
     expect(orders.next()).toBe(1n)
@@ -122,10 +122,10 @@ describe('openStore', () => {
     await expect(opening).rejects.toThrow()
   })
 
-  test('says what to install where no client is', async () => {
+  test('says what to install if no client is installed', async () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
-    // In a copy of the package that no client is near to.
+    // The program runs in a copy of the package that finds no client.
     for (const name of ['package.json', 'dist']) cpSync(join(repository, name), join(empty, name), { recursive: true })
     const copy = join(empty, 'dist/stores/url/index.cjs')
     const program = `
