@@ -11,7 +11,7 @@ import type { ResolvedOptions } from './options.js'
 const maxSlice = 256
 /** A slice should last no longer than this. */
 const sliceMs = 1
-/** The rest of a batch has to last for so many requests. */
+/** The rest of a batch has to last for this many requests. */
 const leadRequests = 2
 
 /** Ids of one answer. Each id belongs to this client alone. */

@@ -10,7 +10,7 @@ import type { Server } from './service.js'
 type Extras = { readonly cache?: 'no-store'; readonly credentials?: 'omit' }
 let extras: Extras | undefined
 
-/** Returns the properties of requests that workerd does not have, and refuses. Not when this module loads: Node then loads its `fetch`. */
+/** Returns properties that workerd would refuse, if the platform has them. Called late, because `Request` makes Node load its `fetch`. */
 function knownExtras(): Extras {
   const { prototype = {} } = Object(globalThis.Request) as { prototype?: object }
   extras ??= {
@@ -36,7 +36,7 @@ export class Requests {
    * Asks a server once. An answer that comes after the deadline or the signal is dropped.
    *
    * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`; {@link CountRefused}; TypeError,
-   * RangeError `ERR_OPTION_INVALID` of the token; what the signal was aborted with.
+   * RangeError `ERR_OPTION_INVALID` of the token; the reason of the signal.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
     const { callTimeoutMs } = this.#options
@@ -95,7 +95,7 @@ export class Requests {
   }
 
   #send(url: string, token: string | undefined, signal: AbortSignal): Promise<Answer> {
-    // Called without `this`: a browser's own `fetch` refuses any other.
+    // Called without `this`, because a browser's own `fetch` refuses another `this`.
     const { fetch } = this.#options
     return fetch(url, {
       method: 'GET',

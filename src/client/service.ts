@@ -6,7 +6,7 @@ import { CountRefused } from './refusal.js'
 import { Replays } from './replays.js'
 import { Requests } from './request.js'
 
-/** The longest pause before a server that has failed is asked again. It doubles with each failure in a row; the pause is random. */
+/** Bounds the random pause before a failed server is asked again. The bound doubles with each failure in a row. */
 const firstPauseMs = 100
 const maxPauseMs = 5000
 
@@ -72,7 +72,7 @@ export class Servers {
     this.#current = Math.floor(random * urls.length)
   }
 
-  /** Chooses the server to ask: the first, from the present server on, that may be asked now, or else soonest. */
+  /** Chooses the first server, from the present server on, that may be asked now; otherwise the server that may be asked soonest. */
   pick(nowMs: number): Server {
     const { length } = this.all
     const order = this.all.map((_, i) => (this.#current + i) % length)

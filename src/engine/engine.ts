@@ -12,7 +12,7 @@ export const Status = {
   closed: 4,
   /** The next slot lies above the ceiling: wait for it to rise. */
   ceiling: 5,
-  /** The state was lost, and no other can be had. */
+  /** The state was lost, and cannot be replaced. */
   unavailable: 6,
 } as const
 

@@ -63,7 +63,7 @@ function geometryOf({ epochMs, tickMs, timestamp, sequence }: Layout): (number |
   return [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift]
 }
 
-/** Bytes in UTF-8. Together with the longest key it fits a page (`native/host/header.h`). Longer names are not kept. */
+/** The longest description in bytes of UTF-8. A page has room for it and the longest key (`native/host/header.h`). Longer names are not kept. */
 const maxDescription = 2048
 const descriptions = new WeakMap<Layout, string>()
 

@@ -8,7 +8,7 @@ import { attempt, hasCode, permissionFor } from './system.js'
 const variable = 'GRAUPEL_STATE_FOLDER'
 
 /**
- * Returns the folder of a user's pages. Processes with different folders do not meet, so the folder depends only on the user, the
+ * Returns the folder of a user's pages. Processes with different folders share no pages, so the folder depends only on the user, the
  * system, and a variable that an operator sets for all processes of the user.
  *
  * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each side works without the

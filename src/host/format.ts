@@ -186,7 +186,7 @@ function textsIn(kind: StateKind, path: string, bytes: Buffer): Texts {
 
 function parsePage(path: string, bytes: Buffer, texts: Texts): Page {
   const historyAt = bytes.readBigInt64LE(pageAt.historyAt)
-  // A distance from the word. Only one is right.
+  // The history's distance from the word, which has only one valid value.
   if (historyAt !== 0n && historyAt !== BigInt(pageAt.history - pageAt.word)) {
     throw damagedState('page', path, `its history is said to be ${historyAt} bytes behind the word`)
   }

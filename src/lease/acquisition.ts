@@ -8,7 +8,7 @@ import type { ResolvedLeaseOptions } from './options.js'
 import { type Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
 
-/** The longest pause before the next look for a free node. Each pause is drawn from the upper half. */
+/** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000
 
 /** Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's floor has passed. */
@@ -69,7 +69,8 @@ export class Acquisition {
   /** Tells users why the acquisition takes some seconds. */
   #reportServer(untilMs: number): void {
     this.#publication.publish('waiting', { untilMs })
-    if (this.#publication.hasNode) this.#publication.change({ failure: 'server is young', failureDetail: untilMs })
+    if (this.#publication.hasNode)
+      this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
   }
 
   async #waitForNode({ held, owners, freeAtMs }: Exhausted, signal: AbortSignal | undefined): Promise<void> {

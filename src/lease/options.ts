@@ -28,7 +28,7 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   layout?: Layout<F>
   /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
   epoch?: number | Date
-  /** Leases in different namespaces may have the same node, because their ids never meet. 1 to 255 characters. @default 'default' */
+  /** A name for ids that have to be distinct. Leases in different namespaces may have the same node. 1 to 255 characters. @default 'default' */
   namespace?: string
   /** Node fields that are fixed, such as `{ datacenter: 3 }`, or one node as a number. @default any node */
   node?: number | { readonly [K in NodeFieldOf<F>]?: number }

@@ -4,7 +4,7 @@ import type { IdArray } from '../engine/engine.js'
 
 const maxElements = 0xffff_ffff
 
-/** An array of so many bigints takes 512 MiB, 32 bytes for each. A much larger array would end the process. */
+/** An array of this many bigints takes 512 MiB, 32 bytes for each. A much larger array would end the process. */
 const maxTaken = 0x100_0000
 
 /** Checks the argument of `take()`. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
@@ -71,7 +71,7 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
   }
 }
 
-/** Returns whether numbers of so many bits may be negative in the array. */
+/** Returns whether numbers of `bits` bits may be negative in the array. */
 export function isSigned(array: IdArray, bits: number): boolean {
   return bits === 64 && kindOf.call(array) === 'BigInt64Array'
 }

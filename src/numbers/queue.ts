@@ -16,7 +16,7 @@ export interface QueueClock {
 /** Milliseconds of work after which the event loop gets a turn, even if work is left. */
 const sliceMs = 0.5
 
-/** Entries that are done and still in the list, before the others are moved up. */
+/** Up to this many done entries stay at the front of the list, because removing them moves all others. */
 const maxDone = 1024
 
 /** Calls that wait without blocking. They are served in the order in which they were made. */
@@ -57,7 +57,7 @@ export class Queue {
     })
   }
 
-  /** Rejects every call that waits. If they wait for a promise, that has been rejected by the source, which was closed before. */
+  /** Rejects every call that waits. A promise that they wait for was rejected when the source was closed. */
   close(errorOf: () => unknown): void {
     if (this.#isWaiting) return
     this.#cancel?.()
@@ -69,7 +69,7 @@ export class Queue {
     this.#cancel = this.#clock.later(this.#pump, ms)
   }
 
-  /** Tries again when a promise resolves. If it rejects, all that wait fail: otherwise the last of a hundred calls would wait for a hundred failures. */
+  /** Tries again when a promise resolves. If it rejects, all waiting calls fail: otherwise the last of a hundred calls would wait for a hundred failures. */
   #after(news: Promise<void>): void {
     this.#isWaiting = true
     news.then(this.#pump, (failure) => {

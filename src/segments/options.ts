@@ -96,7 +96,7 @@ const maxSigned = 0x7fff_ffff_ffff_ffffn
 const maxUnsigned = 0xffff_ffff_ffff_ffffn
 const usualStep = 1000
 const usualMaxStep = 0x100_0000
-/** The rest of a segment has to last for so many calls of the store. */
+/** The rest of a segment has to last for this many calls of the store. */
 const leadCalls = 5
 
 /** The options of segments, checked, with their defaults. */

@@ -13,7 +13,7 @@ import type { Segment } from './range.js'
 const partOfSegment = 16
 const maxShared = 4096
 
-/** From so many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */
+/** From this many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */
 const nativeFrom = 256
 
 /** The addon's function; `null` if the addon is not available, and `undefined` until it is needed. */

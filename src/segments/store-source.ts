@@ -5,7 +5,7 @@ import { damagedNumbers, keyOf, readNumbers, writeNumbers } from '../stores/reco
 import type { StoreEntry } from '../stores/store.js'
 import { lastOf, nextSegment, type Range, type Segment, type SegmentSource } from './range.js'
 
-/** Milliseconds before the next try if another process was faster: doubled each time, and drawn from the upper half. */
+/** Milliseconds before the next try if another process was faster: doubled each time. `pause` subtracts up to half. */
 const firstPauseMs = 2
 const maxPauseMs = 100
 /** How long conflicts are tolerated, in times that one write may be tried. */
@@ -20,7 +20,7 @@ export interface StoreSourceOptions extends Pick<Clock, 'monotonicMs'> {
   /** How long one write may be tried, in milliseconds. */
   readonly writeMs: number
   newToken(): string
-  /** Learns that numbers are skipped. */
+  /** Called when numbers are skipped. */
   onGap?(from: bigint, count: bigint): void
 }
 
@@ -43,7 +43,7 @@ export class StoreSource implements SegmentSource {
     const key = keyOf(segments)
     const untilMs = monotonicMs() + conflictWrites * writeMs
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      // Read before the record: if there is no record, nothing else shows that a record was forgotten after it was looked for.
+      // Read before the record. If a failover has lost the record meanwhile, only a changed incarnation shows that.
       const incarnation = await this.#incarnation(signal)
       const entry = await this.#calls.read(key, signal)
       const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)
@@ -51,7 +51,7 @@ export class StoreSource implements SegmentSource {
       const next = lastOf(segment, range) + 1n
       const value = writeSegments(segments, { next, incarnation }, newToken())
       const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
-      // A failover in between may have forgotten later records, and the write has landed on an earlier record.
+      // After a failover, the write may have landed on an earlier record, because the later records were forgotten.
       if (written.landed && (await this.#incarnation(signal)) === incarnation) {
         this.#known = next
         if (gap > 0n) onGap?.(nextSegment(range, from, 1).first, gap)

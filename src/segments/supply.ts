@@ -7,9 +7,9 @@ import { hasChannels, type SegmentSupply, ServingThread, unshareable } from './t
 
 /** How many numbers are fetched, and when. */
 export interface Steps extends Omit<StepRule, 'least'>, PrefetchRule {
-  /** The first time; `undefined`: as many as the table says. */
+  /** How many at first; `undefined`: as many as the table says. */
   readonly first: number | undefined
-  /** The fewest; `undefined`: as many as the first time. */
+  /** The fewest; `undefined`: as many as at first. */
   readonly least: number | undefined
 }
 
@@ -17,7 +17,7 @@ export interface Steps extends Omit<StepRule, 'least'>, PrefetchRule {
 export interface LocalOptions extends Omit<SegmentInfo, 'store'> {
   readonly steps: Steps
   readonly callTimeoutMs: number
-  /** Learns of every attempt to fetch that has ended. */
+  /** Called after every attempt to fetch. */
   onNews?(failure: Error | undefined): void
 }
 
@@ -62,7 +62,7 @@ export class LocalSupply implements SegmentSupply {
     clock: PrefetcherClock,
     signal?: AbortSignal,
   ): Promise<LocalSupply> {
-    // The process stays alive, because no timer of the store keeps it so.
+    // This timer keeps the process alive, because the timers of the store do not.
     const release = clock.later(() => {}, maxTimerMs)
     const segment = await source.take(options.steps.first, signal).finally(release)
     return new LocalSupply(source, options, clock, segment)

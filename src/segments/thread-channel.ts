@@ -100,10 +100,10 @@ export class RemoteSupply implements SegmentSupply {
   readonly #channel: Channel
   readonly #news = new News()
   #failure: Error | undefined
-  /** The segment that the other thread was asked for; once is enough. */
+  /** The last segment that was requested of the other thread, so that each is requested once. */
   #askedFor = -1
   #isClosed = false
-  /** Set while a call waits: cancels the timer that looks after the other thread. */
+  /** Set while a call waits: cancels the timer that checks the other thread. */
   #cancelLook: (() => void) | undefined
 
   constructor(handle: SegmentHandle, later: Clock['later']) {

@@ -4,7 +4,7 @@ import type { CoreSpec } from '../engine.js'
 /** The clocks of the platform that the engine reads. */
 export type SystemClocks = Pick<Clock, 'wallMs' | 'monotonicMs'>
 
-/** The steady clock of this thread. All of its generators read the same one, so their ids ascend together. */
+/** The steady clock of this thread. All generators of the thread read this clock, so their ids ascend together. */
 let steady: SteadyTime | undefined
 
 /** The clock that a spec names; milliseconds since 1970. */

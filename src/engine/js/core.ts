@@ -153,7 +153,7 @@ export class JsCore implements Core {
       throw error
     }
     if (reserved !== 'reserved') return drained
-    // The rest of the run lies below the range. To hand it out after a step of the clock would go back.
+    // The rest of the run lies below the range, so ids would descend if a step of the clock made it usable again.
     endRun(this.#run)
     const { range } = this.#reserver.state
     this.#writer.writeRange(array, from + drained, range)

@@ -86,8 +86,8 @@ export function writeRow(halves: Int32Array, lower: number, upper: number, step:
 /**
  * Writes an ascending row to the even places, which begins with `even`, and another row to the odd places.
  *
- * Takes 1.2 ns an id on Node 20. One id at a time takes 1.7 ns. With `low` and `high` for the places, which V8 does not take for
- * constants, it takes 1.9 ns. So it does with computed bounds: to V8, 2 ** 16 may be a fraction, and a length may not.
+ * Takes 1.2 ns an id on Node 20. One id at a time takes 1.7 ns. It takes 1.9 ns with the variables `low` and `high` as
+ * places, or with computed bounds: V8 knows that a length is an integer, but not that 2 ** 16 is.
  */
 function writeSteps(halves: Int32Array, even: number, evenStep: number, odd: number, oddStep: number): void {
   // Tells V8 that these are integers of 32 bits. It cannot know that of an argument above 2^30.

@@ -25,7 +25,7 @@ export interface Binding {
   /** Returns the attempt that it waited for; the outcome is in the mailbox. */
   awaitCeiling(attempt: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
-  /** Writes numbers that ascend by a step, without a generator; true if it has. */
+  /** Writes numbers that ascend by a step, without a generator; returns whether it has done so. */
   writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
   /** Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there is a fault. */
   open(options: object): unknown

@@ -165,7 +165,7 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
   switch (failure) {
     case 'none':
       break
-    case 'server is young':
+    case 'server has just started':
       return make(
         `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait`,
       )

@@ -38,8 +38,8 @@ type LeaseStatus = (typeof statuses)[number]
 // Threads exchange indexes of this list and of `statuses`, so a change to a list needs a new format of the handle.
 const failures = [
   'none',
-  /** A server that has just started is not trusted. The detail is the time until then; milliseconds since 1970. */
-  'server is young',
+  /** A server that has just started is not trusted. The detail is the time at which it will be; milliseconds since 1970. */
+  'server has just started',
   /** Other processes hold all nodes. The detail is how many nodes. */
   'nodes are held',
   'ERR_STORE_UNAVAILABLE',
