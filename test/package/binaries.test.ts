@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const built = engineInfo().file as string
 
-// Keeps a release from lacking the binary of a target.
+// The script prevents a release without the binary of a target.
 describeWith(['native'], 'scripts/check-binaries.ts', () => {
   const check = (place: string) => runScript('scripts/check-binaries.ts', [place])
 
@@ -24,35 +24,38 @@ describeWith(['native'], 'scripts/check-binaries.ts', () => {
     )
   })
 
-  test.runIf(process.platform === 'linux')('tells a binary of another system, or another processor, or none', () => {
-    const place = join(folder, 'same')
-    for (const target of targets) {
-      mkdirSync(join(place, 'prebuilds', target.folder), { recursive: true })
-      copyFileSync(built, join(place, 'prebuilds', target.folder, target.file))
-    }
-    writeFileSync(join(place, 'prebuilds/linux-x64/graupel.musl.node'), 'none')
-    writeFileSync(join(place, 'prebuilds/linux-x64/stranger.node'), '')
-    const { status, stderr } = check(place)
-    expect(status).toBe(1)
-    for (const name of ['darwin-x64', 'darwin-arm64']) {
-      expect(stderr).toContain(`prebuilds/${name}/graupel.node: is no binary of darwin\n`)
-    }
-    for (const name of ['win32-x64', 'win32-arm64']) {
-      expect(stderr).toContain(`prebuilds/${name}/graupel.node: is no binary of win32\n`)
-    }
-    const other = process.arch === 'x64' ? 'arm64' : 'x64'
-    expect(stderr).toMatch(
-      new RegExp(`prebuilds/linux-${other}/graupel\\.glibc\\.node: is for machine 0x\\w+; ${other} is 0x\\w+\n`),
-    )
-    expect(stderr).toContain('prebuilds/linux-x64/graupel.musl.node: is 4 bytes long\n')
-    expect(stderr).toContain('prebuilds/linux-x64/stranger.node belongs to no target')
-    expect(stderr).toMatch(/is not stripped/)
-  })
+  test.runIf(process.platform === 'linux')(
+    'reports a binary of another system or processor, and a file that is no binary',
+    () => {
+      const place = join(folder, 'same')
+      for (const target of targets) {
+        mkdirSync(join(place, 'prebuilds', target.folder), { recursive: true })
+        copyFileSync(built, join(place, 'prebuilds', target.folder, target.file))
+      }
+      writeFileSync(join(place, 'prebuilds/linux-x64/graupel.musl.node'), 'none')
+      writeFileSync(join(place, 'prebuilds/linux-x64/stranger.node'), '')
+      const { status, stderr } = check(place)
+      expect(status).toBe(1)
+      for (const name of ['darwin-x64', 'darwin-arm64']) {
+        expect(stderr).toContain(`prebuilds/${name}/graupel.node: is no binary of darwin\n`)
+      }
+      for (const name of ['win32-x64', 'win32-arm64']) {
+        expect(stderr).toContain(`prebuilds/${name}/graupel.node: is no binary of win32\n`)
+      }
+      const other = process.arch === 'x64' ? 'arm64' : 'x64'
+      expect(stderr).toMatch(
+        new RegExp(`prebuilds/linux-${other}/graupel\\.glibc\\.node: is for machine 0x\\w+; ${other} is 0x\\w+\n`),
+      )
+      expect(stderr).toContain('prebuilds/linux-x64/graupel.musl.node: is 4 bytes long\n')
+      expect(stderr).toContain('prebuilds/linux-x64/stranger.node belongs to no target')
+      expect(stderr).toMatch(/is not stripped/)
+    },
+  )
 
-  test.runIf(process.platform === 'linux')('asks for the oldest glibc', () => {
+  test.runIf(process.platform === 'linux')('reports a binary that needs a newer glibc', () => {
     const place = join(folder, 'old', 'prebuilds', `linux-${process.arch}`)
     mkdirSync(place, { recursive: true })
-    // As if it asked for a glibc of the future.
+    // The changed binary needs a glibc of the future.
     const text = readFileSync(built)
       .toString('latin1')
       .replace(/GLIBC_2\.\d\d/g, 'GLIBC_2.99')
@@ -61,7 +64,7 @@ describeWith(['native'], 'scripts/check-binaries.ts', () => {
     expect(stderr).toMatch(new RegExp(`needs glibc 2\\.99; the oldest that is supported is ${oldestGlibc}`))
   })
 
-  test('says how it is called', () => {
+  test('prints its usage', () => {
     expect(runScript('scripts/check-binaries.ts', [])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('usage: '),
@@ -69,7 +72,7 @@ describeWith(['native'], 'scripts/check-binaries.ts', () => {
   })
 })
 
-test('docs/platforms.md and the README know the targets', () => {
+test('docs/platforms.md and the README list the targets', () => {
   const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
   for (const { folder, file } of targets) expect(page).toContain(`\`${folder}/${file}\``)
   expect(page).toContain(`glibc ≥ ${oldestGlibc}`)

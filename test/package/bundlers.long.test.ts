@@ -7,7 +7,7 @@ import webpack from 'webpack'
 import { node, packageFolder, temporaryFolder } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
 
-// A small service, bundled as docs/platforms.md says: with graupel left out of the bundle, and with its code in it.
+// A small service, bundled as docs/platforms.md says, without and with the code of graupel in the bundle.
 
 const folder = temporaryFolder()
 const project = join(folder, 'service')
@@ -78,7 +78,7 @@ describe.each(Object.entries(bundlers))('%s', (_, [name, bundle]) => {
   })
 })
 
-test('a bundle with another version of graupel than the one that is installed does not load its binary', async () => {
+test('a bundle whose version of graupel is not the installed version does not load the installed binary', async () => {
   const output = join(project, 'out', 'old.mjs')
   await bundleWithEsbuild('esm')(output, true)
   const manifest = join(packageFolder(project), 'package.json')
@@ -90,7 +90,7 @@ test('a bundle with another version of graupel than the one that is installed do
   expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, kind: 'js' })
 })
 
-test('a bundle that lies in no file falls back', async () => {
+test('a bundle without a file falls back', async () => {
   const output = join(project, 'out', 'text.cjs')
   await bundleWithEsbuild('cjs')(output, true)
   // Its text would be longer than an argument may be. In a function, because `-e` has Node's modules in global variables, and a minifier
@@ -100,7 +100,7 @@ test('a bundle that lies in no file falls back', async () => {
 })
 
 test.each(['https://example.test/service.mjs', 'data:text/javascript,', 'file://elsewhere/service.mjs'])(
-  'a bundle that takes itself for %s falls back',
+  'a bundle whose URL is %s falls back',
   async (url) => {
     const output = join(folder, 'elsewhere.mjs')
     await esbuild({
@@ -115,7 +115,7 @@ test.each(['https://example.test/service.mjs', 'data:text/javascript,', 'file://
   },
 )
 
-/** Started where the package is not found. */
+/** Moves the bundle to a folder from which the package is not found, and starts it. */
 function expectFallback(args: string[]): void {
   const { status, stdout, stderr } = node(folder, args)
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })
@@ -123,7 +123,7 @@ function expectFallback(args: string[]): void {
   expect(JSON.parse(stdout)).toMatchObject({ distinct: 1000, fetched: 10, kind: 'js' })
 }
 
-/** From another folder, as services are started. */
+/** Starts a bundle from another folder, like a service. */
 function expectNative(output: string): void {
   const { status, stdout, stderr } = node(folder, [output])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -150,7 +150,7 @@ function bundleWithVite(output: string, isInside: boolean): Promise<unknown> {
     root: project,
     configFile: false,
     logLevel: 'error',
-    // Left out is what Vite does with packages, unless it is told otherwise.
+    // By default Vite leaves packages out of the bundle.
     ssr: isInside ? { noExternal: true } : {},
     build: {
       ssr: source,

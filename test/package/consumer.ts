@@ -16,15 +16,15 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { repository } from '../support/documents.ts'
 
-// Another project, which uses this package. It is in a temporary folder outside of this repository, so that nothing is found
-// that the tarball lacks.
+// Another project, which uses this package. It is in a temporary folder outside of this repository, so a file that the tarball lacks is
+// not found.
 
-// As root, who may write everywhere, only another user can show what a read-only folder does.
+// Root may write everywhere, so only another user can show the effect of a read-only folder.
 export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
 export type Variables = Record<string, string | undefined>
 
-/** Without what the npm that runs these tests tells its scripts, except where its registry and its settings are. */
+/** Returns the environment without the variables of the npm that runs these tests, except its registry and its settings. */
 function cleanEnvironment(): Variables {
   const kept = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|nodedir|proxy|https_proxy|noproxy)$/i
   const dropped = /^(npm_|graupel_|vitest|node_options$|node_env$|prebuilds_only$|cxx$|cc$)/i
@@ -36,7 +36,7 @@ function cleanEnvironment(): Variables {
 }
 
 export function temporaryFolder(): string {
-  // Real, because Node names modules by their real paths, and the temporary folder may be a link.
+  // The path is real, because Node names modules by their real paths, and the temporary folder may be a link.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'graupel package ')))
   chmodSync(folder, 0o755)
   return folder
@@ -52,7 +52,7 @@ function npmProgram(): string {
   throw new Error('npm is not on PATH')
 }
 
-/** Runs npm; its output, both streams together. Throws where npm fails. */
+/** Runs npm, and returns the output of both streams. Throws if npm fails. */
 export function npm(folder: string, args: string[], variables: Variables = {}): string {
   const done = spawnSync(process.execPath, [npmProgram(), ...args, '--no-audit', '--no-fund'], {
     cwd: folder,
@@ -64,24 +64,24 @@ export function npm(folder: string, args: string[], variables: Variables = {}): 
   return output
 }
 
-/** A file of the compilers and test runners that consumers use; test/package/tools/package-lock.json has their versions. */
+/** Returns a file of the compilers and test runners that consumers use; test/package/tools/package-lock.json has their versions. */
 export function tool(path: string): string {
   return join(installOnce('test/package/tools', ['--ignore-scripts']), path)
 }
 
-/** Installs what the package-lock.json in a folder of this repository says, unless that is done; its node_modules. */
+/** Installs the packages of a package-lock.json in this repository once. Returns the folder node_modules. */
 export function installOnce(place: string, flags: string[] = [], variables: Variables = {}): string {
   const folder = join(repository, place)
   const installed = join(folder, 'node_modules')
   if (!existsSync(installed)) {
-    // Elsewhere, and moved in one step: test files run beside each other, and npm begins by removing what is there.
+    // Installs into another folder and moves it in one step: test files run side by side, and npm begins by removing node_modules.
     const draft = mkdtempSync(join(repository, 'node_modules/.tools-'))
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(folder, file), join(draft, file))
     npm(draft, ['ci', ...flags], variables)
     try {
       renameSync(join(draft, 'node_modules'), installed)
     } catch (error) {
-      // Another file was first.
+      // Another test file was first.
       if (!existsSync(installed)) throw error
     }
     rmSync(draft, { recursive: true, force: true })
@@ -89,14 +89,14 @@ export function installOnce(place: string, flags: string[] = [], variables: Vari
   return installed
 }
 
-/** A new project that has installed the tarball; the output of that. */
+/** Makes a new project, installs the tarball, and returns the output of npm. */
 export function install(folder: string, tarball: string, flags: string[] = [], variables: Variables = {}): string {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
   return npm(folder, ['install', tarball, '--foreground-scripts', ...flags], variables)
 }
 
-/** Another project with the same installed files. */
+/** Copies a project with its installed files. */
 export function copyProject(from: string, to: string): string {
   cpSync(from, to, { recursive: true })
   return to
@@ -110,7 +110,7 @@ export function binary(project: string): string {
   return join(packageFolder(project), 'build/Release/graupel.node')
 }
 
-/** A folder that has all of a PATH but compilers, make and Python: only node, and sh for npm's scripts. */
+/** Makes a folder for PATH without compilers, make and Python. It has only node, and sh for npm's scripts. */
 export function poorPath(folder: string): string {
   mkdirSync(folder)
   symlinkSync(process.execPath, join(folder, 'node'))
@@ -126,7 +126,7 @@ export interface Outcome {
   warnings: { code: string; message: string }[]
 }
 
-/** Runs the body of an async function, an ES module's, in a process of its own in that project. */
+/** Runs the body of an async function as an ES module, in a new process of the project. */
 export function run(project: string, body: string, variables: Variables = {}, flags: string[] = []): Outcome {
   const program = `
     const warnings = []
@@ -155,7 +155,7 @@ export function node(
   timeout = 90_000,
 ): SpawnSyncReturns<string> {
   const env = { ...cleanEnvironment(), ...variables }
-  // Killed in the end: while it is waited for here, the test runner cannot stop it.
+  // The time limit kills the process, because the test runner cannot stop it during this synchronous call.
   const limit = { timeout, killSignal: 'SIGKILL' } as const
   return spawnSync(process.execPath, args, { cwd: project, env, encoding: 'utf8', ...limit, ...user })
 }

@@ -23,7 +23,7 @@ const pairs = [
   ['js', 'js'],
 ] as const
 
-/** By the form of the copy, which its file's name shows. */
+/** Loads a copy by its form, which the name of its file shows. */
 const load = `async (copy) => copy.endsWith('.cjs')
   ? process.getBuiltinModule('node:module').createRequire(copy)(copy)
   : import(process.getBuiltinModule('node:url').pathToFileURL(copy))`
@@ -79,7 +79,7 @@ describe.each([
     return run(folder, `const load = ${load}; const copies = ${JSON.stringify(paths)}\n${body}`)
   }
 
-  test.each(pairs)('two copies in one thread, %s and %s, never make the same id', (one, other) => {
+  test.each(pairs)('two copies in one thread, %s and %s, never make equal ids', (one, other) => {
     const outcome = runWithCopies(`
       const made = []
       const [a, b] = await Promise.all(copies.map(load))
@@ -95,7 +95,7 @@ describe.each([
     expect(outcome.result).toEqual({ made: 68_000, distinct: 68_000, engines: [one, other] })
   })
 
-  test.each(pairs)('workers that load a copy each, %s and %s, never make the same id', (one, other) => {
+  test.each(pairs)('two workers with a copy each, %s and %s, never make equal ids', (one, other) => {
     const outcome = runWithCopies(`${threads}
       await load(copies[0])
       return judge(await work(['${one}', '${other}']))`)
@@ -124,13 +124,13 @@ describe.each([
     expect(outcome.result).toEqual({ distinct: 200_000, ascending: true })
   })
 
-  test('on the js engine, a worker refuses where the main thread has imported none', () => {
+  test('on the js engine, a worker refuses if the main thread has imported no copy', () => {
     const outcome = runWithCopies(`${threads}
       return await work(['js'])`)
     expect(outcome.error).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
   })
 
-  test("know each other's errors by their codes, and each other's layouts", () => {
+  test("copies accept each other's layouts, and recognize each other's errors by their codes", () => {
     const outcome = runWithCopies(`
       const [a, b] = await Promise.all(copies.map(load))
       const ids = a.createGenerator({ node: 7 })

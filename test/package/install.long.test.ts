@@ -30,12 +30,11 @@ import {
 } from './consumer.ts'
 import { bareTarball, binaryPath, filesInTarball, publishedBinary, putBinary, repack } from './tarball.ts'
 
-// Installs the package with or without a binary, with or without a compiler, as users do. test/runtimes runs this on every
-// Node.
+// Installations of the package with or without a binary, with or without a compiler. test/runtimes runs this file on every Node.
 
 const isWindows = process.platform === 'win32'
 const folder = temporaryFolder()
-/** Without a binary; no script has run. */
+/** The project without a binary; no script has run. */
 const bare = join(folder, 'bare')
 // On Windows, node-gyp finds compilers and Python off PATH, too.
 const canBePoor = !isWindows
@@ -62,12 +61,12 @@ describe('a package with a binary', () => {
     expect(existsSync(join(packageFolder(project), 'build'))).toBe(false)
   })
 
-  test('compiles nothing where scripts run', () => {
+  test('compiles nothing if scripts run', () => {
     const project = projectWith('scripts', (place) => copyFileSync(published, place))
     expect(rebuild(project)).toBe(`graupel: the native engine is prebuilt (${binaryPath})`)
   })
 
-  test.runIf(canBePoor)('keeps it where a build is asked for and fails', () => {
+  test.runIf(canBePoor)('keeps the binary if a requested build fails', () => {
     const project = projectWith('forced', (place) => copyFileSync(published, place))
     const said = rebuild(project, { ...poor, GRAUPEL_BUILD_FROM_SOURCE: '1' })
     expect(said).toMatch(`graupel: the native engine is ${binaryPath}, and was not built anew: the build failed\n`)
@@ -76,7 +75,7 @@ describe('a package with a binary', () => {
 
 describe('a package without a binary', () => {
   test.runIf(canBePoor)(
-    'gives the TypeScript engine where there is no compiler, and says how to get the native one',
+    'gives the TypeScript engine if there is no compiler, and says how to get the native engine',
     () => {
       const project = join(folder, 'poor')
       const said = install(project, bareTarball(), [], poor)
@@ -88,7 +87,7 @@ describe('a package without a binary', () => {
   )
 
   test(
-    'gives the native engine where there is a compiler, and does not build it again',
+    'gives the native engine if there is a compiler, and does not build it again',
     () => {
       const project = join(folder, 'rich')
       const said = install(project, bareTarball())
@@ -110,7 +109,7 @@ describe('a package without a binary', () => {
     expectJs(project, /: no binary for/)
   })
 
-  test('a build that fails shows the end of its log, and says where all of it is', () => {
+  test('a build that fails shows the end of its log, and names the file of the log', () => {
     const project = projectWith('faulty')
     writeFileSync(join(packageFolder(project), 'native/binding/addon.cc'), '#error "the sky is falling"\n')
     const said = rebuild(project)
@@ -132,7 +131,7 @@ describe('a binary that is damaged', () => {
 
   // There are no signals on Windows.
   test(
-    'is replaced by one that is built from source, even after an installation that was interrupted',
+    'is replaced by a binary that is built from source, even after an interrupted installation',
     () => {
       const project = projectWith('mended', damage)
       if (!isWindows) {
@@ -160,7 +159,7 @@ describe('a binary that is damaged', () => {
 })
 
 describe("only another processor's binary", () => {
-  test('in its own place: the warning says what there is', () => {
+  test('in its own place is named by the warning', () => {
     const project = projectWith('other')
     const other = `${process.platform}-${process.arch === 'x64' ? 'arm64' : 'x64'}`
     mkdirSync(join(packageFolder(project), 'prebuilds', other), { recursive: true })
@@ -168,13 +167,13 @@ describe("only another processor's binary", () => {
     expectJs(project, new RegExp(`: no binary for .*, which has some for ${other}; build it `))
   })
 
-  test('in the place of ours: it does not load', () => {
+  test('in the place of the right binary does not load', () => {
     const project = projectWith('wrong', (place) => writeFileSync(place, forAnotherProcessor(readFileSync(published))))
     expectJs(project, new RegExp(`: the binary .*${binaryPath} does not load: .+`))
   })
 })
 
-test('what was built for another system, and copied here, makes way for the binary that is shipped', () => {
+test('the shipped binary replaces a binary that was built on another system and copied here', () => {
   const project = projectWith('copied', (place) => copyFileSync(published, place))
   mkdirSync(dirname(binary(project)), { recursive: true })
   writeFileSync(binary(project), forAnotherProcessor(readFileSync(published)))
@@ -182,10 +181,10 @@ test('what was built for another system, and copied here, makes way for the bina
 })
 
 test.runIf(binaryPath.includes('glibc'))(
-  'a binary for glibc is not loaded on musl, where it may load and fail later',
+  'a binary for glibc is not loaded on musl, because it could load and fail later',
   () => {
     const project = projectWith('musl', (place) => copyFileSync(published, place))
-    // The loader that a program names at its beginning says which C library it runs on.
+    // A program's header names its loader, which shows the C library.
     const program = join(folder, 'node-for-musl')
     writeFileSync(program, '\x7fELF /lib/ld-musl-x86_64.so.1')
     const { result } = run(project, `process.execPath = ${JSON.stringify(program)}; ${probe}`)
@@ -197,7 +196,7 @@ test.runIf(binaryPath.includes('glibc'))(
   },
 )
 
-// Windows has other permissions.
+// Permissions work differently on Windows.
 test.skipIf(isWindows)('a read-only package folder breaks neither installation nor import', () => {
   const project = projectWith('read-only')
   chmodSync(packageFolder(project), 0o555)
@@ -210,20 +209,20 @@ test.skipIf(isWindows)('a read-only package folder breaks neither installation n
   chmodSync(packageFolder(project), 0o755)
 })
 
-/** A project that has installed the package, and `put` a file in the place of its binary. No script has run. */
+/** Makes a project with the package installed, lets `put` replace the binary, and runs no script. */
 function projectWith(name: string, put?: (place: string) => void): string {
   const project = copyProject(bare, join(folder, name))
   if (put !== undefined) putBinary(project, put)
   return project
 }
 
-/** The output of the install script. */
+/** Runs the install script and returns its output. */
 function rebuild(project: string, variables: Variables = {}): string {
   const output = npm(project, ['rebuild', 'graupel', '--foreground-scripts'], variables)
   return output.slice(output.indexOf('graupel: '), output.lastIndexOf('rebuilt dependencies')).trim()
 }
 
-/** The signal that ends the install script when a terminal sends it to all its processes in the middle of a build. */
+/** Sends a signal to all processes of a build, like a terminal, and returns the signal that ended the install script. */
 function interruptedBuild(place: string): unknown {
   const program = `
     const { spawn } = await import('node:child_process')
@@ -235,7 +234,7 @@ function interruptedBuild(place: string): unknown {
   return run(place, program, { npm_config_node_gyp: join(repository, 'node_modules/node-gyp/bin/node-gyp.js') }).result
 }
 
-/** The same binary with another machine in its header. */
+/** Copies the binary with another machine in its header. */
 function forAnotherProcessor(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes)
   const isX64 = process.arch === 'x64'
@@ -253,7 +252,7 @@ function expectNative(project: string, file: string): void {
   expect(run(project, probe)).toEqual({ result: { kind: 'native', file, distinct: 1000 }, warnings: [] })
 }
 
-/** One warning, the reason of `engineInfo()` and the refusal of `engine: 'native'` say the same. */
+/** Expects the same text in the only warning, the reason of `engineInfo()` and the refusal of `engine: 'native'`. */
 function expectJs(project: string, warning: RegExp): void {
   const { result, warnings }: Outcome = run(project, probe)
   expect(warnings).toEqual([{ code: 'GRAUPEL_JS_ENGINE', message: expect.stringMatching(warning) }])

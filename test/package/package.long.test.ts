@@ -12,7 +12,7 @@ beforeAll(() => {
 }, 300_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the tarball is the same, byte by byte, when it is packed again', () => {
+test('a second packing makes the same tarball, byte by byte', () => {
   const [one, two] = ['once', 'twice'].map((name) => {
     mkdirSync(join(folder, name))
     return readFileSync(pack(join(folder, name)))
@@ -80,7 +80,7 @@ describe('the types', () => {
     export const half: Store = { name: 'half', durable: true, read: async () => undefined, list: async () => [] }
     export { GraupelError }`
 
-  /** A module format, a resolution, a file in which they hold, and the compilers that know them. */
+  /** A module format, a resolution, a file to which they apply, and the compilers that support them. */
   const cases = [
     ['nodenext', 'nodenext', 'consumer.mts', ['typescript-oldest', 'typescript', 'ours']],
     ['nodenext', 'nodenext', 'consumer.cts', ['typescript-oldest', 'typescript', 'ours']],
@@ -96,7 +96,7 @@ describe('the types', () => {
   )('are right for module %s, resolution %s, in %s, by %s', (module, resolution, file, compiler) => {
     const isOurs = compiler === 'ours'
     const program = isOurs ? join(repository, 'node_modules/typescript/bin/tsc') : tool(`${compiler}/bin/tsc`)
-    // Without Node's types there is no console either; what a consumer needs of the package must not need them.
+    // Without Node's types there is no console either. The package's types must not need Node's types.
     // Stores take an AbortSignal, which is Node's or a browser's.
     for (const types of isOurs ? ['node', 'dom', ''] : ['dom', '']) {
       const console = types === '' ? 'declare const console: { log(...values: unknown[]): void }\n' : ''
@@ -123,7 +123,7 @@ describe('the types', () => {
     }
   })
 
-  test('are those of a TypeScript that docs/platforms.md names as the oldest', () => {
+  test('hold for the oldest TypeScript that docs/platforms.md names', () => {
     const { version } = JSON.parse(readFileSync(tool('typescript-oldest/package.json'), 'utf8'))
     const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
     expect(page).toContain(`TypeScript ${version.replace(/\.\d+$/, '')}`)

@@ -38,7 +38,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describeWith(['native'], 'the tarball', () => {
-  test('holds what is needed to run and to build, and nothing else', () => {
+  test('contains the files for running and building, and nothing else', () => {
     const folders = new Set(filesInTarball(tarball).map((file) => file.split('/').slice(1, 3).join('/')))
     for (const needed of [
       'dist/index.js',
@@ -61,11 +61,11 @@ describeWith(['native'], 'the tarball', () => {
       [],
     )
     expect(readdirSync(join(packageFolder(project), 'scripts')).sort()).toEqual(['install.js', 'node-headers.js'])
-    // A fifth of it is documents and examples.
+    // A fifth of the tarball is documents and examples.
     expect(statSync(tarball).size).toBeLessThan(1.25 * 1024 * 1024)
   })
 
-  test('has what its README and its documents link to, but for the folders of the bench and of the service', () => {
+  test('contains every file to which its README and documents link, except the folders of the bench and of the service', () => {
     const root = packageFolder(project)
     const documents = filesInTarball(tarball)
       .map((file) => file.slice('package/'.length))
@@ -152,7 +152,7 @@ describeWith(['native'], 'an installed package', () => {
 describeWith(['native'], 'each entry', () => {
   // The mask needs a package that is not installed here.
   test.each(entries.filter((entry) => entry !== 'graupel/mask'))(
-    '%s gives the same to import and to require',
+    '%s has the same exports for import and require',
     (entry) => {
       const body = `const names = (all) => Object.keys(all).filter((name) => name !== 'module.exports').sort()
       const { createRequire } = await import('node:module')
@@ -167,7 +167,7 @@ describeWith(['native'], 'each entry', () => {
     },
   )
 
-  test('of the stores loads no binary, and is small', () => {
+  test('of a store loads no binary, and is small', () => {
     const body = (names: string[]) => `process.dlopen = () => { throw new Error('a binary was loaded') }
       for (const name of ${JSON.stringify(names)}) await import(name)
       return (await import('graupel/stores')).memoryStore().name`
@@ -180,7 +180,7 @@ describeWith(['native'], 'each entry', () => {
     }
   })
 
-  test('of a store makes errors that the others know', () => {
+  test('of a store throws errors of the class that `graupel` exports', () => {
     const body = `const { GraupelError } = await import('graupel')
       const { sqliteStore } = await import('graupel/stores/sqlite')
       const careless = { exec() {}, prepare: () => ({ all: () => [{ synchronous: 1 }] }) }
@@ -214,7 +214,7 @@ describeWith(['native'], 'graupel/mask', () => {
     expect(stderr).toContain(message)
   })
 
-  test('gives the same to import and to require, which loads an ES module', () => {
+  test('has the same exports for import and for require, which loads an ES module', () => {
     const withPeer = copyProject(project, join(folder, 'with peer'))
     cpSync(join(repository, 'node_modules/@noble'), join(withPeer, 'node_modules/@noble'), { recursive: true })
     const body = `const { createRequire } = await import('node:module')
@@ -230,13 +230,13 @@ describeWith(['native'], 'graupel/mask', () => {
 })
 
 describeWith(['native'], 'GRAUPEL_ENGINE', () => {
-  test("'js' is a choice, and no reason to warn", () => {
+  test("'js' chooses the js engine without a warning", () => {
     const { result, warnings } = run(project, engineOf, { GRAUPEL_ENGINE: 'js' })
     expect(result).toEqual({ kind: 'js', reason: "GRAUPEL_ENGINE is 'js'" })
     expect(warnings).toEqual([])
   })
 
-  test("'native' is native, or an error", () => {
+  test("'native' gives the native engine, or throws", () => {
     expect(run(project, engineOf, { GRAUPEL_ENGINE: 'native' }).result).toMatchObject({ kind: 'native' })
     const { error, warnings } = run(bareProject, engineOf, { GRAUPEL_ENGINE: 'native' })
     expect(error).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE', cause: expect.any(String) })
@@ -251,7 +251,7 @@ describeWith(['native'], 'GRAUPEL_ENGINE', () => {
 })
 
 describeWith(['native'], 'for browsers', () => {
-  test('nothing of Node is imported', () => {
+  test('no module of Node is imported', () => {
     const { imports } = JSON.parse(readFileSync(join(packageFolder(project), 'package.json'), 'utf8'))
     const importing = /(?:^(?:import|export)\b[^'"=(/]*?|\bimport\(\s*)['"]([^'"]+)['"]/gm
     const seen = new Set<string>()
@@ -267,7 +267,7 @@ describeWith(['native'], 'for browsers', () => {
       }
     }
     for (const [name, { import: file }] of Object.entries<{ import?: { default: string } }>(exports)) {
-      // Stores by their URLs are for Node alone: they load the clients that are installed.
+      // Stores by their URLs are only for Node, because they load the installed clients.
       if (file !== undefined && name !== './stores/url') walk(posix.normalize(file.default))
     }
     expect([...seen]).toContain('dist/platform/browser.js')
@@ -279,13 +279,13 @@ describeWith(['native'], 'for browsers', () => {
     (condition) => {
       const { result, warnings } = run(project, engineOf, {}, [`--conditions=${condition}`])
       expect(result).toMatchObject({ kind: 'js', reason: expect.stringContaining('for browsers') })
-      // There is nothing to be done about it.
+      // There is no warning, because users could not act on it.
       expect(warnings).toEqual([])
       expect(run(project, thousandIds, {}, [`--conditions=${condition}`]).result).toBe(1000)
     },
   )
 
-  test('what require() gives runs there, too, as in Jest with a DOM', () => {
+  test('the CommonJS form runs in browsers, too, as in Jest with a DOM', () => {
     const program = "console.log(require('graupel').engineInfo().reason)"
     const args = ['--no-experimental-require-module', '--conditions=browser', '-e', program]
     expect(node(project, args)).toMatchObject({ stdout: expect.stringContaining('for browsers'), stderr: '' })

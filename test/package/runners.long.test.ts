@@ -5,8 +5,8 @@ import { repository } from '../support/documents.ts'
 import { node, temporaryFolder, tool } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
 
-// Test runners load a module anew for each test file, many of them in a context of its own, and run the files in one
-// process, in several, or in threads. Real ones, over a small service that makes ids in each of three test files.
+// Test runners load a module again for each test file, many in a new context, and run the files in one process, in several processes or
+// in threads. The tests use real runners, on a small service that makes ids in each of three test files.
 
 const folder = temporaryFolder()
 const commonJs = join(folder, 'commonjs')
@@ -71,7 +71,7 @@ function writeProject(project: string, extension: string, load: (names: string, 
       { tsconfig: { target: 'es2022', module: 'commonjs', isolatedModules: true } },
     ],
   }
-  // With JavaScript, Jest as it comes.
+  // With JavaScript, Jest has its defaults.
   if (isTyped) writeFileSync(join(project, 'jest.config.json'), JSON.stringify({ transform }))
 }
 
@@ -81,11 +81,11 @@ const cache = join(folder, 'cache')
 const jest = [tool('jest/bin/jest.js'), '--ci', '--watchman=false', `--cacheDirectory=${cache}`]
 const vitest = [join(repository, 'node_modules/vitest/vitest.mjs'), 'run', '--globals', '--maxWorkers=2']
 
-/** Runs the three files; what the runner said, and the ids that they made. */
+/** Runs the three files. Returns the runner's output and the ids of the files. */
 function start([project, ...args]: Runner, engine: 'native' | 'js', state = '') {
   const output = join(folder, `run ${++runs}`)
   mkdirSync(output)
-  // From it, Jest would know that the tests are short, and run them without workers.
+  // From its cache Jest would know that the tests are short, and run them without workers.
   rmSync(cache, { recursive: true, force: true })
   const { status, stdout, stderr } = node(project, args, {
     GRAUPEL_ENGINE: engine,
@@ -122,7 +122,7 @@ describe.each(['native', 'js'] as const)('on the %s engine', (engine) => {
       expectDistinct(start(runner, engine))
       return
     }
-    // The main thread is the runner's, and has not loaded graupel.
+    // The main thread belongs to the runner, and has not loaded graupel.
     const refused = start(runner, engine)
     expect(refused, refused.said).toMatchObject({ status: 1, made: 0 })
     expect(refused.said).toContain('ERR_STATE_UNREACHABLE')

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 import { install, npm, poorPath, temporaryFolder } from './consumer.ts'
 import { bareTarball, putBinary, tarballIn } from './tarball.ts'
 
-// The service from its package, beside a package of the library that has no binary, where nothing can be compiled.
+// The service from its package, beside a package of the library without a binary, on a machine without a compiler.
 
 const folder = temporaryFolder()
 const project = join(folder, 'project')
@@ -34,7 +34,7 @@ async function stop({ child, ended }: Serving): Promise<void> {
   expect(await ended).toBe(0)
 }
 
-test('the command runs, and no package but the library has a script that may compile', () => {
+test('the command runs, and only the library has a script that may compile', () => {
   const said = npm(project, ['exec', '--offline', '--call', 'graupel-server --help'])
   expect(said).toContain('Usage: graupel-server [flags]')
   const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'))
@@ -42,7 +42,7 @@ test('the command runs, and no package but the library has a script that may com
   expect(scripted).toEqual(['node_modules/graupel'])
 })
 
-test('workers have leases, ids and numbers on the TypeScript engine, and say that they run on it', async () => {
+test('workers have leases, ids and numbers on the TypeScript engine, and report that engine', async () => {
   const service = await start('--workers', '2')
   const nodes = new Set<number>()
   await until(async () => {

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A temporary folder for what all test files of a run share. */
+    /** A temporary folder for files that all test files of a run share. */
     sharedFolder: string
   }
 }

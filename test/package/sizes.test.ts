@@ -17,7 +17,7 @@ describe('the JavaScript of the package', () => {
   it.each(['core.js', 'index.js', 'lease/index.js', 'client/index.js', 'testing/index.js', 'mask/index.js'])(
     'has no effect when %s is loaded, so bundlers drop what a program does not use',
     async (file) => {
-      // As text, because package.json says which files have effects, and a bundler believes it.
+      // The input is a text, because a bundler trusts package.json about the effects of the package's files.
       const { outputFiles } = await build({
         stdin: { contents: readFileSync(join(dist, file), 'utf8') },
         bundle: true,
@@ -37,7 +37,7 @@ describe('a bundle for browsers', () => {
     expect(await sizeByEsbuild(programs.decode)).toBeLessThanOrEqual(3500)
   })
 
-  it('of a bare import keeps the import for Node, and is nothing for browsers', async () => {
+  it('of a bare import keeps the import for Node, and is empty for browsers', async () => {
     const bundle = async (platform: 'node' | 'browser') => {
       const { outputFiles } = await build({
         stdin: { contents: "import 'graupel'", resolveDir: repository },
@@ -52,7 +52,7 @@ describe('a bundle for browsers', () => {
     expect(await bundle('browser')).not.toContain('setEnvironmentData')
   })
 
-  it('has the sizes that docs/platforms.md says, give or take a twentieth', async () => {
+  it('has the sizes in docs/platforms.md, with a tolerance of a twentieth', async () => {
     const rows = /^\| (.*) \| ([\d.]+) kB \|$/gm
     const sizesIn = (text: string) =>
       [...text.matchAll(rows)].map(([, name, kilobytes]) => ({ name, kilobytes: Number(kilobytes) }))

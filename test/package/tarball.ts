@@ -25,7 +25,7 @@ export const binaryPath = `prebuilds/${target.folder}/${target.file}`
 
 /** Packs this repository as `npm publish` would, but without binaries. */
 export function pack(folder: string): string {
-  // In a copy, because packing makes `dist` anew, which other tests load meanwhile.
+  // A copy is packed, because packing rebuilds `dist`, which other tests load meanwhile.
   const copy = mkdtempSync(join(folder, 'copy '))
   for (const name of readdirSync(repository)) {
     if (!/^(node_modules|dist|build|prebuilds|\..*)$/.test(name)) {
@@ -41,12 +41,12 @@ export function pack(folder: string): string {
   return tarballIn(folder)
 }
 
-/** The package without binaries. It is packed once in a run. */
+/** Returns the package without binaries, which is packed once in a run. */
 export function bareTarball(): string {
   return once('graupel.tgz', pack)
 }
 
-/** This platform's binary as it is published. It is compiled once in a run, unless it is given. */
+/** Returns this platform's binary as it is published. It is compiled once in a run, unless it is given. */
 export function publishedBinary(): string {
   const given = process.env['GRAUPEL_TEST_BINARY']
   return (
@@ -62,7 +62,7 @@ export function publishedBinary(): string {
   )
 }
 
-/** A new project that has the package with the binary that the tests run on. Its path there. No script runs. */
+/** Makes a project and installs the package with the tests' binary. Returns the path of the binary. No script runs. */
 export function installWithBinary(folder: string): string {
   const { file, reason } = engineInfo()
   if (file === undefined) throw new Error(`no binary: ${reason}`)
@@ -78,7 +78,7 @@ export function putBinary(project: string, put: (place: string) => void): string
   return place
 }
 
-/** Another tarball in that folder, with the same content but for what `change` does to it. */
+/** Makes another tarball in the folder, with the same content except the changes of `change`. */
 export function repack(tarball: string, folder: string, change: (content: string) => void): string {
   mkdirSync(folder, { recursive: true })
   execFileSync('tar', ['xzf', tarball, '-C', folder])
@@ -99,7 +99,7 @@ export function filesInTarball(tarball: string): string[] {
   return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split(/\r?\n/)
 }
 
-/** A file of that name in the shared folder, made by the first test file that needs it; `make` returns its path. */
+/** Returns a file in the shared folder. The first test file that needs it makes it by `make`, which returns its path. */
 function once(name: string, make: (folder: string) => string): string {
   const file = join(inject('sharedFolder'), name)
   if (!existsSync(file)) {

@@ -9,11 +9,11 @@ import { isAscending } from '../support/ids.js'
 
 const generatorOf = (options: Partial<SegmentOptions> = {}) =>
   createSegmentGenerator({ store: memoryStore(), name: 'orders', ...options })
-/** The whole numbers from one to another. */
+/** Returns the integers of a range. */
 const from = (first: bigint, count: number) => Array.from({ length: count }, (_, i) => first + BigInt(i))
 
 describe('the calls of a generator of segments', () => {
-  it('make the same numbers, one after the other', async () => {
+  it('continue one sequence of numbers', async () => {
     using numbers = await generatorOf()
     expect(numbers.next()).toBe(1n)
     expect(numbers.nextNumber()).toBe(2)
@@ -35,7 +35,7 @@ describe('the calls of a generator of segments', () => {
     expect([next(), nextNumber(), nextString(), await nextAsync()]).toEqual([1n, 2, '3', 4n])
   })
 
-  it('fill a part of a larger buffer, and nothing beside it', async () => {
+  it('fill a part of a larger buffer, and nothing outside of that part', async () => {
     using numbers = await generatorOf({ step: 3 })
     const buffer = new ArrayBuffer(64)
     await numbers.fillAsync(new BigUint64Array(buffer, 16, 4))
@@ -67,7 +67,7 @@ describe('the calls of a generator of segments', () => {
     expect(numbers.stats().issued).toBe(made.length)
   })
 
-  it('never wait where the event loop has a turn for each segment', async () => {
+  it('never wait if the event loop has a turn for each segment', async () => {
     using numbers = await generatorOf({ step: 10 })
     const made: bigint[] = []
     for (let i = 0; i < 200; i++) {
@@ -77,7 +77,7 @@ describe('the calls of a generator of segments', () => {
     expect(made).toEqual(from(1n, 200))
   })
 
-  it('say what to do where the event loop had no turn, and how much was filled', async () => {
+  it('throw with a remedy and the number of filled elements if the event loop had no turn', async () => {
     using numbers = await generatorOf({ step: 10 })
     const error = caught(() => numbers.take(25))
     expect(error).toMatchObject({ name: 'GraupelError', code: 'ERR_EMPTY', filled: 10 })
@@ -147,7 +147,7 @@ describe('the last number', () => {
     expect(numbers.stats()).toMatchObject({ issued: 7, left: 0, failure: expect.stringMatching(/max is/) })
   })
 
-  it('is told by fill, fillAsync and take with how many fitted', async () => {
+  it('is reported by fill, fillAsync and take with the number of filled elements', async () => {
     const expected = { code: 'ERR_SEGMENT_OVERFLOW', filled: 3 }
     const array = new BigUint64Array(5)
     await expect((await generatorOf({ max: 3, step: 2 })).fillAsync(array)).rejects.toMatchObject(expected)
@@ -161,7 +161,7 @@ describe('the last number', () => {
     expect(error).toMatchObject({ filled: 3 })
   })
 
-  it('was given already: the creation is refused', async () => {
+  it('was issued already, so the creation is refused', async () => {
     const store = memoryStore()
     await generatorOf({ store, max: 10 })
     await expect(generatorOf({ store, max: 10 })).rejects.toMatchObject({ code: 'ERR_SEGMENT_OVERFLOW' })
@@ -207,7 +207,7 @@ describe('an argument that is wrong', () => {
 })
 
 describe('what a generator shows of itself', () => {
-  it('is its name and its store, in the console and as JSON', async () => {
+  it('are its name and its store, in the console and as JSON', async () => {
     const numbers = await generatorOf()
     expect(inspect(numbers)).toBe("SegmentGenerator { name: 'orders', store: 'memory' }")
     expect(JSON.stringify(numbers)).toBe('{"name":"orders","store":"memory"}')
@@ -237,7 +237,7 @@ describe('what a generator shows of itself', () => {
     expect(counts()).toEqual({ ...before, left: 0 })
   })
 
-  it('count what lies beyond 2^32 of a run', async () => {
+  it('are statistics that count beyond 2^32 in a run', async () => {
     const numbers = await generatorOf({ start: 2n ** 32n - 2n, step: 10, prefetchAt: 1 })
     numbers.next()
     expect(numbers.stats()).toMatchObject({ issued: 1, left: 9 })

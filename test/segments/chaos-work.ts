@@ -10,7 +10,7 @@ const numbers: Subject = {
   tell: String,
 }
 
-/** Each process makes numbers of one name in several threads, of segments that are small, so that all write the record often. */
+/** Each process makes numbers of one name in several threads. The segments are small, so that all processes write the record often. */
 export function segmentsOf(processes: number): Work {
   const maxStep = 200
   const burst = 300
@@ -25,7 +25,7 @@ export function segmentsOf(processes: number): Work {
         batchMs: pick([200, 1000]),
         prefetchAt: pick([0, 0.5, 0.8, 1]),
         callTimeoutMs: pick([200, 500, 1000]),
-        // More than all of them make from a copy of the store to the moment in which it is brought back.
+        // The gap exceeds the numbers that all processes make between a copy of the store and its restoration.
         failoverGap: 1_000_000,
       },
       threads,
@@ -33,15 +33,15 @@ export function segmentsOf(processes: number): Work {
       lifeMs: pick([2000, 10_000]),
     }),
     subject: numbers,
-    // A store without the record begins at `start` for a process that has made nothing yet, and no gap says otherwise.
+    // If a store has lost the record, a new process begins at `start`, and no gap prevents that.
     survivesLosses: false,
     processFaultMs: 300,
     serverFaultMs: 4000,
     deadly: ['restored from an older copy'],
-    // One copy is brought back once, and not before the record was written in the present life of the server: a gap is skipped
-    // in each life, from where the record was in the last one, so that a copy that has missed a gap would be followed by the same
-    // gap, and by numbers that were made. What is left of earlier lives is less than so many: in each process two segments and
-    // one that is on its way, and what its threads, which are two at the mean, have not written yet.
+    // A copy is restored once, and not before the record was written in the server's present life. In each life a gap is skipped
+    // from the position of the record in the last life. So a copy without a gap would be followed by the same gap, and by numbers
+    // that were made already. Fewer numbers than this are left of earlier lives: in each process two segments, a segment that is
+    // being fetched, and the numbers that its threads, two on average, have not written yet.
     idsBeforeCopy: processes * (3 * maxStep + 2 * burst),
   }
 }

@@ -5,9 +5,9 @@ import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 import { segmentsOf } from './chaos-work.ts'
 
-// Segments on real servers, used by real processes, with the faults that leases have to survive (test/lease/chaos.long.test.ts), but
-// for those that take all away that the store holds. No number may come twice, each caller's numbers ascend, and when the faults end,
-// every thread of every process makes numbers again. It is a run of its own because leases have to survive those others, too.
+// Segments on real servers, used by real processes, with the faults of test/lease/chaos.long.test.ts. Faults that lose all data of the
+// store are left out, because only leases survive them; so segments have a run of their own. No number may come twice, each caller's
+// numbers ascend, and after the faults every thread of every process makes numbers again.
 //
 //   GRAUPEL_CHAOS_MINUTES=30 npx vitest run --mode long test/segments/chaos.long.test.ts
 
@@ -21,9 +21,9 @@ const sites: Record<string, OpenSite> = {
 }
 
 describeWith(['linux', 'faketime'], 'processes that make numbers of segments of one name', () => {
-  describe('on a store that many use', () => {
+  describe('on a shared store', () => {
     it.concurrent.each(Object.entries(sites))(
-      'make distinct ones in order on %s, through faults of all kinds, and go on afterwards',
+      'make distinct numbers in order on %s, through faults of all kinds, and go on afterwards',
       async (name, open) => {
         const work = segmentsOf(extent.processes)
         const { findings, ids, events, ...run } = await runChaos(

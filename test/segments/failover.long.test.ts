@@ -10,12 +10,12 @@ import { describeWith } from '../support/needs.ts'
 import { eventually } from '../support/until.ts'
 import { goOn, proveMembers } from './members.ts'
 
-/** A kind of server that acknowledges writes before the one that follows it has them. */
+/** A kind of server that acknowledges writes before its replica has them. */
 interface Replicated {
   readonly kind: ServerKind
-  /** For each process; as open-store.js knows them. */
+  /** The clients of open-store.js, one for each process. */
   readonly clients: readonly [string, string, string]
-  /** @param linkPort - Of a proxy to the primary. */
+  /** @param linkPort - The port of a proxy to the primary. */
   follow(primaryPort: number, linkPort: number): Promise<Server>
   promote(follower: Server): Promise<unknown>
 }
@@ -51,7 +51,7 @@ async function started(starting: Promise<Server>): Promise<Server> {
   return server
 }
 
-/** The first of the next numbers, by the record on a server. */
+/** Reads the first of the next numbers from the record on a server. */
 async function nextOn({ port }: Server, { clients }: ServerKind): Promise<number> {
   const { store, close } = await (Object.values(clients)[0] as Open)(port)
   try {
@@ -81,7 +81,7 @@ describe.each(Object.entries(replicated))('a failover', (name, { kind, clients, 
         async (fresh, ...others) => {
           link.shut()
           await goOn([fresh, ...others])
-          // The first one to come to the follower is one that knows nothing but what is there.
+          // The first process on the replica knows only the replica's data.
           for (const { slot } of others) slot.stop()
           await fresh.slot.kill()
           const given = await nextOn(primary, kind)

@@ -9,7 +9,7 @@ export const eventsOf = (name: string) => events.filter((event) => event.name ==
 
 type Call = 'incarnation' | 'read' | 'write'
 
-/** A store that may forget, and what can happen to it. */
+/** A store that may forget, and the faults of the store. */
 export function faultyStore(durable = false) {
   let inner = memoryStore()
   let life = 1
@@ -25,7 +25,7 @@ export function faultyStore(durable = false) {
     async backup() {
       copy = await inner.list('numbers/')
     },
-    /** Another server takes over, which has what was copied. */
+    /** Another server takes over, with the records of the copy. */
     async failover(isNoticed = true) {
       if (isNoticed) life++
       const other = memoryStore()
@@ -35,7 +35,7 @@ export function faultyStore(durable = false) {
     async valueOf(name: string) {
       return JSON.parse((await inner.read(`numbers/${name}`))?.value ?? '{}')
     },
-    /** Writes a record as a program of another kind does. */
+    /** Writes a record like another program. */
     async put(name: string, value: string) {
       const key = `numbers/${name}`
       await inner.write(key, value, (await inner.read(key))?.version)

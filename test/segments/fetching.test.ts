@@ -23,11 +23,11 @@ describe('the next segment', () => {
     expect(takes).toEqual([])
   })
 
-  it('is fetched sooner where the rest lasts for less than the lead', async () => {
+  it('is fetched sooner if the rest lasts for less than the lead', async () => {
     const { numbers, attempt, pass } = await heldNumbers({ leadMs: 60, least: 10, most: 10 })
     numbers.take(8)
     await pass(100)
-    // 10 in 100 ms: the rest of the next one lasts 60 ms after 4.
+    // 10 numbers last 100 ms, so after 4 numbers the rest lasts 60 ms.
     numbers.next()
     await attempt().give()
     numbers.take(1 + 4)
@@ -36,7 +36,7 @@ describe('the next segment', () => {
     expect(attempt().count).toBe(10)
   })
 
-  it('is asked for at once where it lasts for less than the lead altogether', async () => {
+  it('is fetched at once if the whole segment lasts for less than the lead', async () => {
     const { numbers, attempt, takes, pass } = await heldNumbers({ leadMs: 1000, most: 10 })
     numbers.take(8)
     await pass(10)
@@ -62,7 +62,7 @@ describe('the step', () => {
     expect(nextStep(2 ** 53 - 1, 0, { ...steps, most: Number.MAX_SAFE_INTEGER })).toBe(2 ** 53 - 1)
   })
 
-  it('is a place within the segment at which the next one is fetched', () => {
+  it('sets the position in the segment at which the next segment is fetched', () => {
     expect(fetchAt(10, 0, steps)).toBe(8)
     expect(fetchAt(10, 1e9, { ...steps, leadMs: 1 })).toBe(0)
     expect(fetchAt(100, 0.5, { ...steps, leadMs: 100 })).toBe(50)
@@ -72,7 +72,7 @@ describe('the step', () => {
   it('follows the rate at which numbers are used', async () => {
     const { numbers, attempt, pass } = await heldNumbers()
     const counts: (number | undefined)[] = []
-    /** Uses a segment up within a time. */
+    /** Uses up a segment within a time. */
     const use = async (count: number, ms: number) => {
       const used = Math.floor(count * 0.8)
       numbers.take(used)
@@ -95,7 +95,7 @@ describe('the step', () => {
     expect(counts).toEqual([20, 40, 80, 80, 80, 40, 20, 10, 10])
   })
 
-  it('is that of the table at first, where there is one', async () => {
+  it('begins with the step of the table, if the table has a step', async () => {
     const { numbers, attempt, pass } = await heldNumbers({ first: undefined, least: undefined, most: 5 })
     expect(numbers.stats()).toMatchObject({ step: 10, left: 10 })
     numbers.take(8)
@@ -105,10 +105,10 @@ describe('the step', () => {
   })
 })
 
-describe('a store that is away', () => {
+describe('a store that does not answer', () => {
   const refused = new Error('connection refused')
 
-  it('is not noticed while the buffer lasts, and is back by itself', async () => {
+  it('is not noticed while the buffer lasts, and is used again without a call', async () => {
     const { numbers, takes, attempt, news, pass, backgrounds } = await heldNumbers({}, 0.999)
     numbers.take(9)
     for (let i = 0; i < 8; i++) {
@@ -117,7 +117,7 @@ describe('a store that is away', () => {
       await pass(1001)
     }
     expect(news).toEqual(Array(8).fill('connection refused'))
-    // The process may end during each of them.
+    // The process may end during each pause.
     expect(backgrounds()).toBe(8)
     expect(numbers.next()).toBe(10n)
     for (let i = 0; i < 2; i++) {
@@ -142,11 +142,11 @@ describe('a store that is away', () => {
       while (takes.length === 0) await pass(1)
       pauses.push(Math.round(nowMs() - failedMs))
     }
-    // Half of 50, 100, 200, 400, 800, 1000, 1000, 1000.
+    // Each pause is half of 50, 100, 200, 400, 800, 1000, 1000, 1000.
     expect(pauses).toEqual([25, 50, 100, 200, 400, 500, 500, 500])
   })
 
-  it('makes a call fail that waits for an attempt, and the next call waits for the next attempt', async () => {
+  it('fails the call that waits for an attempt, and the next call waits for the next attempt', async () => {
     const { numbers, takes, attempt, pass } = await heldNumbers()
     numbers.take(10)
     const first = numbers.nextAsync().catch((error) => error)
@@ -163,7 +163,7 @@ describe('a store that is away', () => {
     expect(await second).toBe(11n)
   })
 
-  it('hangs: the buffer goes on, and a call that waits gets what comes late', async () => {
+  it('hangs: the buffer goes on, and a waiting call gets the late answer', async () => {
     const { numbers, attempt, pass } = await heldNumbers()
     numbers.take(9)
     const one = attempt()
@@ -176,7 +176,7 @@ describe('a store that is away', () => {
     expect(await waiting).toBe(11n)
   })
 
-  it('has no more numbers: it is not asked again', async () => {
+  it('has no more numbers, and is not asked again', async () => {
     const { numbers, attempt, takes, pass } = await heldNumbers()
     numbers.take(9)
     await attempt().fail(rangeError('ERR_SEGMENT_OVERFLOW', 'the last number is used up'))
@@ -211,7 +211,7 @@ describe('a store that is away', () => {
     expect(takes).toEqual([])
   })
 
-  it('answers after close: it is not used, and the call was aborted', async () => {
+  it('answers after close: the answer is not used, and the call was aborted', async () => {
     const { numbers, attempt, news } = await heldNumbers()
     numbers.take(9)
     const one = attempt()

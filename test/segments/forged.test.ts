@@ -15,8 +15,8 @@ async function generator(more: object = {}) {
   return numbers
 }
 
-describe('what others post to the channel of a generator', () => {
-  it('is passed over where it is no message of threads', async () => {
+describe("a foreign message on a generator's channel", () => {
+  it('is ignored', async () => {
     const numbers = await generator()
     const { handle } = numbers
     using same = await createSegmentGenerator({ handle })
@@ -58,7 +58,7 @@ describe('a handle', () => {
     expect(error).toMatchObject({ name: 'TypeError', code: 'ERR_OPTION_INVALID' })
   })
 
-  it('is accepted as structuredClone copies it', async () => {
+  it('is accepted after structuredClone has copied it', async () => {
     const numbers = await generator()
     using same = await createSegmentGenerator({ handle: structuredClone(numbers.handle) })
     expect([same.next(), numbers.next()]).toEqual([1n, 64n])
@@ -66,7 +66,7 @@ describe('a handle', () => {
 })
 
 describe('a generator that a subscriber closes when a fetch has failed', () => {
-  it('ends, and tells its threads nothing more', async () => {
+  it('ends, and sends its threads nothing more', async () => {
     const rejected: unknown[] = []
     const note = (reason: unknown) => rejected.push(reason)
     process.on('unhandledRejection', note)
@@ -93,7 +93,7 @@ describe('a generator that a subscriber closes when a fetch has failed', () => {
   })
 })
 
-describe('a table that answers what is no segment', () => {
+describe('a table whose answer is no segment', () => {
   it.each<[string, unknown]>([
     ['nothing', null],
     ['no numbers', { first: 5n, count: 0 }],

@@ -5,15 +5,15 @@ import { VirtualTime } from '../support/virtual-time.js'
 
 interface Take {
   readonly count: number | undefined
-  /** When it was asked for. */
+  /** The time of the request. */
   readonly atMs: number
   readonly signal: AbortSignal | undefined
-  /** Gives as many as were asked for, or some. */
+  /** Answers with the requested number of numbers, or with another number of them. */
   give(count?: number): Promise<void>
   fail(error: Error): Promise<void>
 }
 
-/** Numbers from a source whose every answer is the test's, in virtual time. */
+/** A source whose answers come from the test, in virtual time. */
 export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
   const time = new VirtualTime()
   const takes: Take[] = []
@@ -42,7 +42,7 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
   }
   const steps = { first: 10, least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0, ...given }
   const later = time.later.bind(time)
-  // Which of the timers let the process end.
+  // The timers that let the process end.
   let background = 0
   const clock = {
     monotonicMs: () => time.monotonicMs(),
@@ -59,7 +59,7 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
   await takes.shift()?.give()
   const supply = await begun
   const numbers = new SegmentNumbers({ ...info, store: 'held' }, supply, clock)
-  /** The one attempt that is under way. */
+  /** Returns the only attempt in progress. */
   const attempt = () => {
     if (takes.length !== 1) throw new Error(`${takes.length} attempts are under way`)
     return takes.shift() as Take

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 import { segmentsOf } from './chaos-work.ts'
 
 const count = 3
-/** On a busy machine, in which the processes of seven kinds of stores start at once. */
+/** The time limit on a busy machine that starts the processes of seven kinds of stores at once. */
 export const patienceMs = 120_000
 
 /** A process that makes numbers, and the proxy between it and the server. */
@@ -23,11 +23,11 @@ export interface Member {
 type Three = [Member, Member, Member]
 
 /**
- * Lets three processes make numbers of one name, the third one in two threads, and proves what they have written: each number once,
- * those of each caller in order.
+ * Lets three processes make numbers of one name, the third process in two threads. Expects each number once, and each caller's
+ * numbers in order.
  *
- * @param port - Of the server, whichever it is at the time.
- * @param faults - What befalls them; they go on afterwards.
+ * @param port - Returns the port of the current server.
+ * @param faults - The faults of the processes and the server. The processes go on afterwards.
  */
 export async function proveMembers(
   title: string,
@@ -59,7 +59,7 @@ export async function proveMembers(
   }
 }
 
-/** Waits until each has made so many numbers more; more than were fetched before, if not told otherwise. */
+/** Waits until each process has made this many more numbers. The default exceeds the numbers that were fetched before. */
 export async function goOn(members: readonly Member[], more = 1300): Promise<void> {
   const made = ({ slot }: Member) => [...slot.written().values()].reduce((sum, count) => sum + count, 0)
   const before = members.map(made)

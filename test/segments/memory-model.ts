@@ -1,32 +1,32 @@
 import type { SegmentMemory, Taken } from '../../src/segments/memory.js'
 import { loadModule, type Mutation } from '../simulation/load.ts'
 
-/** A segment of the model: its first number, how many it has, and after how many of them it is late. */
+/** A segment of the model: its first number, its size, and the number of takes after which the next segment is late. */
 interface ModelSegment {
   readonly first: bigint
   readonly count: number
   readonly fetchAt: number
 }
 
-/** Threads on one memory: what each taker asks for, one call after the other, while another thread adds segments where there is room. */
+/** Threads on one memory: the counts that each taker requests in turn, while another thread adds segments if there is room. */
 export interface Model {
   readonly stride: number
   readonly segments: readonly ModelSegment[]
-  /** How many of the segments are there at the beginning: 1 or 2. */
+  /** The number of segments at the beginning: 1 or 2. */
   readonly begun: number
-  /** How often the other thread looks whether there is room. */
+  /** The number of times that the other thread checks for room. */
   readonly attempts: number
   readonly takers: readonly (readonly number[])[]
-  /** In the middle of how many calls the turn may go to another thread. All orders are too many, and few turns show nearly all defects. */
+  /** The number of calls in whose middle another thread may run. All orders would be too many, and few interruptions show nearly all defects. */
   readonly turns: number
 }
 
 interface Thread {
-  /** How many calls have ended. */
+  /** The number of completed calls. */
   readonly calls: number
   /** The answers to the operations of the present call. */
   readonly answers: readonly bigint[]
-  /** Whether nothing was left at some moment of the present call. */
+  /** Whether the memory was empty at some moment of the present call. */
   readonly sawNone: boolean
 }
 
@@ -42,12 +42,12 @@ interface State {
   readonly turnsLeft: number
 }
 
-/** Thrown where a call has done its step. */
+/** Thrown when a call has done its step. */
 const yielded = new Error('the call goes on later')
 
 /**
- * Atomics that do one operation, and then stop the call. A call depends on nothing but what they answer: run again with the answers
- * it has had, it comes to the same place.
+ * Atomics that do one operation, and then stop the call. A call depends only on the answers of its operations, so a repetition with
+ * the same answers reaches the same point.
  */
 class SteppedAtomics {
   #answers: bigint[] = []
@@ -94,7 +94,7 @@ class SteppedAtomics {
   }
 }
 
-/** The orders in which the operations of some threads can happen, as many as the model has turns for, with the class as it is, or with a defect. */
+/** Runs all orders of the threads' operations that the model's turns allow, with the shipped class or with a defect. */
 export async function explore(model: Model, mutation?: Mutation): Promise<{ violation?: string; states: number }> {
   const atomics = new SteppedAtomics()
   const entry = new URL('../../src/segments/memory.ts', import.meta.url)
@@ -136,7 +136,7 @@ class Exploration {
     return this.#seen.size
   }
 
-  /** The first thing that must not be, if there is one. */
+  /** The first violation, if there is one. */
   run(): string | undefined {
     const open = [this.#begin()]
     for (let state = open.pop(); state !== undefined; state = open.pop()) {
@@ -172,7 +172,7 @@ class Exploration {
     }
   }
 
-  /** A call that nothing comes between. */
+  /** Runs a call without interruption. */
   #alone(call: () => void): void {
     for (let answers: readonly bigint[] = []; ; answers = this.#atomics.answers) {
       this.#atomics.begin(answers)
@@ -235,7 +235,7 @@ class Exploration {
     return Number(taken) >= (this.#ends[Number(segments) - 1] ?? 0)
   }
 
-  /** The places of numbers that a call has taken, or what is wrong with them. */
+  /** Returns the places of the numbers that a call has taken, or a violation. */
   #placesOf(taken: Taken | undefined, sawNone: boolean, before: readonly number[]): number[] | string {
     if (taken === undefined)
       return sawNone ? [] : 'a call is told that no number is left, and some were at every moment'

@@ -5,10 +5,10 @@ import { bundle } from '../simulation/load.ts'
 import { explore } from './memory-model.ts'
 import { overtaken } from './memory-models.ts'
 
-// Real threads and real atomics, which test/segments/memory.test.ts replaces. Each taker notes the numbers that it has in memory that all
-// share, where a number that another has noted shows at once.
+// Real threads and real atomics, unlike test/segments/memory.test.ts. Each taker notes its numbers in shared memory, so a number that
+// another taker has noted shows at once.
 
-/** At most so many, and for so long: a busy machine has fewer, which decides nothing. */
+/** Limits of the rounds and of their time. A busy machine makes fewer rounds, which does not change the result. */
 const segments = 400_000
 const maxMs = 8000
 const perSegment = 5
@@ -65,7 +65,7 @@ it('no number is taken twice, and none is left out, by threads that take while a
   expect(added).toBeGreaterThan(100)
 })
 
-it('the same holds in the model in which a thread is overtaken by others', async () => {
+it('no number is taken twice in the model in which other threads overtake a thread', async () => {
   const { violation, states } = await explore(overtaken)
   console.info(`${states} states`)
   expect(violation).toBeUndefined()

@@ -51,7 +51,7 @@ describe('the memory of segments, however its threads interrupt each other', () 
   it.each(Object.entries({ usedUp, strides }))('in the model %s', async (_name, model) => {
     const { violation, states } = await explore(model)
     expect(violation).toBeUndefined()
-    // Orders in which nothing happens prove nothing.
+    // Orders without any taken number prove nothing.
     expect(states).toBeGreaterThan(5000)
   })
 })

@@ -2,7 +2,7 @@ import { createSegmentGenerator, type SegmentHandle, type SegmentOptions } from 
 import { memoryStore } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
 
-/** How a call rejects. The store is asked for nothing. */
+/** Returns the error of a call, which must not ask the store. */
 async function refused(options: unknown) {
   const error = await createSegmentGenerator(options as SegmentOptions).then(
     () => expect.fail('it was not refused'),
@@ -62,7 +62,7 @@ describe('an option of createSegmentGenerator that is wrong', () => {
     expect(await refused({ store: unused, name: 'orders', ...options })).toMatchObject(expected)
   })
 
-  it('has a name that does not exist', async () => {
+  it('has an unknown name', async () => {
     expect(await refused({ store: unused, name: 'orders', steps: 10 })).toEqual({
       type: 'TypeError',
       code: 'ERR_OPTION_UNKNOWN',
@@ -72,11 +72,11 @@ describe('an option of createSegmentGenerator that is wrong', () => {
     })
   })
 
-  it.each([undefined, null, 7, 'orders'])('is missing: the options are %s', async (options) => {
+  it.each([undefined, null, 7, 'orders'])('is missing, because the options are %s', async (options) => {
     expect(await refused(options)).toMatchObject({ type: 'TypeError', code: 'ERR_OPTION_INVALID' })
   })
 
-  it.each(['start', 'max', 'stride', 'offset', 'failoverGap'])('%s has no place beside Leaf’s table', async (key) => {
+  it.each(['start', 'max', 'stride', 'offset', 'failoverGap'])('%s cannot be used with Leaf’s table', async (key) => {
     const store = { name: 'leaf_alloc', takeSegment: () => expect.fail('the table was asked') }
     const message = expect.stringMatching(new RegExp(`^${key} is 1, and .*leave it out$`))
     expect(await refused({ store, name: 'orders', [key]: 1 })).toMatchObject({ code: 'ERR_OPTION_INVALID', message })
@@ -104,12 +104,12 @@ describe('a handle', () => {
     })
   })
 
-  it('stands alone', async () => {
+  it('excludes the other options', async () => {
     const handle = await handleOf()
     expect(await refused({ handle, name: 'orders' })).toMatchObject({ type: 'TypeError', code: 'ERR_OPTION_UNKNOWN' })
   })
 
-  it('is not had of a generator that is closed', async () => {
+  it('is refused by a closed generator', async () => {
     const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
     numbers.close()
     expect(() => numbers.handle).toThrow(expect.objectContaining({ code: 'ERR_CLOSED' }))
@@ -124,7 +124,7 @@ describe('the defaults', () => {
     expect(numbers.handle.max).toBe(2n ** 63n - 1n)
   })
 
-  it('begin at 0 where nothing else fits', async () => {
+  it('begin at 0 if no other start fits', async () => {
     using numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders', max: 0 })
     expect(numbers.next()).toBe(0n)
   })
@@ -140,7 +140,7 @@ describe('the defaults', () => {
 describe('the signal', () => {
   const reason = new Error('enough')
 
-  it('that is aborted cancels the creation, before the store is asked', async () => {
+  it('cancels the creation before the store is asked, if it is already aborted', async () => {
     const signal = AbortSignal.abort(reason)
     await expect(createSegmentGenerator({ store: unused, name: 'orders', signal })).rejects.toBe(reason)
   })

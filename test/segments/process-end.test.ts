@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 const program = fileURLToPath(new URL('./programs/ends.js', import.meta.url))
-/** The output of a process until it ends by itself. */
+/** Returns the output of a process that has to end on its own. */
 async function outputOf(which: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, which], { timeout: 60_000 })
   return stdout.trim()

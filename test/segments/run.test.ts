@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SegmentMemory } from '../../src/segments/memory.js'
 import { Run } from '../../src/segments/run.js'
 
-/** A run that begins with a number. */
+/** Makes a run that begins with a number. */
 function runOf(first: bigint, count: number, stride: number): Run {
   const memory = SegmentMemory.make(stride)
   memory.add({ first, count }, count)
@@ -13,8 +13,8 @@ function runOf(first: bigint, count: number, stride: number): Run {
 }
 
 describe('the numbers of a run', () => {
-  // 256 and more are written by the addon, where there is one.
-  it.each([1, 255, 256, 5000])('are written %d at a time, to their places and to no other', (count) => {
+  // The addon, if there is one, writes 256 numbers and more.
+  it.each([1, 255, 256, 5000])('are written %d at a time, to their places and nowhere else', (count) => {
     const words = fc.tuple(fc.bigInt(0n, 2n ** 32n - 1n), fc.bigInt(0n, 2n ** 32n - 1n - 5000n * 65_535n))
     fc.assert(
       fc.property(words, fc.integer({ min: 1, max: 65_535 }), fc.nat(3), ([high, low], stride, from) => {

@@ -7,20 +7,20 @@ import { duplicatesAmong, isAscending } from '../support/ids.js'
 const arraysOf = (made: readonly (readonly bigint[])[]) => made.map((some) => BigUint64Array.from(some))
 const union = (made: readonly (readonly bigint[])[]) => made.flat().sort((a, b) => (a < b ? -1 : 1))
 
-/** The numbers that a call makes, one after the other. */
+/** Collects the numbers of repeated calls. */
 async function make(options: SegmentOptions, count: number): Promise<bigint[]> {
   using numbers = await createSegmentGenerator(options)
   return [...(await numbers.fillAsync(new BigUint64Array(count)))]
 }
 
 describe('a name that has a record', () => {
-  it('goes on behind the numbers that were fetched', async () => {
+  it('goes on after the numbers that were fetched', async () => {
     const options = { store: memoryStore(), name: 'orders', step: 10 }
     expect(await make(options, 3)).toEqual([1n, 2n, 3n])
     expect(await make(options, 3)).toEqual([11n, 12n, 13n])
   })
 
-  it('goes on where start is below it, and begins at start where that is more', async () => {
+  it('goes on from the record, or from start if start is greater', async () => {
     const options = { store: memoryStore(), name: 'orders', step: 10 }
     await make({ ...options, start: 100 }, 1)
     expect(await make({ ...options, start: 50 }, 1)).toEqual([110n])
@@ -28,7 +28,7 @@ describe('a name that has a record', () => {
     expect(await make(options, 1)).toEqual([1010n])
   })
 
-  it('has nothing to do with other names', async () => {
+  it('does not affect other names', async () => {
     const store = memoryStore()
     const names = ['orders', 'orders/a', 'orders%2Fa', 'Orders', '..', 'a b', '数']
     for (const name of names) expect(await make({ store, name, step: 5 }, 2)).toEqual([1n, 2n])
@@ -37,7 +37,7 @@ describe('a name that has a record', () => {
 })
 
 describe('generators that share a record', () => {
-  it('are disjoint, and dense together', async () => {
+  it('make disjoint numbers without holes', async () => {
     const store = memoryStore()
     const shared = await Promise.all(
       [1, 2, 3, 4].map((step) => createSegmentGenerator({ store, name: 'orders', step, maxStep: 8 })),
@@ -48,7 +48,7 @@ describe('generators that share a record', () => {
     }
     expect(made.map(isAscending)).toEqual([true, true, true, true])
     expect(duplicatesAmong(arraysOf(made))).toBe(0)
-    // All that was fetched: made, or left.
+    // Every fetched number was made, or is left.
     const left = shared.reduce((sum, numbers) => sum + numbers.stats().left, 0)
     for (const [i, numbers] of shared.entries()) made[i]?.push(...numbers.take(numbers.stats().left))
     const all = union(made)
@@ -94,7 +94,7 @@ describe('generators that share a record', () => {
 })
 
 describe('stride and offset', () => {
-  it('give exactly the numbers from start up with that remainder', async () => {
+  it('give exactly the numbers from start on with that remainder', async () => {
     const edges = [0n, 2n ** 32n, 2n ** 53n, 2n ** 63n - 70_000n * 60n]
     await fc.assert(
       fc.asyncProperty(

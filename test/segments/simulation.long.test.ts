@@ -14,7 +14,7 @@ describe('no number is issued twice, in many worlds', () => {
   )
 })
 
-// Each of these tests puts a defect into the source and expects a violation. In the world in which it shows, the source as it is has none.
+// Each of these tests puts a defect into the source and expects a violation. The shipped source has no violation in the same world.
 const maxRuns = 5000
 const first = Number(process.env['GRAUPEL_SEED'] ?? 1)
 

@@ -8,14 +8,14 @@ import type { Setting } from './simulation/shape.ts'
 
 const file = 'test/segments/simulation.test.ts'
 
-describe('no number is issued twice, and each thread has new ones in the end', () => {
+describe('no number is issued twice, and each thread has new numbers in the end', () => {
   it('on a durable store', () => expectNoViolation(file, 'on a durable store', 200, { durable: true }))
 
   it('on a store that may lose writes', () =>
     expectNoViolation(file, 'on a store that may lose writes', 200, { durable: false }))
 })
 
-/** A gap that is larger than all that one failover forgets. */
+/** A gap that exceeds the writes that one failover forgets. */
 const numbering = {
   start: 1,
   max: 2n ** 64n - 1n,
@@ -41,14 +41,14 @@ const noFaults = {
   crash: 0,
 }
 
-describe('numbers are issued twice, which no gap prevents, where', () => {
+describe('numbers are issued twice, which no gap prevents, if', () => {
   it.each<[string, Setting]>([
     [
-      'a second failover forgets the gap that was left after the first',
+      'a second failover forgets the gap that was skipped after the first failover',
       { durable: false, faults: { ...noFaults, failover: 1 }, shape: { processes: 2, numbering, forgets: 'gaps' } },
     ],
     [
-      'the record is gone, and a process begins that knows nothing of it',
+      'the record is lost, and a process begins that never read it',
       {
         durable: false,
         faults: { ...noFaults, failover: 1, crash: 1 },
@@ -56,7 +56,7 @@ describe('numbers are issued twice, which no gap prevents, where', () => {
       },
     ],
     [
-      'a durable store is restored from a copy, and no process goes on that has fetched since',
+      'a durable store is restored from a copy, and no process that fetched after the copy goes on',
       {
         durable: true,
         faults: { ...noFaults, restore: 1, crash: 1 },

@@ -8,7 +8,7 @@ let count = 0
 const freshName = () => `orders-${++count}`
 const reset = new Error('connection reset')
 
-/** The first number of each segment, of so many. Each is used up, and then the next one is waited for. */
+/** Collects the first number of each segment. Uses up each segment before it waits for the next segment. */
 async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
   const name = options.name ?? freshName()
   const numbers = await createSegmentGenerator({ store, name, step: 10, maxStep: 10, prefetchAt: 1, ...options })
@@ -21,7 +21,7 @@ async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
 }
 
 describe('a segment of a store', () => {
-  it('costs one read and one write where the store is durable, whatever its incarnation is', async () => {
+  it('costs one read and one write if the store is durable, whatever its incarnation is', async () => {
     const { store, world } = faultyStore(true)
     const { segment, name } = await firsts(store)
     expect(await segment()).toBe(1n)
@@ -33,14 +33,14 @@ describe('a segment of a store', () => {
     expect(eventsOf(name)).toEqual([])
   })
 
-  it('asks for the incarnation before the read and after the write where it may forget', async () => {
+  it('needs the incarnation before the read and after the write if the store may forget', async () => {
     const { store, world } = faultyStore()
     const { name } = await firsts(store)
     expect(world.calls).toEqual(['incarnation', 'read', 'write', 'incarnation'])
     expect(await world.valueOf(name)).toMatchObject({ next: '11', incarnation: 'life 1' })
   })
 
-  it('is taken once where the reply of the write is lost', async () => {
+  it('is taken once if the reply of the write is lost', async () => {
     const { store, world } = faultyStore()
     const { segment, name } = await firsts(store)
     await segment()
@@ -52,7 +52,7 @@ describe('a segment of a store', () => {
     expect(await world.valueOf(name)).toMatchObject({ next: '21' })
   })
 
-  it('is lost, and never repeated, where its outcome cannot be learned', async () => {
+  it('is lost, and never repeated, if its outcome stays unknown', async () => {
     const { store, world } = faultyStore()
     const { segment, numbers } = await firsts(store, { callTimeoutMs: 20 })
     await segment()
@@ -72,7 +72,7 @@ describe('a segment of a store', () => {
     expect(eventsOf(numbers.name)[0]).toMatchObject({ store: 'faulty', error: { code: 'ERR_STORE_UNAVAILABLE' } })
   })
 
-  it('is lost where a reply is lost and another process has written meanwhile', async () => {
+  it('is lost if a reply is lost and another process has written meanwhile', async () => {
     const { store, world } = faultyStore()
     const { segment, name } = await firsts(store)
     await segment()
@@ -85,7 +85,7 @@ describe('a segment of a store', () => {
     expect(await segment()).toBe(31n)
   })
 
-  it('is another one where another process was faster', async () => {
+  it('is the next segment if another process was faster', async () => {
     const { store, world } = faultyStore()
     const { segment, name } = await firsts(store)
     await segment()
@@ -97,7 +97,7 @@ describe('a segment of a store', () => {
   })
 })
 
-describe('a store that has forgotten what it acknowledged', () => {
+describe('a store that has forgotten acknowledged writes', () => {
   it.each([
     [undefined, 640n],
     [100, 100n],
@@ -113,7 +113,7 @@ describe('a store that has forgotten what it acknowledged', () => {
     await world.failover()
     expect(await segment()).toBe(11n + gap)
     expect(await segment()).toBe(21n + gap)
-    // Another process finds the record of this life. The segment before its own was prefetched by the first one, or was not.
+    // Another process finds the record of this life. The first process may have prefetched the segment before.
     const other = await (await firsts(store, { ...options, name })).segment()
     expect([31n + gap, 41n + gap]).toContain(other)
     const skipped = { type: 'skipped', store: 'faulty', name, from: 11n, count: gap }
@@ -135,7 +135,7 @@ describe('a store that has forgotten what it acknowledged', () => {
     const { segment, name } = await firsts(store, { failoverGap: 1000 })
     await segment()
     await world.backup()
-    // A process that ends: what it was given is forgotten.
+    // A process ends, and the store forgets its segment.
     await (await firsts(store, { name })).segment()
     const from = world.calls.length
     let isDone = false
@@ -174,14 +174,14 @@ describe('a store that has forgotten what it acknowledged', () => {
     await world.backup()
     await segment()
     await segment()
-    // Restored from a copy, and no incarnation tells.
+    // The store is restored from a copy, and the incarnation does not change.
     await world.failover(false)
     expect(await segment()).toBe(1031n)
     expect(eventsOf(name)).toMatchObject([{ type: 'skipped', from: 31n, count: 1000n }])
     expect(await segment()).toBe(1041n)
   })
 
-  it('has lost the record altogether: a process that knows goes on, and another begins at start', async () => {
+  it('has lost the record: a process that has read it goes on, and a new process begins at start', async () => {
     const { store, world } = faultyStore()
     const { segment, name } = await firsts(store, { failoverGap: 1000 })
     await segment()
@@ -191,7 +191,7 @@ describe('a store that has forgotten what it acknowledged', () => {
     expect(await (await firsts(store, { name, start: 5000 })).segment()).toBe(5000n)
   })
 
-  it('has no numbers left behind the gap', async () => {
+  it('has no numbers left after the gap', async () => {
     const { store, world } = faultyStore()
     const { segment } = await firsts(store, { max: 500, failoverGap: 1000 })
     await segment()
@@ -201,7 +201,7 @@ describe('a store that has forgotten what it acknowledged', () => {
   })
 })
 
-describe('the record of a name that is not that of segments', () => {
+describe('a record of the name that belongs to no segments', () => {
   const record = { format: 1, kind: 'segments', name: 'n', next: '7', incarnation: '', attempt: 'a' }
   const json = (changes: object) => JSON.stringify({ ...record, ...changes })
   it.each([
@@ -232,7 +232,7 @@ describe('the record of a name that is not that of segments', () => {
     expect((await world.read('n'))?.value).toBe(value)
   })
 
-  it('is met while numbers are made: the buffer lasts, then its error is the cause', async () => {
+  it('is found while numbers are made: the buffer lasts, then an error has its error as the cause', async () => {
     const { store, world } = faultyStore()
     const { numbers, segment, name } = await firsts(store, { callTimeoutMs: 50 })
     await world.put(name, json({ kind: 'counter', name }))
@@ -256,7 +256,7 @@ describe('the record of a name that is not that of segments', () => {
   })
 })
 
-describe('a store that never lets a write be known', () => {
+describe('a store that never shows whether a write landed', () => {
   it.each<[string, boolean, () => Partial<Store>]>([
     ['whose versions change with each read', true, changingVersions],
     ['whose incarnation changes with each call', false, () => ({ incarnation: async () => `life ${++count}` })],

@@ -5,11 +5,11 @@ import type { StorePlan } from '../stores/programs/open-store.js'
 import { eventually, until } from '../support/until.ts'
 import { goOn, patienceMs, proveMembers } from './members.ts'
 
-// Segments on each kind of server. chaos.long.test.ts has faults of all kinds, on fewer of them.
+// Segments on each kind of server. chaos.long.test.ts has faults of all kinds, on fewer servers.
 
 describeServers('processes that make numbers of one name', (kind, { clients, isFetched, isElsewhere }, server) => {
   it.skipIf(isElsewhere)(
-    'make each once and in order while one is killed, one is stopped and one loses replies',
+    'make each number once and in order while a process is killed, a process is stopped and a process loses replies',
     async () => {
       const [client, open] = Object.entries(clients)[0] as [string, Open]
       const { store, close } = await open(server().port)

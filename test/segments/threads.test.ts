@@ -30,7 +30,7 @@ async function startWorker(workerData: { handle: SegmentHandle } | { own: Partia
       if (answer.id === id) return answer
     }
   }
-  /** The numbers that it makes, and its error if it fails. */
+  /** The numbers that the thread makes, and its error if it fails. */
   const ask = async (order: string, count?: number): Promise<bigint[]> => {
     const { result, error } = await send(order, count)
     if (error !== undefined) throw error
@@ -61,7 +61,7 @@ describe('threads that have the handle of a generator', () => {
       expect(made.every(isAscending)).toBe(true)
       const each = await Promise.all(threads.map(({ stats }) => stats()))
       expect(each.map(({ issued }) => issued)).toEqual(Array(4).fill(count))
-      // With what the threads and the memory have left, there is no hole.
+      // The made numbers, and the numbers left in the threads and in the memory, have no hole.
       const left = await Promise.all(
         threads.map(async ({ ask }, i) => {
           const own = (each[i] as SegmentStats).left - numbers.stats().left
@@ -75,7 +75,7 @@ describe('threads that have the handle of a generator', () => {
     },
   )
 
-  it('lose their run alone where they are terminated in the middle', async () => {
+  it('lose only their run if they are terminated in the middle', async () => {
     const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 160, maxStep: 160 })
     const made: bigint[][] = []
     for (let round = 0; round < 4; round++) {
@@ -102,7 +102,7 @@ describe('threads that have the handle of a generator', () => {
     numbers.close()
   })
 
-  it('may be the main one, while the generator is in a worker', async () => {
+  it('may be the main thread, while the generator is in a worker', async () => {
     const owner = await startWorker({ own: { name: 'orders', step: 10, maxStep: 10 } })
     const { result: handle } = await owner.send('handle')
     using numbers = await createSegmentGenerator({ handle })
@@ -112,7 +112,7 @@ describe('threads that have the handle of a generator', () => {
     expect(made).toEqual(made.map((_, i) => BigInt(i + 1)))
   })
 
-  it('have one channel, however often the handle is read, and none of another generator', async () => {
+  it("have one channel, however often the handle is read, and never another generator's channel", async () => {
     const store = memoryStore()
     const numbers = await createSegmentGenerator({ store, name: 'orders', step: 2, maxStep: 2 })
     const others = await createSegmentGenerator({ store, name: 'orders', start: 1_000_000, step: 2, maxStep: 2 })
@@ -127,7 +127,7 @@ describe('threads that have the handle of a generator', () => {
     numbers.close()
   })
 
-  it('close for themselves alone', async () => {
+  it('close only their own generator', async () => {
     const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 10, maxStep: 10 })
     const [one, other] = (await startAll(2, numbers.handle)) as [Thread, Thread]
     await one.ask('close')
@@ -139,7 +139,7 @@ describe('threads that have the handle of a generator', () => {
 })
 
 describe('threads whose generator does not fetch', () => {
-  /** A generator whose store fails while there is an error, and hangs while it is told to. */
+  /** Makes a generator whose store fails while an error is set, and hangs on request. */
   async function generatorWith(options: Partial<SegmentOptions> = {}) {
     const inner = memoryStore()
     const outage: { error?: Error; hangs?: boolean } = {}
@@ -192,7 +192,7 @@ describe('threads whose generator does not fetch', () => {
     numbers.close()
   })
 
-  it('reject with ERR_CLOSED when it is closed, also where they wait', async () => {
+  it('reject with ERR_CLOSED when the generator is closed, even if they wait', async () => {
     const { numbers, outage, thread } = await generatorWith()
     outage.hangs = true
     await thread.ask('take', 2)
@@ -204,7 +204,7 @@ describe('threads whose generator does not fetch', () => {
     expect(await thread.stats()).toMatchObject({ left: 0, issued: 2 })
   })
 
-  it('have nothing left that can be made, once it is closed', async () => {
+  it('have no numbers left after the generator is closed', async () => {
     const { numbers, thread } = await generatorWith({ step: 100, maxStep: 100 })
     numbers.close()
     await expect(thread.ask('next')).rejects.toMatchObject({ code: 'ERR_CLOSED' })

@@ -62,14 +62,14 @@ describe('calls that wait', () => {
     expect(ended).toEqual(['4', '5,6,7,8,9,10', '11', 'empty', '12'])
   })
 
-  it('never fail because another call takes what has come for them', async () => {
+  it('never fail because another call takes their numbers', async () => {
     const { numbers, gate } = await generatorWithGate({ step: 1, maxStep: 1 })
     numbers.next()
     gate.close()
     const waiting = numbers.nextAsync()
     await turn()
     const taken: bigint[] = []
-    // Takes whatever is there between any two steps of the waiting call.
+    // Takes all numbers between any two steps of the waiting call.
     const thief = (async () => {
       for (let i = 0; i < 1000 && taken.length < 3; i++) {
         try {
@@ -84,7 +84,7 @@ describe('calls that wait', () => {
     expect(taken).not.toContain(await waiting)
   })
 
-  it('all fail with the attempt that they have waited for, and not one after the other', async () => {
+  it('all fail with the attempt for which they waited, and not one after the other', async () => {
     const { numbers, gate } = await generatorWithGate()
     numbers.take(4)
     gate.close()
@@ -108,7 +108,7 @@ describe('calls that wait', () => {
     expect(numbers.stats()).toMatchObject({ failures: 1, failure: '' })
   })
 
-  it('leave what fillAsync has made, and say how much', async () => {
+  it('keep the numbers that fillAsync has made, and report how many', async () => {
     const { numbers, gate } = await generatorWithGate()
     gate.error = new Error('connection refused')
     const array = new BigUint64Array(6)
@@ -138,7 +138,7 @@ describe('close', () => {
     expect(numbers.stats()).toMatchObject({ issued: 1, left: 0 })
   })
 
-  it('rejects all that wait, at once', async () => {
+  it('rejects all waiting calls at once', async () => {
     const { numbers, gate } = await generatorWithGate()
     numbers.take(4)
     gate.close()
@@ -151,7 +151,7 @@ describe('close', () => {
     expect(numbers.stats()).toMatchObject({ issued: 4, left: 0, segments: 1, failures: 0 })
   })
 
-  it('rejects what waits for the pause after a failure', async () => {
+  it('rejects a call that waits during the pause after a failure', async () => {
     const { numbers, gate } = await generatorWithGate()
     numbers.take(4)
     gate.error = new Error('connection refused')

@@ -1,6 +1,6 @@
 // One process of the chaos test: makes numbers of segments in its main thread and, by the handle, in worker threads, and logs the
-// events of the segments. After some seconds it ends its generator and creates another one, which knows nothing of what the first has
-// made. SIGTERM: ends it, and the process.
+// events of the segments. After some seconds it ends its generator and creates another generator, which knows nothing of the earlier
+// numbers. SIGTERM ends the generator and the process.
 import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
@@ -13,10 +13,10 @@ import { openStore } from '../../stores/programs/open-store.js'
 /**
  * @typedef {object} Order
  * @property {import('../../stores/programs/open-store.js').StorePlan} store
- * @property {string} file - What the names of its files begin with.
+ * @property {string} file - The prefix of the names of its files.
  * @property {Omit<import('graupel/segments').SegmentOptions, 'store'>} segments
  * @property {number} threads
- * @property {number} lifeMs - How long each generator is used.
+ * @property {number} lifeMs - The time for which each generator is used.
  * @property {number} burst
  * @property {number} seed
  * @property {number} pauseMs
@@ -33,7 +33,7 @@ async function live({ store: plan, file, segments, threads, lifeMs, seed, ...res
   const leaving = new AbortController()
   const { signal } = leaving
   process.on('SIGTERM', () => leaving.abort())
-  // Its file of events says that it has come to here, and ends well when it is told to.
+  // The file of events shows that the process has come this far, and whether it ended regularly.
   const log = openSync(`${file}.events`, 'a')
   const note = (/** @type {object} */ what) => {
     writeSync(log, `${JSON.stringify({ monotonicMs: Number(process.hrtime.bigint()) / 1e6, ...what })}\n`)
@@ -42,7 +42,7 @@ async function live({ store: plan, file, segments, threads, lifeMs, seed, ...res
     const { type, error, from, count } = /** @type {import('graupel').SegmentsEvent} */ (event)
     note({ type, error: error?.message ?? `${count} from ${from} on` })
   })
-  // Orphans end.
+  // A process whose parent has died ends.
   process.on('disconnect', () => process.exit())
   const store = await openStore(plan)
   for (let lives = 0; !signal.aborted; lives++) {
@@ -57,7 +57,7 @@ async function live({ store: plan, file, segments, threads, lifeMs, seed, ...res
     note({ type: 'created' })
     const life = new AbortController()
     const over = AbortSignal.any([signal, life.signal])
-    // Under the hands of all callers.
+    // The generator is closed while all callers use it.
     over.addEventListener('abort', () => numbers.close())
     const callers = Array.from({ length: threads }, (_, thread) => {
       const order = {

@@ -1,4 +1,4 @@
-// Programs that have to end by themselves, or not to: which one is said by the command line.
+// Programs that have to end on their own, or have to stay. The command line chooses the program.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { createSegmentGenerator } from 'graupel/segments'

@@ -13,7 +13,7 @@ async function several(count) {
   return made
 }
 
-/** Calls next() alone, and lets the event loop have a turn where none is left. @param {number} count */
+/** Calls only next(), and gives the event loop a turn if no number is left. @param {number} count */
 async function polled(count) {
   const made = []
   while (made.length < count) {
@@ -36,7 +36,7 @@ const orders = {
   stats: () => numbers.stats(),
   handle: () => numbers.handle,
   close: () => numbers.close(),
-  /** The event loop has no turn for so many milliseconds. */
+  /** Blocks the event loop for some milliseconds. */
   block: (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
   end: () => parentPort?.close(),
 }

@@ -7,7 +7,7 @@ let random: Random = () => 0
 let names = 0
 const channels = new Map<string, Set<SimulatedChannel>>()
 
-/** For the next world. */
+/** Prepares the globals for the next world. */
 export function beginGlobals(of: Random): void {
   random = of
   names = 0
@@ -47,7 +47,7 @@ class SimulatedChannel {
   }
 }
 
-/** Real ones for each call would be the dearest thing in a world. */
+/** Cheap deadlines: a real deadline for each call would cost more than all else in a world. */
 class SimulatedSignal {
   aborted = false
   reason: unknown

@@ -1,11 +1,11 @@
 import type { Shape } from './shape.ts'
 
-/** Sees the numbers and writes of a world, and notes the first thing that must not be. */
+/** Observes the numbers and writes of a world, and notes the first violation. */
 export class Judge {
   violation: string | undefined
   issued = 0
   writes = 0
-  /** Above all numbers that a record has given. */
+  /** A bound above all numbers that a record has given. */
   highest = 0n
   readonly #owners = new Map<bigint, string>()
   readonly #numbering: Shape['numbering']
@@ -17,9 +17,9 @@ export class Judge {
   }
 
   /**
-   * A generator has made a number.
+   * Checks a number that a generator has made.
    *
-   * @param last - The one before it.
+   * @param last - The previous number.
    */
   issues(who: string, number: bigint, last: bigint): void {
     this.issued++
@@ -36,13 +36,13 @@ export class Judge {
     if (number >= this.highest) this.#violate(`${who}: ${number} was given by no record`)
   }
 
-  /** The server has applied a write. */
+  /** Checks a write that the server has applied. */
   applied(next: bigint): void {
     this.writes++
     if (next > this.highest) this.highest = next
   }
 
-  /** A generator says that there are no more numbers. */
+  /** Checks a generator's claim that there are no more numbers. */
   overflows(who: string): void {
     const { max, stride, failoverGap } = this.#numbering
     if (this.highest + BigInt((failoverGap + 1) * stride) > BigInt(max)) return
@@ -53,7 +53,7 @@ export class Judge {
     this.#violate(`${who} has no numbers of a new segment ${afterMs / 1000} s after the faults have ended`)
   }
 
-  /** An error was thrown that must not occur. */
+  /** Notes an error that must not occur. */
   fails(who: string, error: unknown): void {
     this.#violate(`${who} fails: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
   }

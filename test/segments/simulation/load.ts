@@ -1,7 +1,7 @@
 import { loadModule, type Mutation } from '../../simulation/load.ts'
 import type { runWorld } from './world.ts'
 
-/** The world as one script with the code as it is shipped, or with a defect. */
+/** Bundles the world into one script, with the shipped code or with a defect. */
 export async function loadWorld(mutation?: Mutation): Promise<typeof runWorld> {
   const module = await loadModule<{ runWorld: typeof runWorld }>(new URL('world.ts', import.meta.url), {
     mutation,

@@ -1,7 +1,7 @@
 import type { Mutation } from '../../simulation/load.ts'
 import type { Setting } from './shape.ts'
 
-/** A defect, and the worlds that show it best. */
+/** A defect, and the worlds that show the defect best. */
 export type Shown = Mutation & Setting
 
 const source = 'segments/store-source.ts'
@@ -14,7 +14,7 @@ const durable = { durable: true }
 const forgetful = { durable: false }
 const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
 
-// Reading the incarnation before the record is not a step that could be left out: a record of an older life says so itself.
+// No defect leaves out the read of the incarnation before the record, because a record of an older life shows its age.
 export const mutations: Shown[] = [
   {
     defect: 'the incarnation is not read again after the write',

@@ -1,6 +1,6 @@
 import type { Machine } from '../../simulation/machine.ts'
 
-// `#platform` in the worlds. The code asks it for timers when a generator is made, and gets the timers of the process that makes it.
+// `#platform` in the worlds. The code takes timers from it when a generator is made, and gets the timers of the generator's process.
 
 let current: Machine | undefined
 

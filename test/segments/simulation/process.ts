@@ -5,10 +5,10 @@ import { storeOf } from '../../simulation/network.ts'
 import { on } from './platform.ts'
 import type { World } from './world.ts'
 
-/** Errors that a call may have while things go wrong. */
+/** Errors that a call may have during faults. */
 const usual = ['ERR_EMPTY', 'ERR_STATE_UNREACHABLE', 'ERR_STORE_UNAVAILABLE']
 
-/** One life of a process: a generator of segments, as it is shipped, and threads that have its handle. */
+/** One life of a process: a shipped generator of segments, and threads that have its handle. */
 export class Process extends Machine {
   /** The last number of all its threads. */
   last = -1n
@@ -24,7 +24,7 @@ export class Process extends Machine {
     this.#world.note(this.number, undefined, () => 'crashes')
   }
 
-  /** The network tells when it has an answer; its threads go on by themselves. */
+  /** Does nothing when the network has an answer, because the threads continue on their own. */
   issue(): void {}
 
   async live(): Promise<void> {
@@ -49,7 +49,7 @@ export class Process extends Machine {
     await Promise.all(lives)
   }
 
-  /** The generator; `undefined` where there are no numbers for it. */
+  /** The generator; `undefined` if there are no numbers for it. */
   async #begin(): Promise<SegmentGenerator | undefined> {
     const { numbering } = this.#world.shape
     const store = storeOf(this, this.#world, (...words) => this.#world.write(this.number, ...words))

@@ -1,7 +1,7 @@
 import { tell } from '../../simulation/report.ts'
 import type { Outcome } from './world.ts'
 
-/** Why a world of segments went wrong. */
+/** Reports the violation of a world of segments. */
 export function reportOf(seed: number, replay: string, { violation, shape, moments }: Outcome): string {
   const { processes, threads, durable, numbering } = shape
   const { start, max, stride, offset, step, maxStep, failoverGap } = numbering

@@ -4,7 +4,7 @@ import { reportOf } from './report.ts'
 import type { Setting } from './shape.ts'
 import type { Outcome } from './world.ts'
 
-/** Runs worlds of segments, and fails with the first that goes wrong. */
+/** Runs worlds of segments, and fails at the first violation. */
 export async function expectNoViolation(file: string, name: string, runs: number, setting: Setting): Promise<void> {
   const runWorld = await loadWorld()
   const worlds = {

@@ -3,11 +3,11 @@ import { someOf } from '../../simulation/faults.ts'
 import type { CallFaults } from '../../simulation/network.ts'
 import type { Random } from '../../support/random.ts'
 
-/** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
+/** Probabilities of the faults of calls, from 0 to 1, and relative weights of the faults per step. */
 interface Faults extends CallFaults {
   /** Another server takes over, which may have forgotten the last writes, and has another incarnation. */
   readonly failover: number
-  /** An older copy is put in the place of the server, with the same incarnation. */
+  /** An older copy replaces the server's data, with the same incarnation. */
   readonly restore: number
   readonly cut: number
   readonly pause: number
@@ -34,22 +34,22 @@ type Numbering = Required<
 > & { readonly failoverGap: number }
 
 /**
- * The writes that a server forgets: only writes that the gap covers; or also the gap that was left after it failed over before; or all; or, where an older
- * copy is put in its place, what no process knows that goes on.
+ * The writes that a server may forget: only writes that the gap covers; or also the gap of an earlier failover; or all writes; or, if
+ * an older copy is restored, writes that no remaining process knows.
  */
 type Forgets = 'covered' | 'gaps' | 'all' | 'copies'
 
-/** A world as its seed has it. */
+/** The world of a seed. */
 export interface Shape {
   readonly processes: number
   readonly threads: number
   readonly durable: boolean
-  /** How many faults of nature there are. */
+  /** The number of faults that no call causes. */
   readonly steps: number
-  /** The longest time between two of them. */
+  /** The longest time between two such faults. */
   readonly stepMs: number
   readonly numbering: Numbering
-  /** How many numbers a thread makes at once, at most, and how long it waits after them. */
+  /** The most numbers that a thread makes at once, and its pause afterwards. */
   readonly burst: number
   readonly restMs: number
   readonly forgets: Forgets

@@ -10,7 +10,7 @@ import { Judge } from './judge.ts'
 import { Process } from './process.ts'
 import { type Setting, type Shape, shapeFrom } from './shape.ts'
 
-/** Within this time after the faults have ended, each thread has numbers of segments that were fetched since. */
+/** The time after the end of the faults within which each thread must have numbers of newly fetched segments. */
 const settledAfterMs = 60_000
 const key = keyOf('orders')
 const natural = ['failover', 'restore', 'cut', 'pause', 'crash'] as const
@@ -20,11 +20,11 @@ export interface Outcome {
   readonly shape: Shape
   readonly issued: number
   readonly writes: number
-  /** Empty unless it was asked for. */
+  /** The world's log, which is empty unless requested. */
   readonly moments: readonly Moment[]
 }
 
-/** Some processes and one server for a while, with faults; then without, until each thread has had new numbers. */
+/** Some processes and one server: first with faults, then without faults until each thread has had new numbers. */
 export class World {
   readonly random: Random
   readonly shape: Shape
@@ -74,7 +74,7 @@ export class World {
     return version
   }
 
-  /** Fails over to what the gap covers; where it does not, nothing is lost. */
+  /** Fails over to an older state if the gap covers the difference, else to the present state. */
   loseWrites(): void {
     const { forgets } = this.shape
     const older: Entries = forgets === 'all' ? new Map() : this.server.earlier()
@@ -89,13 +89,13 @@ export class World {
     await this.time.until(this.#end)
   }
 
-  /** A record that is gone says nothing, and a new process begins at the start. */
+  /** Whether the gap covers a state. It does not cover a lost record, because a new process then begins at `start`. */
   #isCovered(older: Entries): boolean {
     const next = nextOf(older)
     return next === undefined ? this.judge.highest === 0n : this.judge.highest <= next + this.#gap
   }
 
-  /** An older copy is put back: each process has to have fetched after it was made, for nothing else tells. */
+  /** Restores an older copy. Each process must have fetched after the copy was made, because nothing else shows the restoration. */
   #restore(): void {
     const older = this.server.earlier()
     const next = nextOf(older) ?? 0n
@@ -133,7 +133,7 @@ export class World {
     },
     pause: () => this.#anyProcess().pause('between two steps'),
     crash: () => {
-      // A new process cannot know that an older copy was put back.
+      // A new process cannot know that an older copy was restored.
       if (this.shape.forgets === 'covered' && (nextOf(this.server.entries) ?? 0n) < this.judge.highest) return
       const process = this.#anyProcess()
       process.crash()
