@@ -75,7 +75,7 @@ describe('a claim', () => {
     expect(take(own)).toEqual({ step: 6, isOwn: false, floor: 9000n, ceiling: 9500n })
   })
 
-  it('that was given back is taken at its word', () => {
+  it('that was given back is continued at its word', () => {
     const own = claimant()
     take(own)
     claims.release(own, 1, 1234n)
@@ -145,7 +145,7 @@ describe('a claim', () => {
     expect(isThere(own)).toBe(false)
   })
 
-  it('is left to the page by a process that finds a native process in the page after its step', () => {
+  it('is left to the page if its process finds a native process in the page after its step', () => {
     const own = claimant()
     inFrontOf('renameSync', () => writePage(own, 7000n, 0n, other.pid))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
@@ -204,7 +204,7 @@ describe('a claim that is forgotten', () => {
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
 
-  it('is no floor to a process that had read it, and slept', () => {
+  it('is no floor for a process that had read it, and slept', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     inFrontOf('linkSync', () => forget(own))

@@ -22,12 +22,12 @@ import { recordsOf } from '../support/records.ts'
 
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace() })
 
-/** Processes that claim a node one after the other and at once, over and over. */
+/** Tests of processes that claim a node again and again, in turn and at once. */
 export function proveClaims(rounds: number): void {
   afterEach(cleanUp)
 
   describe(`a node that processes on the js engine claim in ${rounds} rounds`, () => {
-    it('is claimed again after its claim was deleted, by the process that looks first', async () => {
+    it('is claimed again after its claim was deleted, by the first process that looks', async () => {
       for (let round = 0; round < rounds; round++) {
         const own = plan()
         const first = await opened(own, js)
@@ -88,7 +88,7 @@ export function proveClaims(rounds: number): void {
       }
     })
 
-    it('is never counted by both, however often processes of both come and go', async () => {
+    it('is never counted by both engines, however often their processes start and end', async () => {
       const random = seededRandom('both engines')
       const { folder } = stateFolder()
       const file = join(folder, 'record')

@@ -69,7 +69,7 @@ describe('a step', () => {
     expect(caught(() => take(own)).code).toBe('ERR_STATE_CORRUPT')
   })
 
-  it.skipIf(process.platform === 'win32')('that is a pipe is damage, and is not waited for', () => {
+  it.skipIf(process.platform === 'win32')('that is a pipe is damage, and is not read', () => {
     const own = claimant()
     writeChain(own, gone)
     execFileSync('mkfifo', ['-m', '600', join(own.place, '6.a5')])

@@ -37,7 +37,7 @@ const pidOf = (process: Obedient) => process.started.child.pid
 proveClaims(2)
 
 describe('a node that the js engine counts', () => {
-  it('is refused to a second process, which is told by whom it is counted and what to do', async () => {
+  it('is refused to a second process with the owner and a remedy', async () => {
     const own = plan()
     const first = await opened(own, js)
     expect(await first.stats()).toMatchObject({ engine: 'js', state: 'host' })
@@ -61,7 +61,7 @@ describe('a node that the js engine counts', () => {
     expect(await failure(first.open(own))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
   })
 
-  it('goes to the next process as soon as its process has ended, by itself or killed', async () => {
+  it('goes to the next process as soon as its process has ended or was killed', async () => {
     const own = plan()
     const parts: bigint[][] = []
     for (const end of ['kill', 'exit', 'kill', 'exit'] as const) {
@@ -101,7 +101,7 @@ describe('a node that the js engine counts', () => {
     expect(duplicatesAmong(records)).toBe(0)
   })
 
-  it("leaves nothing in its folder but its latest step and that one's predecessor", async () => {
+  it('leaves only its latest step and the step before in its folder', async () => {
     const own = plan()
     const first = await opened(own, js)
     await first.issue(1500, 1)
@@ -152,7 +152,7 @@ describeWith(['native'], 'a node that one engine counts', () => {
     execFileSync(process.execPath, [cli, 'state', page, '--clean'])
     await second.open(own)
     expectAscending(before, await second.take(5000))
-    // Processes of the native engine need no such thing.
+    // Processes of the native engine can use the page at once.
     await second.kill()
     expectAscending(before, await (await opened(own, native)).take(5000))
   })
@@ -198,7 +198,7 @@ describeWith(['linux', 'mounts', 'root'], 'a node of the js engine in another co
       ),
     )
     expectAscending(before, await second.take(10))
-    // The former holder finds that out before it makes an id.
+    // The former holder notices the loss before it makes an id.
     expect(await failure(first.take(1))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })
   })
 })
@@ -207,7 +207,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
   const onJs = ({ env, ...rest }: Surroundings) => new Obedient({ ...rest, env: { ...env, ...js.env } })
   const inMemory = (script: string) => onJs(ownMemory(script))
 
-  it('as it is read-only, the js engine opens nothing but state process, and says so', async () => {
+  it('because it is read-only, the js engine opens only state process, and says so', async () => {
     const process = inMemory('mount -o remount,ro /dev/shm')
     const error = await failure(process.open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
@@ -225,7 +225,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     expect(error).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringMatching(message) })
   })
 
-  it('as it becomes read-only, ids are made up to the ceiling, and again when it can be written', async () => {
+  it('because it becomes read-only, ids are made up to the ceiling, and again when it can be written', async () => {
     const process = inMemory('')
     await process.open(plan())
     const before = await process.issue(100, 1)
@@ -239,7 +239,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     expectAscending([...before.ids, ...during.ids, ...after.ids])
   })
 
-  it('as it is damaged, a claim is not started afresh', async () => {
+  it('because it is damaged, a claim is not begun again', async () => {
     const own = plan()
     const first = inMemory('')
     await first.open(own)

@@ -9,11 +9,11 @@ import { pageAt } from '../../src/host/format.js'
 import { sleeper } from '../support/sleeper.ts'
 import { bytesOf } from '../support/state-bytes.ts'
 
-// Claims of this process and of another one. inFrontOf() puts an action of the other process between two system calls of this one.
+// Claims of this process and of another process. inFrontOf() puts an action of the other process between two system calls of this one.
 
 const root = mkdtempSync(join(tmpdir(), 'graupel-claim-'))
 export const pages = join(root, basename(pagesFolder()))
-/** A process that runs. */
+/** A running process. */
 export const other = sleeper()
 /** The pid of a process that has ended. */
 export const gone = { pid: 2 ** 22 + 1 }
@@ -39,7 +39,7 @@ export const clock = {
 const description = JSON.stringify({ name: 'tiny' })
 let count = 0
 
-/** A new key, its claimant, and the path of its claim. */
+/** Makes a new key, its claimant, and the path of its claim. */
 export function claimant() {
   count += 1
   const key = `real 0 1 41 22 12 0 ${count} test`
@@ -48,7 +48,7 @@ export function claimant() {
 }
 export type Own = ReturnType<typeof claimant>
 
-/** Takes a claim, and keeps its step as the js engine does. */
+/** Takes a claim, and keeps its step like the js engine. */
 export function take(own: Own) {
   const claimed = claims.take(own, clock, own.held)
   own.held.step = claimed.step

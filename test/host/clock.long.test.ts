@@ -7,15 +7,15 @@ import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
 import { type Failure, type Issued, Obedient, opened, type Plan, stateFolder, testClock } from '../support/processes.ts'
 
-// A restart after the clock was set back, the real one: libfaketime stands between the process and the C library, and
-// the clock stands still, so nothing here depends on how fast anything runs.
+// A restart after the system's clock was set back. libfaketime stands between the process and the C library, and the clock stands
+// still, so the results do not depend on speed.
 
 const secondMs = 1000
 const hourMs = 3600 * secondMs
 const startMs = Date.UTC(2026, 5, 1, 12)
 const windowMs = 900
 
-/** By which way the first process ends, and whether its memory is lost then. */
+/** The way in which the first process ends, and whether its memory is lost. */
 const ends = [
   ['host', 'closes'],
   ['host', 'is killed'],
@@ -25,10 +25,10 @@ const ends = [
   ['file', 'is killed, and the memory is lost'],
 ] as const
 
-/** A process whose clock stands at a time. A new page begins with the next tick, so the clock stands a tick earlier until then. */
+/** Starts a process whose clock stands at a time. A new page begins with the next tick, so the clock first stands a tick earlier. */
 async function at(ms: number, plan: Plan): Promise<Obedient> {
   const { env, set } = testClock()
-  // In the middle of a millisecond, because libfaketime reckons in floating point.
+  // The clock stands in the middle of a millisecond, because libfaketime computes in floating point.
   const stand = (ms: number) => set(`${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`)
   stand(ms - 1)
   const process = new Obedient({ env })
@@ -55,7 +55,7 @@ async function restart(place: 'host' | 'file', end: string, stepMs: number, poli
   const after = await second.issue(20, 1)
   await second.close()
   await second.kill()
-  // The clock is put right, and has gone on meanwhile.
+  // The clock is corrected, and has gone on meanwhile.
   const third = await at(startMs + 10 * secondMs, plan)
   const last = await third.issue(0, 0)
   await third.close()
@@ -64,13 +64,13 @@ async function restart(place: 'host' | 'file', end: string, stepMs: number, poli
   expect(timesOf(last)).toEqual([startMs + 10 * secondMs])
   const ids = [...before.ids, ...after.ids, ...last.ids]
   expect(new Set(ids).size).toBe(ids.length)
-  // The latest time that the last id can have, to the knowledge of the second process.
+  // The second process knows that the last id is not later than this time.
   const knownMs = end === 'is killed, and the memory is lost' ? startMs + windowMs : startMs
   return { after, knownMs }
 }
 
 describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back', () => {
-  describe.each(ends)('on %s state, after one that %s', (place, end) => {
+  describe.each(ends)('on %s state, after a process that %s', (place, end) => {
     describe.each([5 * secondMs, hourMs])('by %i ms', (stepMs) => {
       it.concurrent.each(['throw', 'wait'])("is refused by '%s', until the clock is put right", async (onRollback) => {
         const { after, knownMs } = await restart(place, end, stepMs, { onRollback })
@@ -80,7 +80,7 @@ describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back
         expect(after.error?.retryAfterMs).toBeGreaterThanOrEqual(knownMs - startMs + stepMs)
       })
 
-      it.concurrent("is counted over by 'advance', if maxAheadMs lets it", async () => {
+      it.concurrent("is bridged by 'advance' if maxAheadMs allows it", async () => {
         const { after, knownMs } = await restart(place, end, stepMs, { maxAheadMs: 2 * hourMs })
         expect(after.error).toBeUndefined()
         expect(after.ids.length).toBeGreaterThan(1)
@@ -88,7 +88,7 @@ describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back
         expect(Math.min(...timesOf(after))).toBe(knownMs === startMs ? startMs : knownMs + 1)
       })
 
-      it.concurrent("is filled by 'reuse' with what is known to be unused, and nothing else", async () => {
+      it.concurrent("is filled by 'reuse' with slots that are known to be unused, and no others", async () => {
         const { after } = await restart(place, end, stepMs, { onRollback: 'reuse' })
         // Marks begin with the first process. Earlier ticks are unknown, so none of their slots is reused.
         expect(after.ids).toHaveLength(0)
@@ -113,7 +113,7 @@ describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back
     },
   )
 
-  it("'reuse' fills what a process that was killed has skipped, as the marks are in the page", async () => {
+  it("'reuse' fills the slots that a killed process has skipped, because the marks are in the page", async () => {
     const plan: Plan = { node: 7, namespace: freshNamespace(), state: 'host', onRollback: 'reuse' }
     const one = await at(startMs, plan)
     const first = await one.issue(0, 0)
@@ -138,7 +138,7 @@ describeWith(['native', 'linux', 'faketime'], 'a restart with the clock set back
 })
 
 describeWith(['native', 'linux', 'faketime'], 'a clock that was wrong by years', () => {
-  it.each(['native', 'js'])('leaves what the error of the %s engine says how to forget', async (engine) => {
+  it.each(['native', 'js'])('leaves a state that the error of the %s engine says how to forget', async (engine) => {
     const plan: Plan = { node: 7, namespace: freshNamespace(), engine }
     const wrong = await at(Date.UTC(2040, 0, 1), plan)
     await wrong.issue(0, 0)

@@ -8,15 +8,15 @@ import { seededRandom } from '../support/random.ts'
 import { recordsOf } from '../support/records.ts'
 
 interface Crowd {
-  /** How many ids 8 processes with 2 threads each make. */
+  /** The number of ids of 8 processes with 2 threads each. */
   readonly byThreads: number
-  /** How many ids 4 workers of node:cluster make. */
+  /** The number of ids of 4 workers of node:cluster. */
   readonly byWorkers: number
-  /** How many processes are killed, one every 50 ms. */
+  /** The number of killed processes, one every 50 ms. */
   readonly kills: number
 }
 
-/** Many processes on one node, with default options. */
+/** Tests of many processes on one node, with default options. */
 export function proveCrowd({ byThreads, byWorkers, kills }: Crowd): void {
   afterEach(cleanUp)
 
@@ -59,7 +59,7 @@ export function proveCrowd({ byThreads, byWorkers, kills }: Crowd): void {
         const startOne = () => {
           const one = start('record.js', { plan, file, batch: 256 })
           const begun = said(one, 'i')
-          // Not all of them get so far.
+          // Some processes are killed earlier.
           begun.catch(() => {})
           return { ...one, begun }
         }

@@ -64,7 +64,7 @@ if (process.geteuid?.() === 0) {
   wrongFiles.push(['belongs to another user', (path, other) => chownSync(put(path, other, 0o600), 65_534, 65_534)])
 }
 
-/** A copy of a page with a mode. */
+/** Copies a page and sets a mode. */
 function put(path: string, other: string, mode: number): string {
   execFileSync('cp', [other, path])
   chmodSync(path, mode)
@@ -94,7 +94,7 @@ describe.each(engines)('on the %s engine, a page', (engine) => {
     expect(open(namespace)).toMatchObject({ code: 'ERR_STATE_UNSAFE', message: expect.stringContaining(path) })
   })
 
-  it('of other ids is refused, and both are named', () => {
+  it('of other ids is refused with the names of both kinds of ids', () => {
     const namespace = freshNamespace()
     const path = writePage(pagePath(namespace), keyOf('another namespace'), {})
     const error = open(namespace)
@@ -102,7 +102,7 @@ describe.each(engines)('on the %s engine, a page', (engine) => {
     for (const part of ['another namespace', namespace]) expect(error.message).toContain(part)
   })
 
-  it('that is as it should be is gone on with', () => {
+  it('without damage is continued', () => {
     const namespace = freshNamespace()
     const word = (BigInt(Date.now() - layout.epochMs) + 60_000n) << 12n
     writePage(pagePath(namespace), keyOf(namespace), { word })

@@ -25,16 +25,16 @@ afterEach(cleanUp)
 const windowMs = 300
 const plan = (state: string): Plan => ({ node: 1, namespace: freshNamespace(), state, windowMs, maxWaitMs: 2000 })
 
-/** Lets a process run into trouble and out of it again. */
+/** Lets a process meet a fault, and removes the fault. */
 async function through(process: Obedient, trouble: () => unknown, mend: () => unknown, expected: Partial<Failure>) {
   const before = await process.issue(20, 1)
   await trouble()
   const during = await process.issue(5000, 1)
   expect(during.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
-  // All that the ceiling allowed, and nothing above it.
+  // The process has made every id below the ceiling, and no id above it.
   expect(during.ids.length).toBeGreaterThan(10)
   expectBelowCeiling(during)
-  // Each call says so, and makes nothing.
+  // Each call throws that error, and makes no id.
   expect((await process.issue(100, 10)).error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
   await mend()
   const after = await process.issue(windowMs * 2, 1)
@@ -66,7 +66,7 @@ describeWith(['native', 'linux', 'shim'], 'a running generator whose state file'
     )
   })
 
-  it('is synced slowly waits for it, for maxWaitMs at the most', async () => {
+  it('is synced slowly waits for the sync, for maxWaitMs at most', async () => {
     const disk = stateFolder()
     const own = { ...plan(disk.state), windowMs: 600 }
     const process = await opened({ ...own, maxWaitMs: 30_000 }, disk)
@@ -83,11 +83,11 @@ describeWith(['native', 'linux', 'shim'], 'a running generator whose state file'
     expect(refused.error?.message).toMatch(/maxWaitMs \(300\)/)
     expectBelowCeiling(refused)
     disk.order()
-    // The sync that takes so long has to end first.
+    // The slow sync has to end first.
     await expect.poll(async () => (await process.issue(50, 1)).error, { timeout: 20_000 }).toBeUndefined()
   })
 
-  it('cannot be made, as the disk fails, is not opened, and leaves nothing behind', async () => {
+  it('cannot be made because the disk fails is not opened, and leaves no file behind', async () => {
     const disk = stateFolder()
     disk.order('fdatasync 5')
     const process = new Obedient(disk)
@@ -131,7 +131,7 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
     )
   })
 
-  it('was overwritten by that of another memory goes on to its ceiling, and not beyond', async () => {
+  it('was overwritten by the file of another memory goes on to its ceiling, and not beyond', async () => {
     const { state, copy } = file()
     const own = plan(state)
     // A state file of the same ids, whose page is gone.
@@ -161,7 +161,7 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
     expectBelowCeiling(during)
   })
 
-  it('two that were deleted and made anew by a restart are one state, if the page is there', async () => {
+  it('was deleted and made again by a restart is one state with the new file, if the page exists', async () => {
     const { state } = file()
     const own = { ...plan(state), clockOffsetMs: 0, maxAheadMs: 100_000 }
     const one = await opened(own)
@@ -175,7 +175,7 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
 })
 
 describeWith(['native', 'linux', 'setpriv'], 'a generator whose folder', () => {
-  it('lets the process in no more is written all the same, through the file that is open', async () => {
+  it('no longer admits the process still writes through the open file', async () => {
     const { folder, state } = stateFolder()
     const process = await opened(plan(state), { within: withoutRootsRights })
     await process.shell(`chmod 0 ${folder}`)
@@ -186,7 +186,7 @@ describeWith(['native', 'linux', 'setpriv'], 'a generator whose folder', () => {
     await process.close()
   })
 
-  it('or whose file may not be written is refused, until it may', async () => {
+  it('or whose file may not be written is refused until writing is allowed', async () => {
     const { folder, state } = stateFolder()
     const own = plan(state)
     const process = new Obedient({ within: withoutRootsRights })
@@ -203,7 +203,7 @@ describeWith(['native', 'linux', 'setpriv'], 'a generator whose folder', () => {
 })
 
 describeWith(['native', 'linux', 'mounts'], 'a state file on a file system', () => {
-  it('that is full is not made, leaves nothing behind, and is made when there is room', async () => {
+  it('that is full is not made, leaves no file behind, and is made when there is room', async () => {
     const { folder } = stateFolder()
     const within = (command: readonly string[]) => withMounts(`mount -t tmpfs -o size=64k none ${folder}`, command)
     const process = new Obedient({ within })
@@ -213,12 +213,12 @@ describeWith(['native', 'linux', 'mounts'], 'a state file on a file system', () 
     expect((await process.shell(`ls -A ${folder}`)).split('\n')).toEqual(['filler', ''])
     await process.shell(`rm ${folder}/filler`)
     await process.open(own)
-    // Once it is there, it needs no more room.
+    // An existing state file needs no more room.
     await process.shell(`head -c 65536 /dev/zero > ${folder}/filler || true`)
     expect((await process.issue(windowMs * 2, 1)).error).toBeUndefined()
   })
 
-  it('that is read-only is refused, until it may be written', async () => {
+  it('that is read-only is refused until it may be written', async () => {
     const { folder } = stateFolder()
     const within = (command: readonly string[]) => withMounts(`mount -t tmpfs none ${folder}`, command)
     const process = new Obedient({ within })

@@ -6,7 +6,7 @@ import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
 import { cleanUp, failure, Obedient, type Plan, testClock } from '../support/processes.ts'
 
-// A new page, and a new claim, begin with the next tick. createGenerator waits for it, for maxWaitMs at most.
+// A new page and a new claim begin with the next tick. createGenerator waits for that tick, for maxWaitMs at most.
 
 afterEach(cleanUp)
 
@@ -23,7 +23,7 @@ describe.each(engines)('on the %s engine', (engine) => {
       ],
     })
     const options = { engine, layout: hours, node: 1, namespace: freshNamespace() }
-    // One that begins in these milliseconds is waited for.
+    // createGenerator waits for a tick that begins within these milliseconds.
     for (const maxWaitMs of [0, 5]) {
       const error = caught(() => createGenerator({ ...options, maxWaitMs }))
       expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', message: expect.stringContaining('maxWaitMs') })

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import { stateFormat } from '../../src/engine/state-errors.js'
 import { fileAt, headerAt, kinds, pageAt, sizes } from '../../src/host/format.js'
 
-// docs/state-format.md is the specification; src/host/format.ts is what the TypeScript reads, and the tests write.
+// The specification is docs/state-format.md. The TypeScript reads by src/host/format.ts, and the tests write by it.
 
 const document = readFileSync(new URL('../../docs/state-format.md', import.meta.url), 'utf8')
 
-/** The offsets in the table below a title. */
+/** Reads the offsets in the table below a title. */
 function offsetsBelow(title: string): number[] {
   const [, text = ''] = document.split(`\n**${title}**`)
   const [table = ''] = /\| offset \|[\s\S]*?\n\n/.exec(text) ?? []
@@ -23,7 +23,7 @@ it.each([
   expect(offsetsBelow(title)).toEqual(expect.arrayContaining(Object.values(at)))
 })
 
-it('The sizes, the kinds and the number of the format are those of docs/state-format.md', () => {
+it('the sizes, the kinds and the number of the format agree with docs/state-format.md', () => {
   const digits = (size: number) => (size < 10_000 ? String(size) : `${Math.floor(size / 1000)} ${size % 1000}`)
   expect(document).toContain(`**Page**, ${digits(sizes.page)} bytes.`)
   expect(document).toContain(`**State file**, ${digits(sizes.file)} bytes:`)

@@ -12,11 +12,11 @@ import { mendEnd, readIds } from '../support/records.ts'
 const dayMs = 86_400_000
 
 /**
- * One process after the other on one state, each killed at a random instant. The clock of each stands anywhere within
- * some seconds, so the time that passes does not keep their ids apart. All append to one file, which ascends strictly
- * exactly if no process issues an id at or below one that was recorded before.
+ * Runs processes one after the other on one state, and kills each at a random instant. Each process has a random clock within some
+ * seconds, so time does not separate their ids. All processes append to one file. Its ids ascend strictly exactly if no process
+ * issues an id at or below an earlier id.
  *
- * @param kills - On each kind of state.
+ * @param kills - The number of kills on each kind of state.
  */
 export function proveKills(kills: number, whileOpening: number): void {
   describeWith(['native'], `after each of ${kills} SIGKILLs at random instants`, () => {
@@ -40,11 +40,11 @@ export function proveKills(kills: number, whileOpening: number): void {
 
 interface Chain {
   readonly place: 'host' | 'file'
-  /** How many are killed while they make ids. */
+  /** The number of processes that are killed while they make ids. */
   readonly kills: number
-  /** How many more are killed while they open their generator. */
+  /** The number of further processes that are killed while they open their generator. */
   readonly whileOpening: number
-  /** Whether the page is lost half of the times. */
+  /** Whether half of the kills also lose the page. */
   readonly losesPage: boolean
 }
 
@@ -57,7 +57,7 @@ async function chain({ place, kills, whileOpening, losesPage }: Chain) {
     node: 1,
     namespace,
     state: place === 'host' ? 'host' : state,
-    // Short, so that most are killed near a sync.
+    // The window is short, so most kills are near a sync.
     windowMs: 10,
     maxAheadMs: dayMs,
     maxWaitMs: 60_000,
@@ -71,7 +71,7 @@ async function chain({ place, kills, whileOpening, losesPage }: Chain) {
     const order = { plan: { ...plan, clockOffsetMs: Math.floor(random() * 4000) - 2000 }, file, exact: true, batch: 16 }
     const one = start('record.js', order)
     await said(one, isOpening ? 'o' : 'i')
-    // Instants between the ticks of the timer, too.
+    // A busy loop reaches instants between the ticks of the timer.
     const untilMs = performance.now() + random() * (isOpening ? 3 : 12)
     if (untilMs - performance.now() > 2) await sleep(untilMs - performance.now() - 1)
     while (performance.now() < untilMs);
@@ -86,7 +86,7 @@ async function chain({ place, kills, whileOpening, losesPage }: Chain) {
       seen = mendEnd(file)
     }
     if (losesPage && random() < 0.5) {
-      // The name of a page is made of what it is for, so it is always the same.
+      // The name of a page is derived from its key, so it never changes.
       page ??= pagesOf(namespace)[0]
       if (page !== undefined) rmSync(page, { force: true })
     }

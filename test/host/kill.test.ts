@@ -8,7 +8,7 @@ import { proveKills } from './kill-chain.ts'
 proveKills(20, 5)
 
 describeWith(['native', 'linux'], 'after SIGKILL, with all defaults', () => {
-  it('a state file that has just been made is opened again at once, though the memory is lost, too', async () => {
+  it('a new state file is opened again at once, even if the memory is lost, too', async () => {
     const own: Plan = { node: 1, namespace: freshNamespace(), state: stateFolder().state }
     const first = await opened(own)
     const before = await first.take(3)

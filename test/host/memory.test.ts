@@ -18,7 +18,7 @@ import {
 } from '../support/processes.ts'
 import { proveReplacements } from './replaced-page.ts'
 
-// The memory that processes share: none, or with files that are damaged, replaced or deleted.
+// Shared memory that is missing, or whose files are damaged, replaced or deleted.
 
 afterEach(cleanUp)
 
@@ -28,7 +28,7 @@ const ownName = basename(pagesFolder())
 const pages = `/dev/shm/${ownName}`
 const plan = (): Plan => ({ node: 1, namespace: freshNamespace() })
 
-/** It is refused with a remedy, and works in the process alone. */
+/** Expects that a generator is refused with a remedy, and works with state process. */
 async function expectAdvice(process: Obedient, causeCode: string, remedy: string): Promise<void> {
   for (const own of [plan(), { ...plan(), state: 'host' }, { ...plan(), state: stateFolder().state }]) {
     const error = await failure(process.open(own))
@@ -41,7 +41,7 @@ async function expectAdvice(process: Obedient, causeCode: string, remedy: string
 }
 
 describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
-  it('as /dev/shm is read-only, nothing is opened but state process', async () => {
+  it('because /dev/shm is read-only, only state process is opened', async () => {
     await expectAdvice(
       inMemory('mount -o remount,ro /dev/shm'),
       'EROFS',
@@ -49,13 +49,13 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     )
   })
 
-  it('as there is no /dev/shm, the pages are in /tmp, and written in full', async () => {
+  it('because there is no /dev/shm, the pages are in /tmp, and are written in full', async () => {
     const { folder } = stateFolder()
     const devices = ['null', 'zero', 'random', 'urandom'].map(
       (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
     )
     const script = `mkdir ${folder}/dev; cd ${folder}/dev; ${devices.join('; ')}; mount --rbind ${folder}/dev /dev; cd /`
-    // This package may lie in /tmp itself, and has to be there still.
+    // This package may lie in /tmp itself, and has to stay there.
     const own = repository.startsWith('/tmp/') ? `${folder}${repository.slice('/tmp'.length)}` : undefined
     const keep = own === undefined ? '' : `mkdir -p ${own}; mount --bind ${repository} ${own};`
     const within = (command: readonly string[]) =>
@@ -64,12 +64,12 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     await process.open(plan())
     expect(await process.take(3)).toHaveLength(3)
     expect((await process.stats()).state).toBe('host')
-    // Nothing is left that could fail when it is touched first.
+    // All blocks are allocated, so no first access can fail.
     const blocks = await process.shell(`stat -c %b /tmp/${ownName}/*.page`)
     expect(Number(blocks) * 512).toBeGreaterThanOrEqual(16_384)
   })
 
-  it('as /dev/shm is full, nothing is opened but state process', async () => {
+  it('because /dev/shm is full, only state process is opened', async () => {
     const process = inMemory('mount -o remount,size=64k /dev/shm; head -c 65536 /dev/zero > /dev/shm/filler || true')
     await expectAdvice(process, 'ENOSPC', 'make room in its folder')
     await process.shell('rm /dev/shm/filler')
@@ -77,7 +77,7 @@ describeWith(['native', 'linux', 'mounts'], 'without memory to share', () => {
     expect((await process.stats()).state).toBe('host')
   })
 
-  it('as /dev/shm has no room for the marks of reuse, that is refused, and no process is ended by it', async () => {
+  it("because /dev/shm has no room for the marks of 'reuse', 'reuse' is refused, and no process crashes", async () => {
     const process = inMemory('mount -o remount,size=8k /dev/shm')
     const own = plan()
     await process.open(own)
@@ -116,7 +116,7 @@ describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
     expect(readdirSync(`${folder}/chosen/${ownName}`)).toHaveLength(1)
   })
 
-  it('is that of the first generator, also for one with state process whose word is in a page', async () => {
+  it('is used by every later generator with the page, even a generator with state process', async () => {
     const own = plan()
     const [one, two] = [new Obedient(), new Obedient()]
     const ids: bigint[] = []
@@ -135,7 +135,7 @@ describeWith(['native', 'linux', 'mounts'], 'the folder of the pages', () => {
   it.each([
     ['is not absolute', 'state', /is 'state', .* set it to an absolute path/, 'ERR_OPTION_INVALID'],
     ['is not there', '/none/such', /^the folder \/none\/such\/graupel-.* mkdir failed/, 'ERR_STATE_UNAVAILABLE'],
-  ])('is refused where GRAUPEL_STATE_FOLDER %s', async (_, path, message, code) => {
+  ])('is refused if GRAUPEL_STATE_FOLDER %s', async (_, path, message, code) => {
     const error = await failure(new Obedient({ env: { GRAUPEL_STATE_FOLDER: path } }).open(plan()))
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
   })
@@ -152,7 +152,7 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of the pages', (
 proveReplacements(12)
 
 describeWith(['native', 'linux'], 'a page that is deleted', () => {
-  it('is made anew with what was counted in it, so ids go on in order', async () => {
+  it('is made again with its word, so ids go on in order', async () => {
     const own = { ...plan(), layout: 'js53', onOverflow: 'advance', maxAheadMs: 60_000 }
     const one = await opened(own)
     const ahead = await one.take(200_000)

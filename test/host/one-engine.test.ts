@@ -4,8 +4,8 @@ import { duplicatesAmong } from '../support/ids.ts'
 import { describeWith, inUserNamespace, type Tool } from '../support/needs.ts'
 import { cleanUp, type Failure, Obedient, type Plan, type Surroundings, testClock } from '../support/processes.ts'
 
-// Two generators of one node: every pair of engines, in every place that the second can have beside the first, with a clock
-// that runs, and with one that goes back between their ids. Either their ids differ, or the second is refused.
+// Two generators of one node: every pair of engines, every place of the second generator relative to the first, with a clock that runs
+// and with a clock that goes back between their ids. Either the ids differ, or the second generator is refused.
 
 afterEach(cleanUp)
 
@@ -15,7 +15,7 @@ type Pair = `${Engine} ${Engine}`
 interface Place {
   readonly name: string
   readonly needs: readonly Tool[]
-  /** The process of the second generator, unless it is `within` that of the first. */
+  /** The process of the second generator, unless it is `within` the process of the first generator. */
   readonly start?: Surroundings
   readonly within?: 'inSameThread' | 'inOtherThread'
   /** The first process is killed before the second generator is opened. */
@@ -28,7 +28,7 @@ const unshared = (...flags: string[]): Surroundings => ({
   within: (command) => ['unshare', ...flags, '--fork', '--kill-child', ...command],
 })
 
-/** The pairs of which the second is refused: two engines in one process or in two, and the js engine in two processes. */
+/** The pairs whose second generator is refused: two engines in one process or in two, and the js engine in two processes. */
 const otherEngine: readonly Pair[] = ['native js', 'js native']
 const otherProcess: readonly Pair[] = [...otherEngine, 'js js']
 
@@ -40,7 +40,7 @@ const places: readonly Place[] = [
     name: 'another process, after the first was killed',
     needs: [],
     isKilled: true,
-    // The page that a killed process had open has to be forgotten by an operator.
+    // An operator has to forget the page that a killed process had open.
     refused: ['native js'],
   },
   { name: 'another pid namespace', needs: ['mounts', 'root'], start: unshared('--pid'), refused: otherProcess },
@@ -51,7 +51,7 @@ const places: readonly Place[] = [
     refused: otherProcess,
   },
   {
-    // It cannot be seen from there that the process of the claim is gone, and the ceiling has not passed.
+    // The other namespace cannot see that the process of the claim has ended, and the ceiling has not passed.
     name: 'another pid namespace, after the first was killed',
     needs: ['mounts', 'root'],
     start: unshared('--pid'),
@@ -59,7 +59,7 @@ const places: readonly Place[] = [
     refused: otherProcess,
   },
   {
-    // Start times differ there, so the js engine takes a process that runs for one that has ended, and continues at its ceiling.
+    // Start times differ in a time namespace, so the js engine considers a running process ended, and continues at its ceiling.
     name: 'another time namespace',
     needs: ['mounts', 'root'],
     start: unshared('--time', '--boottime', '100000', '--monotonic', '100000'),
@@ -85,7 +85,7 @@ for (const { name, needs, start, within, isKilled, refused } of places) {
       const own: Plan = { node: 1, namespace: freshNamespace(), maxAheadMs: 10_000 }
       const first = new Obedient({ env })
       const second = within === undefined ? new Obedient({ env, ...start }) : first.second(within)
-      // Both run: the ceiling of a claim is half a second ahead of the clock.
+      // Both generators run, because the ceiling of a claim is half a second ahead of the clock.
       await Promise.all([first.shell('true'), second instanceof Obedient && second.shell('true')])
       await first.open({ ...own, engine: one })
       const made = [await first.take(3000)]
@@ -98,7 +98,7 @@ for (const { name, needs, start, within, isKilled, refused } of places) {
       } catch (thrown) {
         error = thrown as Failure
       }
-      // A process that was overtaken may be refused. It makes the ids below its ceiling.
+      // An overtaken process may be refused. It still makes the ids below its ceiling.
       for (let i = 0; i < 3; i++) {
         const again = await first.take(1000).catch(() => [])
         made.push(again)

@@ -12,7 +12,7 @@ const denied = (permission: string, resource?: string) =>
     resource,
   })
 
-describe('the flag for what the permission model has refused', () => {
+describe('the flag for a refusal of the permission model', () => {
   it.each<[unknown, string | undefined, string | undefined]>([
     [denied('FileSystemRead', '/dev/shm'), undefined, '--allow-fs-read=/dev/shm'],
     [denied('FileSystemWrite', '/dev/shm/graupel-0'), undefined, '--allow-fs-write=/dev/shm/graupel-0'],
@@ -36,7 +36,7 @@ describe('Node with its permission model', () => {
   const folder = join(root, 'new')
   const model = Number(process.versions.node.split('.')[0]) < 24 ? '--experimental-permission' : '--permission'
 
-  /** Makes the folder and a file in it; what Node says of the refused call, as JSON. */
+  /** Makes the folder and a file in it. Returns Node's report of the refused call as JSON. */
   function write(flags: readonly string[]): { code?: string } {
     const program = `
       const { mkdirSync, writeFileSync } = require('node:fs')
@@ -53,14 +53,14 @@ describe('Node with its permission model', () => {
     return JSON.parse(stdout)
   }
 
-  it('allows a folder that is not there yet, and what comes into it, by the flag', () => {
+  it('allows a missing folder, and later files in it, by the flag', () => {
     const error = write([])
     expect(error).toMatchObject({ code: 'ERR_ACCESS_DENIED' })
     expect(permissionFor(error)).toBe(`--allow-fs-write=${folder}`)
     expect(write([permissionFor(error, folder) as string])).toEqual({})
   })
 
-  it('makes ids on the js engine, once it has the flags that the errors name', () => {
+  it('makes ids on the js engine with the flags that the errors name', () => {
     const program = `import(${JSON.stringify(import.meta.resolve('graupel'))}).then(({ createGenerator }) => {
       try {
         createGenerator({ node: 1, engine: 'js' }).next()

@@ -9,17 +9,17 @@ import { cleanUp, opened, type Plan, type Surroundings, start, stateFolder, well
 import { seededRandom } from '../support/random.ts'
 import { readIds } from '../support/records.ts'
 
-// Loss of power: the memory is gone, and the disk has what the last complete sync had to write, and perhaps some of what was
-// written since. programs/shim.c records every state that the file was in; processes log what they issue. A cut is an
-// instant of that record: the file is put back as it may have been then, and the next process must begin above all that
-// had been issued. Its clock is an hour behind, so nothing but the file keeps it away.
+// Loss of power: the memory is lost, and the disk has the data of the last complete sync, and perhaps some later writes.
+// programs/shim.c records every state of the file; processes log the ids that they issue. A cut is an instant of that record: the file
+// is restored to a state that it may have had then, and the next process must begin above all issued ids. Its clock is an hour behind,
+// so only the file keeps it above them.
 
 const hourMs = 3_600_000
 const runMs = 1200
 const windowMs = 20
 const timeout = 600_000
 
-/** @param lost - How many cuts lose the page, in each of two recorded runs. @param old - How many have an old page. */
+/** @param lost - The number of cuts without a page, in each of two recorded runs. @param old - The number of cuts with an old page. */
 export function proveCuts(lost: number, old: number): void {
   afterEach(cleanUp)
 
@@ -42,7 +42,7 @@ export function proveCuts(lost: number, old: number): void {
     it(`at ${2 * old} random instants, nothing is issued again by processes that find the file and an old page`, {
       timeout,
     }, async () => {
-      // The page says nothing but that it is the one that the file is about; only the name of the start tells that it is
+      // The page belongs to the file; only the name of the system's start shows that the page is
       // older than the file.
       const lane = async (purpose: string) => {
         const run = await record(purpose)
@@ -61,7 +61,7 @@ export function proveCuts(lost: number, old: number): void {
 interface Event {
   readonly atNs: bigint
   readonly isSync: boolean
-  /** The file as it was then. */
+  /** The file's content at that time. */
   readonly copy: string
 }
 
@@ -74,13 +74,13 @@ interface Run {
   readonly oldPage: string
   readonly plan: Plan
   readonly events: readonly Event[]
-  /** The highest id that each process had made at each time. */
+  /** The highest id of each process at each time. */
   readonly logs: readonly { ids: BigUint64Array; timesNs: BigUint64Array }[]
   readonly random: () => number
   timeMsOf(ns: bigint): number
 }
 
-/** First one process, which opens and closes its generator again and again, then three of them at once. */
+/** Runs one process that opens and closes its generator again and again, then three such processes at once. */
 async function record(purpose: string): Promise<Run> {
   const { folder, state, watch, env, order } = stateFolder()
   const namespace = freshNamespace()
@@ -94,7 +94,7 @@ async function record(purpose: string): Promise<Run> {
     clockOffsetMs: 0,
   }
   mkdirSync(join(watch, 'copies'))
-  // So that there is time to do something wrong before a sync is complete.
+  // Slow syncs leave time for a fault before a sync is complete.
   order('slow 8')
   const before = await opened(plan, { env })
   await before.take(1)
@@ -108,7 +108,7 @@ async function record(purpose: string): Promise<Run> {
   await Promise.all([go('one', runMs), go('two', runMs / 3), go('three', runMs / 7)])
 
   const lines = readFileSync(join(watch, 'events'), 'utf8').trimEnd().split('\n')
-  // A process that was killed in the middle of its last event has left no copy of it, and has issued nothing after it.
+  // A process that was killed in the middle of its last event has left no copy of the event, and has issued no id after it.
   const events = lines
     .map((line, i) => {
       return { atNs: BigInt(line.slice(0, 20)), isSync: line.endsWith('s'), copy: join(watch, 'copies', String(i)) }
@@ -124,13 +124,13 @@ async function record(purpose: string): Promise<Run> {
   return { folder, state, page, oldPage, plan, events, logs, random: seededRandom(purpose), timeMsOf }
 }
 
-/** At each of so many cuts, what a new process issues first, and the highest id that had been issued. */
+/** Returns for each cut the first id of a new process, and the highest id that had been issued. */
 async function begin(run: Run, count: number, startSystem: (index: number) => Surroundings) {
   const { events, random } = run
   const startNs = events[0]?.atNs ?? 0n
   const endNs = events.at(-1)?.atNs ?? 0n
   const syncs = events.filter(({ isSync }) => isSync).length
-  // Or the cuts would all be the same few.
+  // With few syncs, the cuts would all be alike.
   expect(syncs).toBeGreaterThan(50)
   const plan = { ...run.plan, clockOffsetMs: -hourMs, maxAheadMs: 2 * hourMs }
   const cuts = []
@@ -150,7 +150,7 @@ async function begin(run: Run, count: number, startSystem: (index: number) => Su
 
 function expectNothingAgain(cuts: Awaited<ReturnType<typeof begin>>): void {
   expect(cuts.filter(({ first, highest }) => first <= highest)).toEqual([])
-  // It is what the file says, and not a word that has been kept somewhere, or the clock.
+  // The first id comes from the file, not from a word that was kept elsewhere, or from the clock.
   const lateMs = cuts.map(({ first, atMs }) => decode(first, layouts.twitter).timestampMs - atMs)
   expect(Math.max(...lateMs)).toBeLessThan(windowMs + 100)
   expect(cuts.filter(({ highest }) => highest > 0n).length).toBeGreaterThan(cuts.length / 2)

@@ -11,7 +11,7 @@ afterEach(cleanUp)
 proveCuts(8, 5)
 
 describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () => {
-  it('goes by the page if the system was not started since, so no window is lost', async () => {
+  it('continues from the page if the system was not restarted, so no window is lost', async () => {
     const { state } = stateFolder()
     const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxAheadMs: 3_600_000, windowMs: 60_000 }
     const one = await opened(plan)
@@ -23,7 +23,7 @@ describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () =>
     expect((await two.stats()).aheadMs).toBeLessThan(1000)
   })
 
-  it('is refused in a container that has the file and another memory, while the file is in use', async () => {
+  it('is refused in a container with the file and another memory, while the file is in use', async () => {
     const { state } = stateFolder()
     const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxWaitMs: 10_000 }
     const one = await opened(plan)
@@ -38,7 +38,7 @@ describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () =>
 })
 
 describeWith(['native', 'linux', 'shim'], 'the name of a state file', () => {
-  it('is on the disk before a process counts on the file, also if the maker was killed before it synced the folder', async () => {
+  it('is on the disk before a process relies on the file, even if the maker was killed before it synced the folder', async () => {
     const disk = stateFolder()
     const plan: Plan = { node: 1, namespace: freshNamespace(), state: disk.state }
     disk.order('cut')
@@ -58,7 +58,7 @@ describeWith(['native', 'linux', 'shim'], 'the name of a state file', () => {
     expect(named).toBeLessThanOrEqual(firstWrite)
   })
 
-  it('is needed: a file whose folder cannot be synced is not used', async () => {
+  it('is required: a file whose folder cannot be synced is not used', async () => {
     const disk = stateFolder()
     const plan: Plan = { node: 1, namespace: freshNamespace(), state: disk.state }
     const process = await opened(plan, disk)

@@ -16,11 +16,11 @@ import { freshNamespace } from '../support/engines.ts'
 import { describeWith } from '../support/needs.ts'
 import { cleanUp, failure, Obedient, type Plan, stateFolder } from '../support/processes.ts'
 
-// State files that are not opened, and what is said of them. None of them is changed, or made anew.
+// State files that are refused, and the messages. No refused file is changed or made again.
 
 afterEach(cleanUp)
 
-/** A process, and the file that its generator has left. */
+/** A process, and the state file of its closed generator. */
 async function left(): Promise<{ process: Obedient; own: Plan; state: string; aside: string }> {
   const { folder, state } = stateFolder()
   const own: Plan = { node: 1, namespace: freshNamespace(), state }

@@ -8,7 +8,7 @@ import { pagesOf } from '../support/pages.ts'
 import { cleanUp, type Plan, said, sleep, start, stateFolder } from '../support/processes.ts'
 import { recordsOf } from '../support/records.ts'
 
-/** A page that is deleted or replaced again and again while processes use it. */
+/** Tests of a page that is deleted or replaced again and again while processes use it. */
 export function proveReplacements(times: number): void {
   afterEach(cleanUp)
 
@@ -22,7 +22,7 @@ export function proveReplacements(times: number): void {
         const startOne = () => start('record.js', { plan: own, file, batch: 128, pauseMs: 1 })
         const alive = [startOne(), startOne(), startOne()]
         await Promise.all(alive.map((one) => said(one, 'i')))
-        // It has the same name each time it is made.
+        // The page has the same name each time it is made.
         const [page = ''] = pagesOf(own.namespace ?? '')
         for (let i = 0; i < times; i++) {
           const isTimeForOne = i % 4 === 0
@@ -30,16 +30,16 @@ export function proveReplacements(times: number): void {
           const isIssuing = next && said(next, 'i')
           if (next !== undefined) alive.push(next)
           if (what === 'is deleted') {
-            // Again and again while it opens the page: some of these are in the very tick in which it does.
+            // The page is deleted repeatedly while the process opens it, so some deletions are in the same tick as the opening.
             if (next !== undefined) await said(next, 'o')
             for (let n = 0; n < (isTimeForOne ? 60 : 1); n++) {
               rmSync(page, { force: true })
               if (isTimeForOne) await sleep(0)
             }
           } else if (existsSync(page)) {
-            // Not while it opens the page: an older word is taken for the latest one by processes that have no other.
+            // The page is not replaced while a process opens it: a process without another word would trust the older word.
             await isIssuing
-            // In one step, so that no process meets half of a page.
+            // The page is replaced in one step, so no process reads half of a page.
             copyFileSync(page, `${page}.older`)
             await sleep(3)
             renameSync(`${page}.older`, page)

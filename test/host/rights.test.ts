@@ -15,7 +15,7 @@ import {
 } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
-// Processes that give up root's rights, for good or for a moment, and can no longer look for their state.
+// Processes that give up root's rights, permanently or for a moment, and can no longer look for their state.
 
 afterEach(cleanUp)
 
@@ -27,7 +27,7 @@ const tick = async () => {
 }
 
 describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its process has given up its rights', () => {
-  it.each(['host', 'file'])('a generator with state %s goes on, and harms no other', async (place) => {
+  it.each(['host', 'file'])('a generator with state %s goes on, and harms no other generator', async (place) => {
     const { state } = stateFolder()
     const own: Plan = { node: 1, namespace: freshNamespace(), ...(place === 'file' && { state }) }
     const first = await opened(own)
@@ -38,7 +38,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
       await tick()
       ids.push(...(await first.take(2)), ...(await second.take(2)))
     }
-    // Its thread raises the ceiling by the file that it has open.
+    // The thread raises the ceiling through the open file.
     const { ceilingMs } = await first.stats()
     if (place === 'file') {
       const { ids: more, error } = await first.issue(1200, 20)
@@ -55,7 +55,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
   })
 
-  it('for a moment, it does not disturb the other processes', async () => {
+  it('for a moment, the process does not disturb other processes', async () => {
     const own: Plan = { node: 1, namespace: freshNamespace() }
     const first = await opened(own)
     const second = await opened(own)
@@ -74,7 +74,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     expect(pagesOf(own.namespace ?? '')).toHaveLength(1)
   })
 
-  it('remembers the ids of a thread that has ended, whose page it can no longer find, though its clock goes back', async () => {
+  it('a process remembers the ids of an ended thread whose page it can no longer find, even if its clock goes back', async () => {
     const clock = testClock()
     const memory = ownMemory()
     const process = new Obedient({ ...memory, env: { ...memory.env, ...clock.env } })
@@ -87,18 +87,18 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     clock.set('-1')
     await process.open(own)
     expect((await process.stats()).state).toBe('host')
-    // Above all of them, at a time that the clock does not show.
+    // The next id is above all earlier ids, at a time that the clock does not show.
     expectAscending(before, await process.take(3000))
   })
 
-  it('a page that is deleted then is not made in the folder of the other user', async () => {
+  it('a page that is then deleted is not made in the folder of the other user', async () => {
     const own: Plan = { node: 1, namespace: freshNamespace() }
     const first = await opened(own)
     await first.take(2)
     await first.actAs(stranger)
     deletePages(own.namespace ?? '')
     await tick()
-    // It cannot see that; a process that can makes the page anew, and seals the other one then.
+    // The process cannot see the deletion. A process that can makes a new page, and seals the old page.
     const second = await opened(own)
     const ids = await second.take(2)
     await tick()
@@ -112,7 +112,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     await first.actAs(0)
   })
 
-  it('a state that is sealed and cannot be looked for is an error of the system, and no damage', async () => {
+  it('a sealed state that cannot be looked for is reported as an error of the system, not as damage', async () => {
     const own: Plan = { node: 1, namespace: freshNamespace() }
     const first = await opened(own)
     const second = await opened(own)

@@ -7,7 +7,7 @@ import { describeWith } from '../support/needs.ts'
 import { cleanUp, failure, Obedient, type Plan, start, stateFolder, wellEnded } from '../support/processes.ts'
 import { recordsOf } from '../support/records.ts'
 
-// Programs that run several times beside each other, by node:cluster or a process manager such as pm2.
+// Programs that run in several processes, by node:cluster or a process manager such as pm2.
 
 afterEach(cleanUp)
 
@@ -39,7 +39,7 @@ describeWith(['native'], 'the native engine with default options', () => {
 })
 
 describe('the js engine', () => {
-  it('is refused under a process manager, unless it is told to be alone', async () => {
+  it('is refused under a process manager unless the options say that it is alone', async () => {
     const process = new Obedient(managed)
     const error = await failure(process.open(plan('js')))
     expect(error.code).toBe('ERR_STATE_UNREACHABLE')
@@ -48,12 +48,12 @@ describe('the js engine', () => {
     expect(await process.take(3)).toHaveLength(3)
   })
 
-  it('is refused there by the environment too', async () => {
+  it('is refused under a process manager even if the environment chooses it', async () => {
     const process = new Obedient({ env: { ...managed.env, GRAUPEL_ENGINE: 'js' } })
     expect((await failure(process.open(plan()))).code).toBe('ERR_STATE_UNREACHABLE')
   })
 
-  it('is refused in workers of node:cluster, unless it is told to be alone', async () => {
+  it('is refused in workers of node:cluster unless the options say that it is alone', async () => {
     const { folder } = stateFolder()
     const file = join(folder, 'record')
     const refused = await start('record.js', { plan: plan('js'), file, forks: 2, count: 10 }).ended

@@ -9,13 +9,13 @@ import { proveStops } from './stops.ts'
 proveStops({ stops: 20, longMs: 1500 })
 
 describeWith(['native', 'linux', 'shim'], 'a process that is stopped in the middle of a sync', () => {
-  it('holds up the others at their ceiling, until it goes on', async () => {
+  it('blocks other processes at their ceiling until it goes on', async () => {
     const { state, env, order, isOrderDone } = stateFolder()
     const plan: Plan = { node: 1, namespace: freshNamespace(), state, windowMs: 400, maxWaitMs: 3000 }
     const stopped = await opened(plan, { env })
     const other = await opened(plan)
     order('stop')
-    // It does not come back from there.
+    // The call does not return.
     const never = stopped.issue(3000, 1)
     await expect.poll(isOrderDone).toBe(true)
     const ahead = await other.issue(10_000, 1)
@@ -27,14 +27,14 @@ describeWith(['native', 'linux', 'shim'], 'a process that is stopped in the midd
     const after = await other.issue(500, 1)
     expect(after.error).toBeUndefined()
     expect(after.ids.length).toBeGreaterThan(0)
-    // It may find that it has waited for too long, which it has.
+    // The process may report that it has waited for too long, which is true.
     const late = await never
     const again = await stopped.issue(100, 1)
     expect(again.error).toBeUndefined()
     expect(duplicatesAmong([ahead.ids, after.ids, late.ids, again.ids])).toBe(0)
   })
 
-  it('and killed there, does not hold up the others', async () => {
+  it('and killed there does not block other processes', async () => {
     const { state, env, order, isOrderDone } = stateFolder()
     const plan: Plan = { node: 1, namespace: freshNamespace(), state, windowMs: 400, maxWaitMs: 3000 }
     const stopped = await opened(plan, { env })

@@ -9,12 +9,12 @@ import { readIds, recordsOf } from '../support/records.ts'
 import { stopProcess } from '../support/stop-process.ts'
 
 interface Stops {
-  /** How many short stops there are before the long one. */
+  /** The number of short stops before the long stop. */
   readonly stops: number
   readonly longMs: number
 }
 
-/** A process that SIGSTOP interrupts anywhere, and that goes on later. */
+/** Tests of a process that SIGSTOP interrupts at any point, and that goes on later. */
 export function proveStops(stops: Stops): void {
   describeWith(
     ['native', 'linux'],
@@ -22,10 +22,10 @@ export function proveStops(stops: Stops): void {
     () => {
       const timeout = 120_000
 
-      it.concurrent('makes no id that others have made meanwhile, on host state', { timeout }, ({ expect }) =>
+      it.concurrent('makes no id that other processes have made meanwhile, on host state', { timeout }, ({ expect }) =>
         stopAndGo('host', stops, expect),
       )
-      it.concurrent('makes no id that others have made meanwhile, on file state', { timeout }, ({ expect }) =>
+      it.concurrent('makes no id that other processes have made meanwhile, on file state', { timeout }, ({ expect }) =>
         stopAndGo('file', stops, expect),
       )
     },
@@ -38,11 +38,11 @@ async function stopAndGo(place: 'host' | 'file', { stops, longMs }: Stops, expec
   const plan: Plan = {
     node: 1,
     namespace: freshNamespace(),
-    // Others must wait while it is stopped with the lock.
+    // Other processes must wait while the stopped process has the lock.
     ...(place === 'file' && { state, windowMs: 200, maxWaitMs: 60_000 }),
   }
   const random = seededRandom(`stopped on ${place} state`)
-  // They differ in speed; the first one is stopped.
+  // The processes differ in speed; the first process is stopped.
   const paces = [0, 0, 1, 7]
   const all = paces.map((pauseMs) => start('record.js', { plan, file, batch: 64, pauseMs }))
   await Promise.all(all.map((one) => said(one, 'i')))
@@ -59,7 +59,7 @@ async function stopAndGo(place: 'host' | 'file', { stops, longMs }: Stops, expec
   const before = readIds(own).length
   const ofAll = total(recordsOf(file))
   await sleep(longMs)
-  // It was stopped, and the others were not, unless it has the lock.
+  // The first process was stopped. The others went on unless it has the lock.
   expect(readIds(own).length).toBe(before)
   if (place === 'host') expect(total(recordsOf(file))).toBeGreaterThan(ofAll + longMs * 10)
   victim?.child.kill('SIGCONT')

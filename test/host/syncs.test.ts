@@ -5,21 +5,21 @@ import { freshNamespace } from '../support/engines.ts'
 import { describeWith } from '../support/needs.ts'
 import { cleanUp, opened, type Plan, sleep, stateFolder } from '../support/processes.ts'
 
-// The syncs that a state file needs.
+// The number of syncs of a state file.
 
 afterEach(cleanUp)
 
 describeWith(['native', 'linux', 'shim'], 'a state file that three processes use', () => {
   const windowMs = 400
 
-  it('is synced at most once in half a window while they issue, and never while they do not', async () => {
+  it('is synced at most once in half a window while they issue ids, and never while they are idle', async () => {
     const disk = stateFolder()
     const syncsIn = (file: string) => readFileSync(join(disk.watch, file), 'utf8').match(/ s$/gm)?.length ?? 0
     const syncs = () => syncsIn('events')
     const plan: Plan = { node: 1, namespace: freshNamespace(), state: disk.state, windowMs, maxWaitMs: 2000 }
     const all = await Promise.all([opened(plan, disk), opened(plan, disk), opened(plan, disk)])
     const startMs = performance.now()
-    // Its first ceiling, at most once for each of them.
+    // The first ceiling is synced at most once for each process.
     const atStart = syncs()
     expect(atStart).toBeGreaterThanOrEqual(1)
     expect(atStart).toBeLessThanOrEqual(all.length)
@@ -28,16 +28,16 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
     const whileIssuing = syncs() - atStart
     const halves = (performance.now() - startMs) / (windowMs / 2)
     expect(whileIssuing).toBeLessThanOrEqual(halves + 1)
-    // Otherwise the upper bound would prove nothing.
+    // Without a lower bound, the upper bound would prove nothing.
     expect(whileIssuing).toBeGreaterThan(3)
     const before = syncs()
     // Nothing happens, so there is no event to wait for.
     await sleep(windowMs * 3)
     expect(syncs()).toBe(before)
     for (const one of all) await one.close()
-    // The last one leaves the exact word.
+    // The last process to close leaves the exact word.
     expect(syncs()).toBe(before + 1)
-    // Each of them has synced the folder when it opened the file.
+    // Each process has synced the folder when it opened the file.
     expect(syncsIn('names')).toBe(all.length)
   })
 })

@@ -19,7 +19,7 @@ describeWith(['native', 'linux', 'userns'], 'a process in a user namespace, and 
     const { state } = stateFolder()
     const own: Plan = { node: 1, namespace: freshNamespace(), ...(place === 'file' && { state }) }
     const both = await Promise.all([opened(own, native), opened(own, { ...native, ...inside })])
-    // Both read the true clock.
+    // Both processes read the true clock.
     const issued = await Promise.all(both.map((one) => one.issue(100, 0)))
     expect(issued.map(({ error }) => error)).toEqual([undefined, undefined])
     expect(duplicatesAmong(issued.map(({ ids }) => ids))).toBe(0)
@@ -64,7 +64,7 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of pages of user
     const chosen = join(folder, 'chosen')
     mkdirSync(chosen)
     chmodSync(chosen, 0o1777)
-    // mkdtemp closes it to user 1000.
+    // mkdtemp makes a folder that user 1000 may not open.
     chmodSync(join(folder, '..'), 0o755)
     writeFileSync(join(folder, 'map'), map)
     const within = (command: readonly string[]) => withMounts(`mount --bind ${folder}/map /proc/$$/uid_map`, command)
@@ -73,7 +73,7 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of pages of user
       [js, '.claim'],
     ] as const) {
       const process = new Obedient({ env: { ...engine.env, GRAUPEL_STATE_FOLDER: chosen }, within })
-      // Loads the engine while the process may read it.
+      // The engine is loaded while the process may read its files.
       await process.open({ node: 2, namespace: freshNamespace(), state: 'process' })
       await process.actAs(1000)
       await process.open({ node: 1, namespace: freshNamespace() })

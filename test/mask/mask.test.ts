@@ -13,7 +13,7 @@ const textEncodings = encodings.filter((encoding): encoding is TextEncoding => e
 const greatest = (bits: number) => 2n ** BigInt(bits) - 1n
 
 describe('a mask', () => {
-  // These are in databases and links of users: no version may change them.
+  // Users have these texts in databases and links, so no version may change them.
   it.each<[MaskBits, bigint, bigint, string]>([
     [64, 0n, 13499967749072194288n, 'G5Fzil72fsu'],
     [64, 1n, 18407998486209764252n, 'LvopMDlGwWa'],
@@ -32,32 +32,32 @@ describe('a mask', () => {
     expect(mask.revealString(text)).toBe(id)
   })
 
-  it('takes a key alone: 63 bits, base62, and no name in its texts', () => {
+  it('needs only a key: it has 63 bits, base62, and no name in its texts', () => {
     const mask = createMask(ascending)
     expect(mask).toMatchObject({ bits: 64, encoding: 'base62', keyNames: [''] })
     expect(mask.hideString(5n)).toBe(createMask({ keys: { '': ascending } }).hideString(5n))
   })
 
-  it.each([16, 24, 32])('takes keys of %d bytes, each with texts of its own', (length) => {
+  it.each([16, 24, 32])('accepts keys of %d bytes, each with other texts', (length) => {
     const mask = createMask(keyOf(1, length))
     const others = [16, 24, 32].filter((other) => other !== length).map((other) => createMask(keyOf(1, other)))
     expect(mask.reveal(mask.hide(5n))).toBe(5n)
     for (const other of others) expect(other.hide(5n)).not.toBe(mask.hide(5n))
   })
 
-  it('takes decimal digits where it takes a bigint', () => {
+  it('accepts decimal digits in place of a bigint', () => {
     const mask = createMask(newKey)
     expect(mask.hide('5')).toBe(mask.hide(5n))
     expect(mask.hideString('5')).toBe(mask.hideString(5n))
     expect(mask.reveal(mask.hide(5n).toString())).toBe(5n)
   })
 
-  it('of another width hides in another way, by the same key', () => {
+  it('of another width gives other texts by the same key', () => {
     const hidden = widths.map((bits) => createMask({ keys: { a: newKey }, bits }).hide(5n))
     expect(new Set(hidden.map((value) => value % 2n ** 53n)).size).toBe(3)
   })
 
-  it('keeps a copy of its keys, and shows none', () => {
+  it('keeps a copy of its keys, and does not show them', () => {
     const key = Uint8Array.from(newKey)
     const keys = { a: key }
     const mask = createMask({ keys })
@@ -69,7 +69,7 @@ describe('a mask', () => {
     expect(inspect(mask, { depth: 9, showHidden: true })).not.toMatch(/Uint8Array|\b15\b/)
   })
 
-  it('works with calls that were taken off it', () => {
+  it('has calls that need no this', () => {
     const { hide, reveal, hideString, revealString } = createMask(newKey)
     expect(reveal(hide(5n))).toBe(5n)
     expect(revealString(hideString(5n))).toBe(5n)
@@ -79,7 +79,7 @@ describe('a mask', () => {
 describe('a mask of 53 bits', () => {
   const mask = createMask({ keys: { a: newKey }, bits: 53 })
 
-  it('hides numbers as numbers', () => {
+  it('turns numbers into numbers', () => {
     const safe = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
     fc.assert(
       fc.property(safe, (id) => {
@@ -99,7 +99,7 @@ describe('a mask of 53 bits', () => {
     }
   })
 
-  it.each([64, 63] as const)('is what numbers need: %d bits are refused', (bits) => {
+  it.each([64, 63] as const)('is required by numbers, which %d bits do not fit', (bits) => {
     const wide = createMask({ keys: { a: newKey }, bits })
     for (const call of [wide.hideNumber, wide.revealNumber]) {
       const error = caught(() => call(5))
@@ -118,7 +118,7 @@ describe.each(textEncodings)('texts in %s', (encoding) => {
     base62: [11, 11, 9],
   }
 
-  it.each(widths)('of %d bits have one length, and one text for each id', (bits) => {
+  it.each(widths)('of %d bits have one length, and each id has one text', (bits) => {
     const mask = createMask({ keys: { b: newKey, old: oldKey }, bits, encoding })
     const old = createMask({ keys: { old: oldKey }, bits, encoding })
     const length = lengths[encoding][widths.indexOf(bits)] as number
@@ -130,12 +130,12 @@ describe.each(textEncodings)('texts in %s', (encoding) => {
       expect(mask.revealString(old.hideString(id))).toBe(id)
     }
     for (const edge of [0n, 1n, greatest(bits)]) check(edge)
-    // Ids that are hidden as 0 and as the greatest number have the most leading zeros, and none.
+    // The ids that are hidden as 0 and as the greatest number have the most and the fewest leading zeros.
     for (const hidden of [0n, 1n, greatest(bits)]) check(mask.reveal(hidden))
     fc.assert(fc.property(fc.bigInt({ min: 0n, max: greatest(bits) }), check), { numRuns: 50 })
   })
 
-  it.each(widths)('of %d bits that are not as a mask writes them are refused', (bits) => {
+  it.each(widths)('of %d bits are refused in any other spelling', (bits) => {
     const mask = createMask({ keys: { b: newKey }, bits, encoding })
     const length = lengths[encoding][widths.indexOf(bits)] as number
     const zeros = mask.hideString(mask.reveal(0n))
@@ -154,7 +154,7 @@ describe.each(textEncodings)('texts in %s', (encoding) => {
 describe('a text', () => {
   it.each(['hex', 'base32'] as const)('in %s is refused in other letters, so that an id has one text', (encoding) => {
     const mask = createMask({ keys: { b: newKey }, encoding })
-    // 3 hides as something with a letter in both encodings.
+    // The text of 3 has a letter in both encodings.
     const text = mask.hideString(3n)
     const swapped = `b${encoding === 'hex' ? text.slice(1).toUpperCase() : text.slice(1).toLowerCase()}`
     expect(swapped).not.toBe(text)
@@ -175,13 +175,13 @@ describe('a text', () => {
     expect([error.constructor, error.code]).toEqual([TypeError, 'ERR_ID_INVALID'])
   })
 
-  it('that no mask made, but that has the form of one, is some id: a mask proves nothing', () => {
+  it('of the right form that no mask has made gives some id: a mask proves nothing', () => {
     expect(createMask(newKey).revealString('00000000000')).toBeTypeOf('bigint')
   })
 })
 
 describe('rotation', () => {
-  it('goes from a key without a name to named ones, of any length', () => {
+  it('changes from a key without a name to named keys, of any length', () => {
     const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)]
     const masks = [
       createMask(first),
@@ -194,7 +194,7 @@ describe('rotation', () => {
     expect(caught(() => masks[0]?.revealString(texts[1] as string)).code).toBe('ERR_ID_INVALID')
   })
 
-  it('leaves hide and reveal to the first key', () => {
+  it('uses only the first key for hide and reveal', () => {
     const mask = createMask({ keys: { b: newKey, a: oldKey } })
     expect(mask.keyNames).toEqual(['b', 'a'])
     expect(mask.hide(5n)).toBe(createMask(newKey).hide(5n))

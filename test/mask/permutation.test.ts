@@ -24,7 +24,7 @@ const samples: [number: number, key: string, radix: number, tweak: string, plain
 ]
 
 describe('FF1 of the library', () => {
-  it.each(samples)('gives what NIST does in sample %d', (_number, key, radix, tweak, plain, hidden) => {
+  it.each(samples)('gives the result of sample %d of NIST', (_number, key, radix, tweak, plain, hidden) => {
     const digits = (text: string) => [...text].map((digit) => Number.parseInt(digit, 36))
     const cipher = FF1(radix, bytes(key), bytes(tweak))
     expect(cipher.encrypt(digits(plain))).toEqual(digits(hidden))
@@ -34,7 +34,7 @@ describe('FF1 of the library', () => {
 
 describe('a permutation', () => {
   it.each(samples.filter(([, , , tweak]) => tweak === ''))(
-    'of numbers gives what NIST does for their digits in sample %d',
+    'of numbers gives the digits of sample %d of NIST',
     (_number, key, radix, _tweak, plain, hidden) => {
       const permutation = permutationOf(bytes(key), { radix, length: 10, size: 10n ** 10n })
       expect(permutation.hide(BigInt(plain))).toBe(BigInt(hidden))
@@ -42,7 +42,7 @@ describe('a permutation', () => {
     },
   )
 
-  // FF1 of the library takes small domains, which masks do not have.
+  // FF1 of the library accepts small domains, which masks do not have.
   it.each([
     ['of every number', { radix: 16, length: 3, size: 4096n }],
     ['of an odd number of digits', { radix: 4, length: 5, size: 1024n }],
@@ -56,14 +56,14 @@ describe('a permutation', () => {
     expect(hidden).not.toEqual(all)
   })
 
-  it.each(Object.entries(digitsOf))('of %s bits has digits for all of them, and few more', (bits, digits) => {
+  it.each(Object.entries(digitsOf))('of %s bits has as few digits as these bits need', (bits, digits) => {
     const { radix, length, size } = digits
     expect(size).toBe(2n ** BigInt(bits))
     const whole = BigInt(radix) ** BigInt(length)
     expect(whole >= size && whole - size < size / 100_000n).toBe(true)
   })
 
-  it.each(Object.entries(digitsOf))('of %s bits goes back, from either side', (_bits, digits) => {
+  it.each(Object.entries(digitsOf))('of %s bits can be undone in either direction', (_bits, digits) => {
     const permutation = permutationOf(bytes(key256), digits)
     const last = digits.size - 1n
     const check = (value: bigint) => {
@@ -76,7 +76,7 @@ describe('a permutation', () => {
     fc.assert(fc.property(fc.bigInt({ min: 0n, max: last }), check), { numRuns: 300 })
   })
 
-  it('does not see what becomes of the array of its key', () => {
+  it('ignores later changes of the array of its key', () => {
     const key = bytes(key128)
     const permutation = permutationOf(key, digitsOf[63])
     const before = permutation.hide(7n)

@@ -30,7 +30,7 @@ describe('createMask refuses', () => {
     expect(named.message).toContain("the key 'a'")
   })
 
-  it('a subclass that gives itself another length', () => {
+  it('a subclass with another length', () => {
     class Liar extends Uint8Array {
       override get length() {
         return 32
@@ -45,14 +45,14 @@ describe('createMask refuses', () => {
     expect(caught(() => createMask(gone)).code).toBe('ERR_KEY_INVALID')
   })
 
-  it('no key of another realm', () => {
+  it('no valid key of another realm', () => {
     const given: Uint8Array = runInNewContext('Uint8Array.from({ length: 32 }, (_, i) => i * 7)')
     expect(given).not.toBeInstanceOf(Uint8Array)
     const hidden = createMask(key).hide(1n)
     expect([createMask(given).hide(1n), createMask({ keys: { a: given } }).hide(1n)]).toEqual([hidden, hidden])
   })
 
-  it('a key without showing it', () => {
+  it('a key without showing the key', () => {
     const bytes = Buffer.from(secret)
     const given = [
       secret,
@@ -83,7 +83,7 @@ describe('createMask refuses', () => {
     expect(caught(() => createMask({ keys } as never)).code).toBe('ERR_KEY_INVALID')
   })
 
-  // { 2: newKey, 1: oldKey } has the key 1 first.
+  // In { 2: newKey, 1: oldKey }, JavaScript lists the key 1 first.
   it.each(['1', '2b', 'a-b', 'a b', 'é', '_', 'a'.repeat(17)])('the key name %j', (name) => {
     const error = caught(() => createMask({ keys: { [name]: key } }))
     expect([error.constructor, error.code]).toEqual([RangeError, 'ERR_KEY_INVALID'])
@@ -100,7 +100,7 @@ describe('createMask refuses', () => {
     )
   })
 
-  it('options that do not exist', () => {
+  it('unknown options', () => {
     const error = caught(() => createMask({ keys: { a: key }, tweak: key } as never))
     expect([error.constructor, error.code]).toEqual([TypeError, 'ERR_OPTION_UNKNOWN'])
     expect(error.message).toContain('the options are keys, bits, encoding')

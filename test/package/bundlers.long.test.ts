@@ -93,8 +93,8 @@ test('a bundle whose version of graupel is not the installed version does not lo
 test('a bundle without a file falls back', async () => {
   const output = join(project, 'out', 'text.cjs')
   await bundleWithEsbuild('cjs')(output, true)
-  // Its text would be longer than an argument may be. In a function, because `-e` has Node's modules in global variables, and a minifier
-  // may give a variable of the bundle such a name, as `fs`.
+  // The bundle is too long for an argument. It runs in a function, because `-e` has Node's modules in global variables such as `fs`,
+  // and a minifier may use such a name for a variable.
   const program = `new Function(require('node:fs').readFileSync(${JSON.stringify(output)}, 'utf8'))()`
   expectFallback(['-e', program, 'argument'])
 })
@@ -115,7 +115,7 @@ test.each(['https://example.test/service.mjs', 'data:text/javascript,', 'file://
   },
 )
 
-/** Moves the bundle to a folder from which the package is not found, and starts it. */
+/** Expects the js engine, because the bundle runs in a folder from which the package is not found. */
 function expectFallback(args: string[]): void {
   const { status, stdout, stderr } = node(folder, args)
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('[GRAUPEL_JS_ENGINE]') })

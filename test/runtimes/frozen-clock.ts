@@ -1,9 +1,9 @@
-// As Cloudflare runs Workers: the clocks stand still until the program has waited for something. The open workerd lets
-// them go, so this comes before the program. Source: https://developers.cloudflare.com/workers/runtime-apis/performance/
+// The clocks of Cloudflare Workers: they stand still until the program has waited for I/O. In the open workerd they run, so this file
+// comes before the program. Source: https://developers.cloudflare.com/workers/runtime-apis/performance/
 
 const { Date: dates, performance: steps, setTimeout: startTimer } = globalThis
 const [readWall, readMonotonic] = [dates.now.bind(dates), steps.now.bind(steps)]
-/** From when the program is asked to do something: before that, the clock shows 1970. */
+/** Begins at the first request. Before it, the clock shows 1970. */
 let wall: number | undefined
 let monotonic: number | undefined
 

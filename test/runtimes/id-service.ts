@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { repository } from '../support/documents.ts'
 
-/** A service of ids for the client, in a folder of its own. */
+/** An id service for the client, in its own folder. */
 export class IdService {
   readonly url: string
   readonly #child: ChildProcess
@@ -38,7 +38,7 @@ export class IdService {
   }
 }
 
-/** A site of one origin: files, and the service below /ids, as docs/client.md says. The site's /gate answers once its /done is asked for. */
+/** A site of one origin: files, and the service below /ids, as docs/client.md says. /gate answers after a request of /done. */
 export async function startSite(
   service: string,
   files: Readonly<Record<string, { type: string; text: string }>>,

@@ -1,5 +1,5 @@
-// The functions that Debian's libstdc++ and libgcc take from glibc and musl lacks, so that Bun for musl, which needs a libstdc++, runs
-// on a Debian. For tests: binaries of ours have their own C++ library.
+// Functions that Debian's libstdc++ and libgcc take from glibc and that musl lacks. With them, Bun for musl, which needs a libstdc++,
+// runs on Debian. Only tests need them, because graupel's binaries contain their C++ library.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ size_t __strftime_l(char* to, size_t size, const char* format, const void* time,
   return strftime_l(to, size, format, time, locale);
 }
 
-// Not found: the unwinder then looks for itself.
+// Reports nothing found, so the unwinder searches on its own.
 int _dl_find_object(void* address, void* result) { return -1; }
 
 int getentropy(void*, size_t);
@@ -28,5 +28,5 @@ uint32_t arc4random(void) {
 unsigned long getauxval(unsigned long);
 unsigned long __getauxval(unsigned long type) { return getauxval(type); }
 
-// Destructors of a thread's objects are left out.
+// Destructors of a thread's objects do not run.
 int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* module) { return 0; }

@@ -1,6 +1,6 @@
 import { useClient } from './use-client.mjs'
 
-// Bundled for a Web Worker, which the page starts.
+// This program is bundled for a Web Worker, which the page starts.
 
 declare const self: { location: { origin: string }; postMessage(message: unknown): void }
 

@@ -1,7 +1,8 @@
 import { createGenerator, engineInfo } from 'graupel'
 import { useClient } from './use-client.mjs'
 
-// Bundled into a page: a million ids one by one, a million in arrays, and some of a service, here and in a Web Worker.
+// This program is bundled into a page. It makes a million ids one by one and a million in arrays, and takes some ids of a service, on
+// the page and in a Web Worker.
 
 declare const document: { body: { textContent: string } }
 declare const navigator: { userAgent: string }
@@ -9,7 +10,7 @@ declare const location: { origin: string }
 declare const Image: new () => { src: string }
 declare const Worker: new (url: string) => { onmessage: (event: { data: unknown }) => void }
 
-// The browser writes the page out once it is loaded, and that has to wait for what is not done at once.
+// The browser prints the page once it is loaded, and loading has to wait for the asynchronous work.
 new Image().src = '/gate'
 
 const warnings: unknown[] = []

@@ -26,7 +26,7 @@ export class Project {
     this.package = packageFolder(this.folder)
   }
 
-  /** @param given a folder with the tarball that is installed as it is, instead of one of this repository. */
+  /** @param given - A folder with a tarball to install. Without it, the tarball of this repository is installed. */
   static async make(folder: string, given: string | undefined, service: string): Promise<Project> {
     const project = new Project(folder, service)
     install(project.folder, given === undefined ? bareTarball() : tarballIn(resolve(given)), ['--ignore-scripts'])
@@ -50,7 +50,7 @@ export class Project {
     return join(this.package, binaryPath)
   }
 
-  /** Another target, with its binary. One compilation is for all of them, which would otherwise wait for one another. */
+  /** Prepares another target with its binary. One compilation makes all binaries, because several would wait for each other. */
   async foreign(name: ForeignTarget): Promise<Target> {
     const args = ['scripts/cross/build.ts', '--only', foreignTargets.join(), '--out', this.package]
     this.#foreign ??= run(process.execPath, ['--import', 'tsx', ...args], { timeout: 1_800_000 })
@@ -59,9 +59,9 @@ export class Project {
   }
 
   /**
-   * Runs smoke.mjs by a command on a target, of which `pathOf` says how paths are written there.
+   * Runs smoke.mjs by a command on a target. `pathOf` converts paths for the target.
    *
-   * @throws Error with its output where the package has failed, or did not load the target's own binary.
+   * @throws Error with the output if the package has failed, or did not load the target's own binary.
    */
   async smoke(
     target: Target | undefined,
@@ -74,7 +74,7 @@ export class Project {
     const result = join(this.folder, `result-${this.#smokes}.json`)
     const output = join(this.folder, `output-${this.#smokes}.txt`)
     const all = [...args, 'smoke.mjs', pathOf(result), this.service]
-    // To a file, because Node under Wine cannot write to a pipe.
+    // The output goes to a file, because Node under Wine cannot write to a pipe.
     const fd = openSync(output, 'w')
     const options = { cwd: this.folder, env: { ...environment(), ...env }, timeout: 300_000 }
     const child = spawn(command, all, { ...options, stdio: ['ignore', fd, fd] })

@@ -3,22 +3,22 @@ import { repository } from '../support/documents.ts'
 
 /** The result of a run on a runtime. */
 export interface Outcome {
-  /** Name and version, as it calls itself. */
+  /** The name and version that the runtime reports. */
   runtime: string
   engine: string
-  /** The tests, and what they covered. */
+  /** The tests and their coverage. */
   proof: string
 }
 
-/** A tool that is not installed, and how it can be. */
+/** A tool that is not installed, and how to install it. */
 export class Missing extends Error {}
 
-/** Without what the running vitest tells its tests, because another one may be started. */
+/** The environment without the variables of the running vitest, because a test may start another vitest. */
 export function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$)/.test(name)))
 }
 
-/** Runs a command; its standard output. @throws Error with all it said unless it exits with 0. */
+/** Runs a command and returns its standard output. @throws Error with all output unless the command exits with 0. */
 export function run(
   command: string,
   args: readonly string[],
@@ -34,7 +34,7 @@ export function run(
   })
 }
 
-/** The first of some commands that is installed. @throws Missing */
+/** Returns the first installed command of a list. @throws Missing */
 export function findCommand(commands: readonly string[], debianPackage: string): string {
   const found = commands.find(
     (command) => spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0,

@@ -10,15 +10,15 @@ import { Project } from './project.ts'
 import { Missing, type Outcome } from './run.ts'
 import { onBun, onDeno, onNode, onThisNode, whileInstalling } from './suites.ts'
 
-// Runs the installed package on every runtime that it is meant for, and prints what ran. The programs are npm packages;
-// Chromium, QEMU, musl and Wine are Debian's. docs/platforms.md has the commands and the variables.
+// Runs the installed package on every supported runtime, and prints the results. The runtimes are npm packages; Chromium, QEMU, musl
+// and Wine are Debian packages. docs/platforms.md has the commands and the variables.
 
 const hour = 3_600_000
 vi.setConfig({ maxConcurrency: availableParallelism(), testTimeout: hour, hookTimeout: hour })
 
 /** Needs `binaries:cross`, which takes minutes, and a Debian on x64. */
 const isForeignWanted = process.env['GRAUPEL_TEST_FOREIGN'] !== undefined
-/** The folder of a tarball that is tried as it is, instead of one of this repository. */
+/** The folder of a tarball to test. Without it, the tests use a tarball of this repository. */
 const given = process.env['GRAUPEL_TEST_PACKAGE']
 
 const folder = temporaryFolder()
@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 describe.concurrent('the package runs on', () => {
-  // Otherwise one of the next.
+  // Otherwise this Node is one of the releases below.
   if (given !== undefined) on('this Node', onThisNode)
   for (const version of ['20.19', '22', '24', '26']) on(`Node ${version}`, (project) => onNode(version, project))
   on('Bun', onBun)
@@ -59,7 +59,7 @@ function on(name: string, run: (project: Project) => Promise<Outcome>): void {
       const { runtime, engine, proof } = await run(project)
       console.log(`${runtime}: ${engine}; ${proof}`)
     } catch (error) {
-      // In CI, a tool that is not there is a failure.
+      // In CI, a missing tool is a failure.
       if (error instanceof Missing && !needsAll) skip(error.message)
       throw error
     }

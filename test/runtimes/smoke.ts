@@ -1,5 +1,5 @@
 // Runs in a project that has installed the package, as `smoke.mjs RESULT SERVICE`, on any runtime of JavaScript, and writes the outcome
-// to that file. It is the test where no test runner runs.
+// to the file RESULT. It is the test for runtimes without a test runner.
 import { strict as assert } from 'node:assert'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -18,7 +18,7 @@ const namespace = `smoke ${process.pid} ${Math.random()}`
 
 assert.equal(decode(175928847299117063n, layouts.discord).timestampMs, 1462015105796)
 
-// CommonJS is a copy of the package by itself, which counts in the same state.
+// The CommonJS form is a copy of the package, and shares the state.
 const required = createRequire(import.meta.url)('graupel') as { createGenerator: typeof createGenerator }
 const both = [createGenerator, required.createGenerator].map((create) => create({ node: 8, namespace }))
 const mixed = Array.from({ length: 10_000 }, () => both.map((one) => one.next())).flat()
@@ -32,7 +32,7 @@ for (let i = 1; i < made.length; i++) {
   assert((made[i] as bigint) > (made[i - 1] as bigint), `ids ${i - 1} and ${i} do not ascend`)
 }
 
-// Both engines, one script of clock readings: the same ids and the same errors.
+// With one script of clock readings, both engines give equal ids and equal errors.
 const scripted = (kind: 'native' | 'js') => {
   let state = 1
   const random = (below: number) => {
@@ -74,7 +74,7 @@ const here = ids.take(count)
 const distinct = new Set([...here, ...(await fromWorker)]).size
 assert.equal(distinct, 2 * count)
 
-// A file that remembers, and a clean close.
+// A state file keeps the word, and closes cleanly.
 if (isNative) {
   const state = join(tmpdir(), `graupel-smoke-${process.pid}.state`)
   const first = createGenerator({ node: 9, namespace, state })
@@ -87,7 +87,7 @@ if (isNative) {
   rmSync(state)
 }
 
-// Ids of a service, by the fetch of this runtime.
+// The client takes ids of a service by the fetch of this runtime.
 const fetched = await useClient(process.argv[3] as string)
 
 await new Promise((resolve) => setTimeout(resolve, 1))

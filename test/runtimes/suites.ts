@@ -6,22 +6,22 @@ import { repository } from '../support/documents.ts'
 import type { Project } from './project.ts'
 import { type Outcome, run } from './run.ts'
 
-// Runtimes on which the tests of this repository run: the parity suite, on the binary as it is published.
+// Runtimes on which the parity suite of this repository runs, with the published binary.
 
 const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
 const parity = 'test/engine/parity.test.ts'
 
-/** A release of Node: the parity suite and the smoke test. */
+/** Runs the parity suite and the smoke test on a release of Node. */
 export async function onNode(version: string, project: Project): Promise<Outcome> {
   return await onProgram(npmNode(version), [], project)
 }
 
-/** The Node that runs this: the parity suite and the smoke test. */
+/** Runs the parity suite and the smoke test on the present Node. */
 export async function onThisNode(project: Project): Promise<Outcome> {
   return await onProgram(process.execPath, [], project)
 }
 
-/** A release of Node: the cases of installing. */
+/** Runs the tests of installing on a release of Node. */
 export async function whileInstalling(version: string, project: Project): Promise<Outcome> {
   const tests = await suite(npmNode(version), [], project, 'test/package/install.long.test.ts')
   return { runtime: `Node ${version}`, engine: 'either', proof: `the cases of installing, ${tests} tests` }
@@ -36,7 +36,7 @@ export async function onDeno(project: Project): Promise<Outcome> {
   return await onProgram(deno, ['run', '--allow-all'], project)
 }
 
-/** Bun's own runner takes vitest's tests. */
+/** Runs the tests by Bun's own runner, which accepts vitest's tests. */
 export async function onBun(project: Project): Promise<Outcome> {
   const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
   const smoke = await project.smoke(ownTarget(), bun, [])
@@ -54,7 +54,7 @@ async function onProgram(command: string, flags: readonly string[], project: Pro
   return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
 }
 
-/** Runs a test file by vitest; how many tests there were. */
+/** Runs a test file by vitest, and returns the number of tests. */
 async function suite(command: string, flags: readonly string[], project: Project, file: string): Promise<number> {
   const report = join(mkdtempSync(join(project.folder, 'suite-')), 'vitest.json')
   const options = ['--mode=all', '--reporter=json', `--outputFile=${report}`, '--reporter=default']
@@ -69,7 +69,7 @@ function variables(project: Project): NodeJS.ProcessEnv {
   return {
     // A suite that finds no native engine is a failure.
     CI: 'true',
-    // For node-gyp-build: not what was built from source in this repository.
+    // Makes node-gyp-build ignore a binary that was built from source in this repository.
     GRAUPEL_PREBUILD: project.package,
     PREBUILDS_ONLY: '1',
     GRAUPEL_TEST_BINARY: project.binary,

@@ -1,7 +1,7 @@
 import { createGenerator, type GraupelError, layouts } from 'graupel'
 import { useClient } from './use-client.mjs'
 
-// For workerd, the runtime of Cloudflare Workers, with frozen-clock.ts before it.
+// A program for workerd, the runtime of Cloudflare Workers. frozen-clock.ts runs before it.
 
 export default {
   async test(_controller: unknown, { SERVICE }: { SERVICE: string }) {
@@ -9,7 +9,7 @@ export default {
     for (let i = 0; i < 1e5; i++)
       if ([Date.now(), performance.now()].join() !== before) throw new Error('this clock moves')
 
-    // Waiting is in vain: refused once the tick is full, and not waited for without end.
+    // Waiting would never end while the clock is frozen, so the call throws as soon as the tick is full.
     const waiting = createGenerator({ node: 7, state: 'process' })
     const made = new Set<bigint>()
     let refusal: GraupelError | undefined
@@ -22,11 +22,11 @@ export default {
     }
     if (refusal?.code !== 'ERR_SEQUENCE_OVERFLOW') throw new Error(`refused by ${refusal}`)
     if (made.size !== 4096) throw new Error(`${made.size} ids in a tick`)
-    // It waits by a timer, and then the clock moves.
+    // nextAsync waits by a timer, and then the clock moves.
     const next = await waiting.nextAsync()
     if (made.has(next)) throw new Error('nextAsync repeats an id')
 
-    // Advancing does not need the clock.
+    // 'advance' does not need the clock.
     const advancing = createGenerator({ node: 8, state: 'process', onOverflow: 'advance', layout: layouts.twitter })
     const many = new Set<bigint>(advancing.take(1_000_000))
     if (many.size !== 1_000_000) throw new Error(`${many.size} of a million are distinct`)

@@ -96,7 +96,7 @@ describe('a handle', () => {
     ['went through JSON', withoutBigints, /comes from another process, or went through JSON/],
     ['has a copy of the memory', (h) => ({ ...h, memory: new ArrayBuffer(h.memory.byteLength) }), /another process/],
     ['has too little memory', (h) => ({ ...h, memory: new SharedArrayBuffer(8) }), /another process/],
-  ])('is refused where it %s', async (_, change, message) => {
+  ])('is refused if it %s', async (_, change, message) => {
     expect(await refused({ handle: change(await handleOf()) })).toEqual({
       type: 'TypeError',
       code: 'ERR_OPTION_INVALID',

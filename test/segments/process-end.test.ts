@@ -16,7 +16,7 @@ describe('a process', () => {
     ['has lent its handle to a thread', 'shared', '100\ndone'],
     ['has a fetch that will be tried again', 'retry', 'done'],
     ['has a fetch that hangs', 'hanging', 'done'],
-  ])('ends by itself where it %s', async (_, which, output) => {
+  ])('ends on its own if it %s', async (_, which, output) => {
     expect(await outputOf(which)).toBe(output)
   })
 

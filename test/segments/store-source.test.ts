@@ -260,7 +260,7 @@ describe('a store that never shows whether a write landed', () => {
   it.each<[string, boolean, () => Partial<Store>]>([
     ['whose versions change with each read', true, changingVersions],
     ['whose incarnation changes with each call', false, () => ({ incarnation: async () => `life ${++count}` })],
-  ])('ends the creation where it is one %s', async (_, durable, changes) => {
+  ])('ends the creation if it is a store %s', async (_, durable, changes) => {
     const store = { ...memoryStore(), durable, ...changes() }
     const name = freshName()
     await store.write(`numbers/${name}`, recordOf(name), undefined)

@@ -22,11 +22,11 @@ describe('business 3, yyyyMMddHHmmssSSS, sequence 3', () => {
     return createGenerator({ layout: payments, node: 0, clock: () => start, onOverflow, namespace: freshNamespace() })
   }
 
-  it('has 23 digits, which are ordered as the ids', () => {
+  it('has 23 digits, which sort like the ids', () => {
     expect(serial).toMatchObject({ length: 23, sortable: true })
   })
 
-  it('counts from 000 to 511 in a millisecond, and goes on in the next one', () => {
+  it('counts from 000 to 511 in a millisecond, and goes on in the next millisecond', () => {
     const texts = simulated('advance').take(514).map(serial.format)
     expect([texts[0], texts[511], texts[512], texts[513]]).toEqual([
       '00120261122180000000000',
@@ -38,7 +38,7 @@ describe('business 3, yyyyMMddHHmmssSSS, sequence 3', () => {
     expect(texts.toSorted()).toEqual(texts)
   })
 
-  it('is refused by the generator after 512, where the policy says so', () => {
+  it("is refused by the generator after 512 ids if the policy is 'throw'", () => {
     const ids = simulated('throw')
     ids.take(512)
     expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_SEQUENCE_OVERFLOW' })
@@ -67,7 +67,7 @@ describe('business 3, yyyyMMddHHmmssSSS, sequence 3', () => {
     })
   })
 
-  it('holds of the real clock and both engines', () => {
+  it('holds for the real clock and both engines', () => {
     for (const engine of engines) {
       const ids = createGenerator({ layout: payments, node: 0, state: 'process', namespace: freshNamespace(), engine })
       const made = ids.take(3000)
@@ -80,7 +80,7 @@ describe('business 3, yyyyMMddHHmmssSSS, sequence 3', () => {
 })
 
 describe('examples/payment-serial.mjs', () => {
-  it('prints three numbers in order, and what they say', () => {
+  it('prints three numbers in order, and their parts', () => {
     const file = fileURLToPath(new URL('../../examples/payment-serial.mjs', import.meta.url))
     const env = { ...process.env, GRAUPEL_NODE: '7' }
     const lines = execFileSync(process.execPath, [file], { encoding: 'utf8', env }).trimEnd().split('\n')

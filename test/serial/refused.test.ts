@@ -126,7 +126,7 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
     'go from 9940-01-01T00:00:00.000Z to +010009-09-06T15:47:35.551Z; give the layout another epoch, or its timestamp fewer bits',
     layoutOf({ epochMs: Date.UTC(9940, 0) }),
   ],
-  // Names that are taken.
+  // Names that are used twice.
   [
     '{yyyyMMddHHmmssSSS}{dd}{sequence}',
     '{dd} stands there twice; use each token once',
@@ -173,7 +173,7 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
       ],
     }),
   ],
-  // Tokens that there are not.
+  // Unknown tokens.
   [
     '{yyyyMMddHHmmssSSS}{shard}{sequence}',
     "there is no token 'shard'; the tokens are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {datacenter}, {worker}, {node}, {sequence}",
@@ -204,7 +204,7 @@ describe('a serial is refused with the pattern', () => {
     expect(error.message).toContain(reason)
   })
 
-  it('at an offset that takes its times out of the four digits', () => {
+  it('if an offset gives its times a year of more than four digits', () => {
     const pattern = '{yyyyMMddHHmmssSSS}{sequence}'
     const layout = layoutOf({ epochMs: Date.parse('0000-01-01T00:00:00Z') })
     expect(defineSerial({ pattern, layout, timeZone: '+01:00' }).format(0n)).toBe('00000101010000000000')

@@ -7,7 +7,7 @@ import { anyOptions, idsOf } from './arbitraries.js'
 const classic = '{yyyyMMddHHmmssSSS}{node}{sequence}'
 const refusal = { code: 'ERR_ID_INVALID' }
 
-/** Holds of every text: it is refused, or it is the text of the id that it is read as. */
+/** Expects that a text is refused, or is equal to the text of the id that it is read as. */
 function checkStrict(serial: Serial, text: string): bigint | undefined {
   try {
     const id = serial.parse(text)
@@ -51,7 +51,7 @@ describe('any serial', () => {
     )
   })
 
-  it('orders its texts as the ids where it says so', () => {
+  it('sorts its texts like the ids if it is sortable', () => {
     let sortable = 0
     fc.assert(
       fc.property(withIds, ([options, ids]) => {
@@ -131,7 +131,7 @@ describe.each(Object.values(others))('a serial of the preset $name', (layout) =>
     )
   })
 
-  it('is as wide as its largest parts', () => {
+  it('has the width of its largest parts', () => {
     const width = (bits: number) => String(2 ** bits - 1).length
     expect(serial.length).toBe(17 + width(layout.nodeBits) + width(layout.sequence.bits))
     expect(serial.sortable).toBe(layout.name !== 'sonyflake')
@@ -152,7 +152,7 @@ describe('a serial', () => {
     )
   })
 
-  it('is frozen, says what it was made of, and needs no this', () => {
+  it('is frozen, shows its pattern and layout, and needs no this', () => {
     const options = { pattern: classic, layout: layouts.twitter, timeZone: '-03:30' }
     const serial = defineSerial(options)
     expect(serial).toMatchObject(options)
@@ -173,7 +173,7 @@ describe('a serial', () => {
     }
   })
 
-  it('reads two digits of a year from its epoch on, through the turn of a century', () => {
+  it('reads years of two digits from its epoch on, across the turn of a century', () => {
     const spec = {
       name: 'old',
       tickMs: 1,
@@ -191,7 +191,7 @@ describe('a serial', () => {
     }
   })
 
-  it('takes two digits of a year for 100 years, and not for 101', () => {
+  it('accepts years of two digits for 100 years, and not for 101', () => {
     const epochMs = Date.UTC(1950, 5)
     const define = (lastYear: number) => {
       const tickMs = Date.UTC(lastYear, 4) - epochMs
@@ -269,7 +269,7 @@ describe('a text is refused', () => {
   })
   const serial = defineSerial({ pattern: 'A-{yyyyMMddHHmmssSSS}-{worker}-{sequence}', layout })
 
-  it('unless it is one', () => {
+  it('unless it is a text of the serial', () => {
     expect(serial.parse('A-20240229000000003-127-31')).toBe((BigInt(59 * 8_640_000) << 12n) + 4095n)
   })
 
@@ -311,13 +311,13 @@ describe('a text is refused', () => {
     expect(error.message).toContain(fault)
   })
 
-  it.each([undefined, null, 7n, 20240101, ['A'], new String('A')])('where it is no string, but %s', (text) => {
+  it.each([undefined, null, 7n, 20240101, ['A'], new String('A')])('if it is no string, but %s', (text) => {
     const error = caught(() => serial.parse(text as never))
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toMatchObject(refusal)
   })
 
-  it('where two digits of a year stand for one after the last tick', () => {
+  it('if two digits of a year mean a year after the last tick', () => {
     const short = defineSerial({ pattern: '{yyMMddHHmmssSSS}{worker}{sequence}', layout })
     expect(short.parse('240101000000003' + '00000')).toBe(0n)
     expect(caught(() => short.parse('230101000000003' + '00000')).message).toContain('is later than the last tick')

@@ -56,7 +56,7 @@ const named = layoutOf([
   ['dd', 4],
   ['sequence', 9],
 ])
-/** One tick a day, so that the node could stand in the place of the day. */
+/** A layout with one tick a day, so that the node could stand in the place of the day. */
 const daily = defineLayout({
   name: 'daily',
   epochMs: Date.UTC(2024, 0, 1),

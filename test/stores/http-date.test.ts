@@ -12,7 +12,7 @@ it.each([
   ['long before it', -60_000, 0],
   ['after it', 1000, 999],
   ['long after it', 60_000, 999],
-])('takes the time from a Date where the clock of the host is %s', (_, offsetMs, expectedMs) => {
+])('takes the time from a Date if the clock of the host is %s', (_, offsetMs, expectedMs) => {
   expect(timeOf(date, startMs + offsetMs)).toBe(startMs + expectedMs)
 })
 

@@ -218,7 +218,7 @@ describe('a message in one line tells', () => {
     ['a rule', 422, 'Invalid', 'leases'],
     ['a quota', 409, 'Conflict', 'resourcequotas'],
     ['anything else', 409, 'AlreadyExists', 'namespaces'],
-  ])('where a write is refused because of %s', async (_name, status, reason, kind) => {
+  ])('that a write is refused because of %s', async (_name, status, reason, kind) => {
     const body = JSON.stringify({ kind: 'Status', reason, message: 'it is so', details: { kind } })
     const store = await answered((_request, response) => response.writeHead(status).end(body))
     for (const expected of [undefined, anyVersion]) {
@@ -232,7 +232,7 @@ describe('a message in one line tells', () => {
   it.each<[string, Record<string, string>]>([
     ['strips', {}],
     ['replaces', { 'graupel/key': `graupel/${key}`, 'graupel/value': 'x', 'graupel/version': crypto.randomUUID() }],
-  ])('where an admission webhook %s annotations', async (_name, annotations) => {
+  ])('that an admission webhook %s annotations', async (_name, annotations) => {
     const { open } = await apiWith()
     const version = await open().write(key, 'first', undefined)
     const changing: Fetch = (at, request) => {

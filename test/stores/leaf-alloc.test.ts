@@ -186,7 +186,7 @@ describe('leafAllocStore', () => {
     ['no transaction was begun', { begin: idle }, 'is not open'],
     ['the transaction has ended at the UPDATE', { update: idle }, 'is not open'],
     ['the transaction is open behind its COMMIT', { commit: within }, 'a transaction was left open'],
-  ])('closes the connection where %s', async (_name, others, why) => {
+  ])('closes the connection if %s', async (_name, others, why) => {
     const pool = poolOf(others)
     await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toMatchObject({
       code: 'ERR_STORE_UNSAFE',
@@ -202,7 +202,7 @@ describe('leafAllocStore', () => {
     ['a step below 0', { select: [[...fine, 'orders', '1', '-5']] }, 'ERR_STORE_INVALID', 'the step -5'],
     ['a negative number', { select: [[...fine, 'orders', '9', '10']] }, 'ERR_STORE_INVALID', 'the max_id -1'],
     ['a replica', { select: [['1', '1', '0', 'orders', '9', '1']] }, 'ERR_STORE_UNAVAILABLE', "'leaf_alloc' of Leaf"],
-  ])('takes nothing where it finds %s', async (_name, others, code, text) => {
+  ])('takes nothing if it finds %s', async (_name, others, code, text) => {
     const pool = poolOf(others)
     const taking = leafAllocStore(pool).takeSegment('orders')
     await expect(taking).rejects.toMatchObject({ code, message: expect.stringContaining(text) })

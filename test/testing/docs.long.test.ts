@@ -8,8 +8,8 @@ import { blocksOf, repository } from '../support/documents.ts'
 import { engines } from '../support/engines.ts'
 import { program } from '../support/examples.ts'
 
-// docs/testing.md: a block that begins with the name of a file is that file in a project, whose tests are run by real runners; every
-// other block is a program.
+// The code of docs/testing.md. A block that begins with the name of a file becomes that file in a project, whose tests real runners
+// run. Every other block is a program.
 
 const blocks = blocksOf('docs/testing.md')
 const fileName = /^\/\/ ([\w.]+\.js)\n/
@@ -31,7 +31,7 @@ beforeAll(() => {
   project('vitest', 'module', (code) => code)
   project('jest', 'commonjs', (code) => code.replace(/^import .* from 'vitest'\n/m, '').replaceAll('vi.', 'jest.'))
   write('vitest/vitest.config.js', "export default { test: { setupFiles: ['./vitest.setup.js'] } }\n")
-  // As the preset of ts-jest for projects that are partly JavaScript.
+  // The preset of ts-jest for projects that are partly JavaScript.
   const compiler = { target: 'es2022', module: 'commonjs', allowJs: true, isolatedModules: true }
   const transform = { '\\.js$': [tool('ts-jest/dist/index.js'), { tsconfig: compiler }] }
   write('jest/jest.config.json', JSON.stringify({ transform, setupFilesAfterEnv: ['<rootDir>/jest.setup.js'] }))
@@ -53,7 +53,7 @@ function expectSuccess({ status, stdout, stderr }: SpawnSyncReturns<string>, sum
   expect(stdout + stderr).toMatch(summary)
 }
 
-it('the document has programs, and the files of projects', () => {
+it('the document has programs and the files of projects', () => {
   expect([...files.keys()]).toEqual([
     'ids.js',
     'orders.js',
@@ -71,7 +71,7 @@ it('the document has programs, and the files of projects', () => {
 describe.each(engines)('on the %s engine', (engine) => {
   const variables = { GRAUPEL_ENGINE: engine, CI: 'true', NO_COLOR: '1' }
 
-  it.each(programs)('$file:$line runs, and comes to what it says', ({ line, code }) => {
+  it.each(programs)('$file:$line runs, and gives the results in its comments', ({ line, code }) => {
     const file = join(folder, `${line}.mjs`)
     writeFileSync(file, program(code))
     const env = { ...process.env, GRAUPEL_ENGINE: engine }
@@ -80,7 +80,7 @@ describe.each(engines)('on the %s engine', (engine) => {
 
   it('Vitest passes', () => {
     const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
-    // On js threads are the harder case, because the main thread is the runner's, and has not loaded graupel.
+    // On the js engine threads are the harder case, because the main thread belongs to the runner, and has not loaded graupel.
     const flags = [`--pool=${engine === 'js' ? 'threads' : 'forks'}`, '--maxWorkers=2']
     const done = node(join(folder, 'vitest'), [vitest, 'run', ...flags], variables)
     expectSuccess(done, /Test Files\s+4 passed \(4\)/)

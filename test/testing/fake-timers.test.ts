@@ -4,7 +4,7 @@ import { createSegmentGenerator } from 'graupel/segments'
 import { memoryStore, type Store } from 'graupel/stores'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-// docs/testing.md says that leases, segments and clients use the timers of the system while the timers of a test stand still.
+// Leases, segments and clients use the timers of the system while the timers of a test stand still, as docs/testing.md says.
 
 const { setTimeout: realTimeout } = globalThis
 

@@ -15,7 +15,7 @@ afterEach(() => {
 })
 
 describe('a test generator', () => {
-  it('leaves nothing in memory when it is reset, or no longer used', () => {
+  it('frees its memory when it is reset, or no longer used', () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const use = () => {
@@ -26,11 +26,11 @@ describe('a test generator', () => {
       collect()
       return process.memoryUsage().heapUsed
     }
-    // With half a kilobyte for each of 6 000 states it would be 3 MB.
+    // 6 000 states that stay in memory, each with half a kilobyte, would need 3 MB.
     expect(use() - use()).toBeGreaterThan(-1e6)
   })
 
-  it('begins with the same id each time, whatever others have made', () => {
+  it('begins with the same id each time, whatever other generators have made', () => {
     expect(testGenerator().take(2)).toEqual([firstId, firstId + 1n])
     expect(testGenerator().take(2)).toEqual([firstId, firstId + 1n])
     expect(decode(firstId, layouts.twitter)).toMatchObject({ timestampMs: startMs, node: 0, sequence: 0 })
@@ -53,7 +53,7 @@ describe('a test generator', () => {
     expect(ids.stats()).toMatchObject({ waits: 0, waitedMs: 0 })
   })
 
-  it('begins again after reset, also by functions that were passed on', async () => {
+  it('begins again after reset, even for functions that were passed on', async () => {
     const { next, nextString, nextAsync, reset } = testGenerator()
     const made = () => Promise.all([next(), nextString(), nextAsync()])
     const first = await made()
@@ -91,7 +91,7 @@ describe('a test generator', () => {
     expect([testGenerator().next(), testGenerator().next()]).toEqual([firstId, firstId])
   })
 
-  it('does not heed the environment', () => {
+  it('ignores the environment', () => {
     vi.stubEnv('GRAUPEL_NODE', '9')
     vi.stubEnv('GRAUPEL_ENGINE', 'native')
     const ids = testGenerator()
@@ -99,7 +99,7 @@ describe('a test generator', () => {
     expect(ids.engine).toBe('js')
   })
 
-  it('begins at the epoch of a layout that is younger, and does not move the layout of others', () => {
+  it('begins at the epoch of a younger layout, and does not change how other layouts begin', () => {
     const epochMs = Date.UTC(2026, 5, 1)
     const young = defineLayout({
       name: 'young',
@@ -117,7 +117,7 @@ describe('a test generator', () => {
     expect(testGenerator().next()).toBe(firstId)
   })
 
-  it('takes a node of one number or of fields, and is closed as other generators are', () => {
+  it('accepts a node as a number or as fields, and closes like other generators', () => {
     const byFields = testGenerator({ node: { datacenter: 1, worker: 2 } })
     expect(byFields.node).toBe(34)
     expect(testGenerator({ node: 34 }).next()).toBe(byFields.next())
@@ -133,7 +133,7 @@ describe('a test generator', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('a wrong argument', () => {
   it.each<[string, unknown, string, RegExp]>([
     [
       'an unknown option',
@@ -153,7 +153,7 @@ describe('what is refused', () => {
     expect(error.message).toMatch(message)
   })
 
-  it('is refused by the errors of graupel', () => {
+  it('is refused with an error of graupel', () => {
     let error: unknown
     try {
       testGenerator({ layout: layouts.baidu })

@@ -1,4 +1,4 @@
-// Does what its parent tells it, one order at a time, so that a test can look between the steps of a process's life.
+// Executes its parent's orders one at a time, so that a test can look between the steps of a process's life.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
@@ -21,7 +21,7 @@ const orders = {
     ids = generatorOf(plan)
   },
   /**
-   * Makes ids for so long, or until it cannot.
+   * Makes ids for a time, or until a call throws.
    *
    * @param {{ forMs: number, everyMs: number }} pace
    */
@@ -45,15 +45,15 @@ const orders = {
   /** @param {number} count */
   take: (count) => generator().take(count),
   stats: () => generator().stats(),
-  /** @param {number} user - For good. */
+  /** @param {number} user - The new user, permanently. */
   becomeUser: (user) => process.setuid?.(user),
-  /** @param {number} user - Until it is called again. */
+  /** @param {number} user - The new user until the next call. */
   actAs: (user) => process.seteuid?.(user),
   close: () => generator().close(),
   exit: () => void setImmediate(() => process.exit()),
   /** @param {string} script - Runs in the same mount namespace. */
   shell: (script) => execFileSync('sh', ['-ec', script], { encoding: 'utf8' }),
-  /** @param {Order} order - For a second generator of this thread. */
+  /** @param {Order} order - The order for a second generator of this thread. */
   inSameThread(order) {
     const first = ids
     ids = second
@@ -64,7 +64,7 @@ const orders = {
       ids = first
     }
   },
-  /** @param {Order} order - For a worker thread, which is started by the first one. */
+  /** @param {Order} order - The order for a worker thread. The first order starts the thread. */
   async inOtherThread(order) {
     worker ??= new Worker(new URL(import.meta.url))
     worker.postMessage(order)
@@ -72,7 +72,7 @@ const orders = {
     if (error !== undefined) throw error
     return result
   },
-  /** Ends that thread. */
+  /** Ends the worker thread. */
   async endThread() {
     await worker?.terminate()
     worker = undefined
@@ -108,7 +108,7 @@ async function obey(order) {
 
 if (isMainThread) {
   process.on('message', async (order) => process.send?.(await obey(/** @type {Order} */ (order))))
-  // Orphans end.
+  // A process whose parent has died ends.
   process.on('disconnect', () => process.exit())
 } else {
   parentPort?.on('message', async (order) => parentPort?.postMessage(await obey(order)))

@@ -1,10 +1,10 @@
-// How the programs in this folder are told what to do: as JSON, which has neither layouts nor functions.
+// Orders for the programs in this folder. They are JSON, which has neither layouts nor functions.
 import { createGenerator, layouts } from 'graupel'
 
 /**
  * @typedef {import('graupel').GeneratorOptions} Options
  * @typedef {Omit<Options, 'clock' | 'layout'> & { layout?: keyof typeof layouts, epochMs?: number, clock?: 'wall' | 'steady', clockOffsetMs?: number }} Plan
- *   `clockOffsetMs`: beside the true time.
+ *   `clockOffsetMs`: the difference from the true time.
  */
 
 /** @param {Plan} plan */

@@ -1,5 +1,5 @@
-// Makes ids, in several threads if its order says so, and appends each batch to a file of the thread's own as soon as it
-// is made: the ids in the file count as seen, also if this process is killed at once.
+// Makes ids, in several threads if its order says so. Each thread appends each batch to its own file as soon as the batch is made, so
+// the ids are recorded even if this process is killed at once.
 import cluster from 'node:cluster'
 import { openSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
@@ -10,13 +10,13 @@ import { generatorOf, order } from './order.js'
 /**
  * @typedef {object} Order
  * @property {import('./order.js').Plan} plan
- * @property {string} file - The threads' files are it with `.<pid>.<thread>`, unless it is `exact`.
+ * @property {string} file - The path of the threads' files, to which `.<pid>.<thread>` is added unless `exact`.
  * @property {boolean} [exact]
  * @property {number} [threads]
  * @property {number} [forks] - Workers of node:cluster instead of this process.
- * @property {number} [count] - Of each thread; without end if there is none.
+ * @property {number} [count] - Ids of each thread; without it the threads never end.
  * @property {number} [batch]
- * @property {number} [pauseMs] - After each batch: how slow this process is.
+ * @property {number} [pauseMs] - The pause after each batch, which makes this process slow.
  */
 
 /** @type {Order} */
@@ -39,7 +39,7 @@ if (given.forks !== undefined && cluster.isPrimary) {
 
 /** @param {Order} order */
 function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, batch = 4096, pauseMs = 0 }) {
-  // 'o' before anything is opened, 'i' after the first ids: moments at which tests kill it.
+  // 'o' before anything is opened, 'i' after the first ids. Tests kill the process at these moments.
   if (isMainThread) writeSync(1, 'o')
   const ids = patiently(() => generatorOf(plan))
   const out = openSync(exact ? file : `${file}.${process.pid}.${threadId}`, 'a')
@@ -49,7 +49,7 @@ function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, b
   const still = new Int32Array(new SharedArrayBuffer(4))
   for (let made = 0; made < count; made += batch) {
     const part = own.subarray(0, Math.min(batch, count - made))
-    // One way and the other, in turns.
+    // take() and next() alternate.
     if (made % (batch * 4) === 0) {
       for (let i = 0; i < part.length; i++) part[i] = patiently(() => ids.next())
     } else {
@@ -63,8 +63,7 @@ function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, b
 }
 
 /**
- * Tries again where another process holds the lock of a state file for longer than a second, because other programs keep the
- * disk busy.
+ * Tries again if another process holds the lock of a state file for longer than a second, because other programs keep the disk busy.
  * @template T
  * @param {() => T} attempt
  */

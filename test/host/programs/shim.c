@@ -7,13 +7,13 @@
  * - events: a line for each write and each sync of the state file: nanoseconds of
  *   CLOCK_MONOTONIC, process, 'w' or 's'. A write's time is before it began, a sync's
  *   when it was complete.
- * - copies/: if there is such a folder, the state file as it was after the nth event,
- *   named n, unless the process was killed before that was complete. A process writes a
+* - copies/: if this folder exists, a copy of the state file after the nth event, named
+ *   n, unless the process was killed before the copy was complete. A process writes a
  *   state file under its lock, so no other event comes in between.
- * - names: such a line for each sync of the state file's folder, when it was complete.
- * - order: if there is such a file, 'fdatasync 5' or 'pwrite 28' lets that call fail
+* - names: a line in the same form for each complete sync of the state file's folder.
+* - order: if this file exists, 'fdatasync 5' or 'pwrite 28' lets that call fail
  *   with that errno; 'stop' stops the process (SIGSTOP) once, in the middle of a sync;
- *   'slow 300' lets syncs take so many milliseconds; 'folder 5' lets the sync of the
+*   'slow 300' lets syncs take 300 milliseconds; 'folder 5' lets the sync of the
  *   folder fail, and 'cut' kills the process (SIGKILL) once, before that sync.
  */
 #define _GNU_SOURCE
@@ -34,8 +34,8 @@ static void PathIn(char* path, const char* name) {
   snprintf(path, PATH_MAX, "%s/%s", folder == NULL ? "." : folder, name);
 }
 
-/* 1: the state file; 2: one that is being made, and has its name in the middle; 3: the
- * folder of both. */
+/* 1: the state file; 2: a file in the making, with the state file's name in the middle
+ * of its name; 3: the folder of both files. */
 static int Kind(int fd) {
   const char* file = getenv("SHIM_FILE");
   char link[64];
@@ -75,14 +75,14 @@ static void CopyTo(const char* path) {
   if (rename(half, path) != 0) abort();
 }
 
-/* Adds a line to a file, and answers how many lines there are. */
+/* Adds a line to a file, and returns the number of lines. */
 static long Append(const char* name, long long at_ns, char kind) {
   char path[PATH_MAX];
   char line[64];
   PathIn(path, name);
   const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) abort();
-  /* Lines have one length, so the end tells how many there are. */
+  /* Lines have one length, so the position of the end gives their number. */
   snprintf(line, sizeof line, "%020lld %010d %c\n", at_ns, (int)getpid(), kind);
   const size_t length = strlen(line);
   if (write(fd, line, length) != (ssize_t)length) abort();
@@ -102,7 +102,7 @@ static void Note(long long at_ns, char kind) {
   CopyTo(path);
 }
 
-/* The number behind a word of the order; -1 if it was not given. */
+/* Returns the number after a word of the order; -1 if the word is missing. */
 static int Ordered(const char* word) {
   char path[PATH_MAX];
   char text[64];
@@ -166,7 +166,7 @@ static int Sync(const char* name, int fd) {
     char path[PATH_MAX];
     PathIn(path, "order");
     unlink(path);
-    /* This thread takes the signal. By kill() another one may, and later: then this
+    /* This thread gets the signal. With kill() another thread may get it later: then this
      * one ends the sync, and unlocks the file, before the process stops. */
     raise(SIGSTOP);
   }

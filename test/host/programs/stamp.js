@@ -1,5 +1,5 @@
-// Makes ids, and logs the highest one so far with a time that is certainly not before it was made. Opens and closes its
-// generator now and then.
+// Makes ids, and logs the highest id so far with a time that is not before the id was made. Opens and closes its generator from time to
+// time.
 import { openSync, writeSync } from 'node:fs'
 import { generatorOf, order } from './order.js'
 
@@ -13,7 +13,7 @@ while (performance.now() - startMs < forMs) {
   const openedMs = performance.now()
   while (performance.now() - openedMs < reopenMs && performance.now() - startMs < forMs) {
     for (let i = 0; i < 50; i++) entry[0] = ids.next()
-    // CLOCK_MONOTONIC, as in shim.c.
+    // The clock is CLOCK_MONOTONIC, as in shim.c.
     entry[1] = process.hrtime.bigint()
     writeSync(out, entry)
   }

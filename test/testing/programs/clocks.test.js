@@ -2,7 +2,7 @@ import { createGenerator } from 'graupel'
 import { testGenerator } from 'graupel/testing'
 import { afterEach, expect, test, vi } from 'vitest'
 
-// Checks for each runner what docs/testing.md says about fake timers and clocks. It stands in a project beside the files of the document.
+// Checks the statements of docs/testing.md about fake timers and clocks in each runner. It runs in a project beside the document's files.
 
 const { now: realNow } = Date
 const fakeMs = Date.UTC(2030, 0, 1)
@@ -11,7 +11,7 @@ const timeOf = (ids) => ids.decode(ids.next()).timestampMs
 
 afterEach(() => vi.useRealTimers())
 
-test('a real generator goes by the system, and its waiting calls are done', async () => {
+test('a real generator uses the clock of the system, and its waiting calls end', async () => {
   vi.useFakeTimers({ now: fakeMs })
   const ids = createGenerator({ node: 8, state: 'thread' })
   expect(Math.abs(timeOf(ids) - realNow())).toBeLessThan(60_000)
@@ -27,7 +27,7 @@ test('a clock that reads Date follows fake timers that are installed later', () 
   expect(timeOf(ids)).toBe(fakeMs + 5000)
 })
 
-test('Date.now itself is the clock that was there', () => {
+test('Date.now passed as the clock stays the real clock', () => {
   const real = testGenerator({ clock: Date.now })
   vi.useFakeTimers({ now: fakeMs })
   expect(Math.abs(timeOf(real) - realNow())).toBeLessThan(60_000)
