@@ -87,7 +87,8 @@ Attached Attach(Storage& storage, bool may_take_over, const CeilingRecord& own,
     // Before the record names this memory: a process that is killed in between leaves a
     // record that sends the next process to the floor again.
     if (!RaiseFloor(state, floor)) return Attached::kMoved;
-    // Ids below the floor may have its time, so a clock that shows less is behind.
+    // Ids below the floor may have the floor's time, so an earlier clock has stepped
+    // back.
     if (floor > 0) RaiseTo(state.high_tick, layout.TickOf(floor - 1));
     record->TakeFrom(own);
   }

@@ -63,13 +63,13 @@ struct HomeOptions {
 // kEarly if that takes longer than lock_ms.
 Fault OpenHome(const HomeOptions& options, Home* home);
 
-// Takes a home whose word is sealed, or whose page is no longer the one at its path, to
-// the current page, which is made if there is none. It continues there above all slots
-// that this home is known to have issued.
+// Moves a home to the current page, if its word is sealed or its page is no longer at
+// its path. Makes a page if there is none. The home continues above all slots that it
+// is known to have issued.
 Fault FollowHome(const Identity& identity, const Layout& layout, Home* home);
 
 // Leaves the word of the home's page in the process's own state, before the home is
-// released: the next page that this process opens for the key may be another one.
+// released: the next page that this process opens for the key may be another page.
 void RememberWord(const Home& home);
 
 // Gives the home's state a history. `now_tick` is the reading of an injected clock.

@@ -11,7 +11,7 @@ namespace graupel {
 // copy of this module that the process has loaded. It lives until the process ends,
 // because it tells which slots were issued.
 //
-// `*kept`, if asked for, is the key in memory that lasts as long.
+// `*kept`, if not null, gets the key, in memory that lasts as long as the State.
 State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
 // Writes the number of an engine if the key has none in this process, and returns the

@@ -1,8 +1,8 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
 /**
- * Milliseconds within which a second signal is the first one again: npx and `timeout` pass on what the process group has got
- * already. People press keys more slowly.
+ * Milliseconds within which a second signal counts as the first signal: npx and `timeout` pass on a signal that the process group
+ * has already got. People press keys more slowly.
  */
 const echoMs = 200
 

@@ -23,7 +23,10 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
   const { 'mask-key-file': file, 'mask-bits': bits } = values
   if (file === undefined) {
     if (bits !== undefined) {
-      throw new UsageError('ERR_OPTION_INVALID', '--mask-bits is for --mask-key-file; give both, or leave it out')
+      throw new UsageError(
+        'ERR_OPTION_INVALID',
+        '--mask-bits is for --mask-key-file; give both, or leave --mask-bits out',
+      )
     }
     const encoding = values.format as TextEncoding | undefined
     return (text) => ({ id: encoding === undefined ? decimalId(text) : parseId(text, encoding) })

@@ -60,7 +60,7 @@ export async function nextNumbers(values: Values, wanted: Wanted): Promise<boole
       try {
         if (wanted.count > 0) await printers[kind](open, values, wanted, signal)
       } catch (error) {
-        // The flag is not called as the option is.
+        // The flag has another name than the option.
         if (Object(error).option === 'name')
           throw new UsageError(Object(error).code, messageOf(Object(error), `--${kind}`))
         throw error
@@ -99,7 +99,7 @@ const printSegment: Printer = async ({ store }, { segment: name = '' }, { count,
   const make = async (array: Ids) => {
     if (left === 0) {
       numbers?.close()
-      // A generator chooses the size and the time of its second segment itself. So each one fetches a single segment.
+      // A generator chooses the size and the time of its second segment itself, so each generator fetches a single segment.
       left = Math.min(unfetched, maxStep)
       unfetched -= left
       numbers = await createSegmentGenerator({ store, name, step: left, maxStep, prefetchAt: 1, signal })

@@ -41,7 +41,7 @@ export async function overlap(
 ): Promise<number> {
   check(positionals)
   if (values.layout === undefined && values.epoch !== undefined) {
-    throw new UsageError('ERR_OPTION_INVALID', '--epoch is for --layout; give both, or leave it out')
+    throw new UsageError('ERR_OPTION_INVALID', '--epoch is for --layout; give both, or leave --epoch out')
   }
   const [layout] = values.layout === undefined ? [] : layoutsOf(values)
   const sets: IdSet[] = []

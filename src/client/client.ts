@@ -107,7 +107,7 @@ class Client extends Numbers implements BaseClient {
     this.#batches.drop(batch)
     throw new GraupelError(
       'ERR_SERVICE_UNAVAILABLE',
-      `${url} took ${Math.round(ageMs)} ms to answer, and ids are dropped after maxAgeMs, which is ${maxAgeMs}; raise it`,
+      `${url} took ${Math.round(ageMs)} ms to answer, and ids are dropped after maxAgeMs (${maxAgeMs}); raise maxAgeMs`,
     )
   }
 

@@ -176,12 +176,12 @@ function urlsOf({ url, urls }: CommonOptions): string[] {
     throw typeError('ERR_OPTION_INVALID', 'url and urls are both given; pass one of them')
   }
   if (url === undefined && urls === undefined) {
-    throw typeError('ERR_OPTION_INVALID', 'no url is given; pass that of the service, such as http://127.0.0.1:4728')
+    throw typeError('ERR_OPTION_INVALID', 'no url is given; pass the URL of the service, such as http://127.0.0.1:4728')
   }
   if (Array.isArray(url) || (urls !== undefined && !Array.isArray(urls))) {
-    throw typeError('ERR_OPTION_INVALID', 'url is one text, and urls an array of them')
+    throw typeError('ERR_OPTION_INVALID', 'url is one text, and urls is an array of texts')
   }
-  const rule = 'pass the scheme, the host, the port and a path, and who asks as token'
+  const rule = 'pass the scheme, the host, the port and a path, and the credentials as token'
   const all = endpointsFrom(url === undefined ? 'urls' : 'url', url ?? urls, rule)
   const twice = all.find((one, i) => all.indexOf(one) !== i)
   if (twice !== undefined) {

@@ -32,7 +32,7 @@ export function periodAt(timeMs: number, reset: Reset, offsetMinutes: number): s
   if (!(timeMs >= calendarStartMs(offsetMinutes) && timeMs <= calendarEndMs(offsetMinutes))) {
     throw rangeError(
       'ERR_CLOCK_INVALID',
-      `the clock shows ${timeMs} ms since 1970, and years have four digits; set the clock`,
+      `the clock shows ${timeMs} ms since 1970, in a year without four digits; set the clock`,
     )
   }
   return new Date(timeMs + offsetMinutes * minuteMs).toISOString().slice(0, nameLengths[reset])
@@ -71,7 +71,7 @@ export function momentAt(nowMs: number, latest: string | undefined, reset: Reset
   if (rollbackMs <= toleranceMs) return { period: latest, timeMs: beginMs }
   throw new GraupelError(
     'ERR_CLOCK_ROLLBACK',
-    `the clock shows ${new Date(timeMs).toISOString()}, ${rollbackMs} ms before the ${reset} ${latest} in which numbers were counted; wait until it is there, or set the clock`,
+    `the clock shows ${new Date(timeMs).toISOString()}, ${rollbackMs} ms before the ${reset} ${latest} in which numbers were counted; wait until the clock is there, or set the clock`,
     { rollbackMs, retryAfterMs: rollbackMs - toleranceMs },
   )
 }

@@ -149,7 +149,7 @@ export class CounterQueue {
       reject(
         new GraupelError(
           'ERR_COUNTER_OVERFLOW',
-          `${asked}, and the last one is ${max}; nothing was counted: give {count} more digits, or begin a new name`,
+          `${asked}, and the last one is ${max}; nothing was counted: give {count} more digits, or use a new name`,
         ),
       )
       return false

@@ -52,7 +52,7 @@ export class CounterText {
 function checkTokens(pattern: string, parts: readonly Part[], reset: Reset): void {
   const tokens = parts.map((part) => ('token' in part ? part.token : undefined))
   if (!tokens.includes(countToken)) {
-    throw patternError(pattern, 'it has no {count}, so all numbers would be one text; add {count}, or {count:6}')
+    throw patternError(pattern, 'it has no {count}, so all numbers would have the same text; add {count}, or {count:6}')
   }
   const needed = namedBy[reset]
   // Two digits name a year for a century.
@@ -60,6 +60,6 @@ function checkTokens(pattern: string, parts: readonly Part[], reset: Reset): voi
   if (isNamed) return
   throw patternError(
     pattern,
-    `it does not name the ${reset}, and the counts begin anew with each ${reset}, so two of them would have one text; add {${needed.join('')}}`,
+    `it does not name the ${reset}, and the counts begin anew with each ${reset}, so two numbers would have the same text; add {${needed.join('')}}`,
   )
 }

@@ -106,7 +106,7 @@ export function parseState(path: string, bytes: Buffer): Stored {
   const number = bytes.readUInt32LE(headerAt.kind)
   const kind = number === kinds.page ? 'page' : number === kinds.file ? 'file' : undefined
   if (kind === undefined) {
-    throw damagedState(either, path, `its kind is ${number}, and there are ${kinds.page} and ${kinds.file}`)
+    throw damagedState(either, path, `its kind is ${number}, and the kinds are ${kinds.page} and ${kinds.file}`)
   }
   const size = sizes[kind]
   if (bytes.length > size) throw damagedState(names[kind], path, `it has more than ${size} bytes`)
@@ -188,7 +188,7 @@ function parsePage(path: string, bytes: Buffer, texts: Texts): Page {
   const historyAt = bytes.readBigInt64LE(pageAt.historyAt)
   // The history's distance from the word, which has only one valid value.
   if (historyAt !== 0n && historyAt !== BigInt(pageAt.history - pageAt.word)) {
-    throw damagedState('page', path, `its history is said to be ${historyAt} bytes behind the word`)
+    throw damagedState('page', path, `its history has the wrong offset ${historyAt}`)
   }
   return { kind: 'page', ...texts, ...memoryIn(bytes, headerAt), ...counterIn(bytes), hasHistory: historyAt !== 0n }
 }

@@ -66,8 +66,8 @@ function inUse({ description }: Claimant, path: string, [user]: readonly PageUse
   return new GraupelError(
     'ERR_STATE_UNREACHABLE',
     user === undefined
-      ? `more processes than the page ${path} can name have the native engine count this node of layout '${layout}'; use the native engine in all processes of a node`
-      : `${nameOf(user)} had the native engine count this node of layout '${layout}' in the page ${path}, and runs or was ended by a signal; use the native engine in all processes of a node, or, if none of them runs, forget the page by 'graupel state ${path} --clean'`,
+      ? `more processes than the page ${path} can list use this node of layout '${layout}' by the native engine; use the native engine in all processes of a node`
+      : `${nameOf(user)} used this node of layout '${layout}' by the native engine in the page ${path}, and runs or was killed; use the native engine in all processes of a node, or, if none runs, forget the page by 'graupel state ${path} --clean'`,
   )
 }
 

@@ -65,7 +65,7 @@ export class StoreSource implements SegmentSource {
 
   #conflicts(): GraupelError {
     const { segments, writeMs } = this.#options
-    const text = `within ${conflictWrites * writeMs} ms the store '${this.name}' has answered each write of '${segments}' with a conflict or another incarnation; let fewer processes fetch at once, or fetch more by step`
+    const text = `within ${conflictWrites * writeMs} ms the store '${this.name}' has answered each write of '${segments}' with a conflict or another incarnation; let fewer processes fetch at once, or raise step`
     return new GraupelError('ERR_STORE_UNAVAILABLE', text)
   }
 

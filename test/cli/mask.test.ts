@@ -96,7 +96,7 @@ describe('graupel inspect --mask-key-file', () => {
       'a width without a key',
       'ERR_OPTION_INVALID',
       ['5', '--mask-bits', '53'],
-      /--mask-bits is for --mask-key-file; give both, or leave it out/,
+      /--mask-bits is for --mask-key-file; give both, or leave --mask-bits out/,
     ],
   ])('refuses %s', (_what, code, words, message) => {
     const { status, stdout, stderr } = graupel(['inspect', ...words])

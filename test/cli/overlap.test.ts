@@ -146,7 +146,11 @@ No node is in more than one file.
       () => [file(5n, 2n ** 53n), 'y', '--layout', 'js53'],
       /line 2: .* has 54 bits; ids of layout 'js53'/,
     ],
-    ['an epoch of no layout', () => ['x', 'y', '--epoch', '5'], /--epoch is for --layout; give both, or leave it out/],
+    [
+      'an epoch of no layout',
+      () => ['x', 'y', '--epoch', '5'],
+      /--epoch is for --layout; give both, or leave --epoch out/,
+    ],
   ])('refuses %s', (_what, words, message) => {
     const { status, stdout, stderr } = graupel(['overlap', ...words()])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

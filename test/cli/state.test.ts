@@ -217,7 +217,7 @@ describe('a state that is refused', () => {
     ['a word that its layout cannot have', /numbers that its layout/, { kind: 'page', word: beyond }],
     ['a tick that its layout cannot have', /numbers that its layout/, { kind: 'page', at: set64(2n ** 39n, 3976) }],
     ['a ceiling that its layout cannot have', /numbers that its layout/, { at: set64(beyond, 4152) }],
-    ['a history elsewhere', /history is said to be 136 bytes/, { kind: 'page', at: set64(136n, 3984) }],
+    ['a history elsewhere', /history has the wrong offset 136/, { kind: 'page', at: set64(136n, 3984) }],
     ['a key of a page in a file', /key and its layout contradict/, { key: `real ${sonyflakeKey}` }],
     ['a key of a file in a page', /key and its layout contradict/, { kind: 'page', key: sonyflakeKey }],
     ['another epoch in its key', /key and its layout contradict/, { key: sonyflakeKey.replace('1409', '1408') }],

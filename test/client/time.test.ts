@@ -84,7 +84,7 @@ test('ids that were too old when they came are asked for again, with pauses, and
   state.takesMs = 20
   await expect(connect({ maxAgeMs: 20, retries: 3 })).rejects.toMatchObject({
     code: 'ERR_SERVICE_UNAVAILABLE',
-    message: 'http://service took 20 ms to answer, and ids are dropped after maxAgeMs, which is 20; raise it',
+    message: 'http://service took 20 ms to answer, and ids are dropped after maxAgeMs (20); raise maxAgeMs',
   })
   expect(state.asked).toHaveLength(4)
 })

@@ -51,7 +51,7 @@ describe('an option of createCounter that is wrong', () => {
   it('tells what a pattern lacks', async () => {
     await expect(world.open({ pattern: '{MM}{count}', reset: 'month' })).rejects.toMatchObject({
       message:
-        "the pattern is '{MM}{count}': it does not name the month, and the counts begin anew with each month, so two of them would have one text; add {yyyyMM}",
+        "the pattern is '{MM}{count}': it does not name the month, and the counts begin anew with each month, so two numbers would have the same text; add {yyyyMM}",
     })
   })
 

@@ -147,7 +147,7 @@ describeWith(['native'], 'a node that one engine counts', () => {
     const error = await failure(second.open(own))
     const [page = ''] = pagesOf(own.namespace ?? '')
     expect(error.code).toBe('ERR_STATE_UNREACHABLE')
-    expect(error.message).toContain(`process ${pidOf(first)} had the native engine count this node`)
+    expect(error.message).toContain(`process ${pidOf(first)} used this node`)
     expect(error.message).toContain(`'graupel state ${page} --clean'`)
     execFileSync(process.execPath, [cli, 'state', page, '--clean'])
     await second.open(own)

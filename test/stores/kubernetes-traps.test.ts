@@ -255,7 +255,11 @@ describe('its options', () => {
       'ERR_OPTION_INVALID',
       /^url has a user, a password, a query or a fragment; /,
     ],
-    [{ url: 'localhost:8001', namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is a text; pass one that begins with http/],
+    [
+      { url: 'localhost:8001', namespace: 'x' },
+      'ERR_OPTION_INVALID',
+      /^url is a text; pass a URL that begins with http/,
+    ],
     [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url has a user/],
     [{ url: 7, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is 7/],
     [{ url, namespace: 'x', fetch: 7 }, 'ERR_OPTION_INVALID', /^fetch is 7; pass a function/],

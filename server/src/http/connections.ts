@@ -103,7 +103,7 @@ function forget(this: ServerResponse): void {
   if (lastAnswers.get(socket) === this) lastAnswers.delete(socket)
 }
 
-/** Connections that were told why. Further bytes on such a connection are further errors. */
+/** Connections that were told why they are refused. Further bytes on such a connection are further errors. */
 const refused = new WeakSet<Socket>()
 
 /** Tells a client that its bytes are no request, and closes the connection. For the event `clientError`. */

@@ -84,7 +84,7 @@ export function writeDecimals(numbers: BigUint64Array, { start, between, end }: 
   const bytes = Buffer.allocUnsafe(start.length + end.length + numbers.length * (maxDigits + gap.length))
   let at = bytes.write(start, 0, 'latin1')
   let upper: Uint8Array = new Uint8Array(0)
-  // `upper` is the upper digits of the number with these halves. There is no such number at first.
+  // The halves of the number whose upper digits are in `upper`. At first there is no such number.
   let baseHigh = Number.NaN
   let baseLow = 0
   for (let index = 0; index < numbers.length; index++) {

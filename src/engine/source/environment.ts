@@ -94,7 +94,7 @@ function nodeFromPod(statefulSet: string): Found | undefined {
   if (podName === undefined && platform.environmentVariable(nodeVariable) !== undefined) return undefined
   throw rangeError(
     'ERR_NODE_INVALID',
-    `${variable} is ${show(value)}; a pod of the StatefulSet ${show(statefulSet)} has the name ${show(`${statefulSet}-7`)}, with its ordinal for 7: set POD_NAME from metadata.name`,
+    `${variable} is ${show(value)}; a pod of the StatefulSet ${show(statefulSet)} has the name ${show(`${statefulSet}-7`)}, with its ordinal in place of 7: set POD_NAME from metadata.name`,
   )
 }
 

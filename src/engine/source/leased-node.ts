@@ -167,7 +167,7 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
       break
     case 'server has just started':
       return make(
-        `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait`,
+        `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait until then`,
       )
     case 'nodes are held':
       return make(
