@@ -1,8 +1,7 @@
 import { platform } from '#platform'
-import { StoreCalls } from '../stores/calls.js'
+import { located, StoreCalls } from '../stores/calls.js'
 import type { Store } from '../stores/store.js'
 import { openStore } from '../stores/url/index.js'
-import { located } from '../stores/url/kind.js'
 import type { Flag } from './arguments.js'
 
 /** The schemes of `openStore`. A manual does not load the stores to name them. */

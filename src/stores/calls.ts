@@ -197,3 +197,10 @@ function isFinal(error: unknown): boolean {
   const { code } = error as GraupelError
   return code === 'ERR_STORE_INVALID' || code === 'ERR_STORE_UNSAFE'
 }
+
+/** Adds the place of a store to an error of one of its calls, which does not name the store. @internal */
+export function located(error: unknown, { shown }: { readonly shown: string }): unknown {
+  const { code, message } = Object(error)
+  if (code === 'ERR_STORE_UNAVAILABLE' && !message.includes(shown)) (error as Error).message = `${shown}: ${message}`
+  return error
+}

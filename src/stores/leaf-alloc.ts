@@ -1,7 +1,7 @@
 import { GraupelError, rangeError, show } from '../core/errors.js'
 import { readOptions, textFrom, wholeFrom } from '../core/options.js'
 import { untilAborted } from '../core/timing.js'
-import { explained, rolledBack, toldBy } from './mysql.js'
+import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { checkName } from './options.js'
 

@@ -59,13 +59,6 @@ export const reconnectMs = 200
 /** For events that are told as errors of calls, too. */
 export const ignore = (): void => {}
 
-/** Adds the place of a store to an error of one of its calls, which does not name the store. @internal */
-export function located(error: unknown, { shown }: { readonly shown: string }): unknown {
-  const { code, message } = Object(error)
-  if (code === 'ERR_STORE_UNAVAILABLE' && !message.includes(shown)) (error as Error).message = `${shown}: ${message}`
-  return error
-}
-
 /** This module, or the one that it is bundled into. CommonJS has no `import.meta.url`. */
 const here = import.meta.url ?? __filename
 
