@@ -18,11 +18,11 @@ export type { Fetch }
 
 /** The options of {@link consulStore}. */
 export interface ConsulStoreOptions extends StoreOptions, HttpOptions {
-  /** The secret id of a token, where Consul has ACLs. */
+  /** The secret id of a token, if Consul has ACLs. */
   readonly token?: string
-  /** The datacenter that has the keys. @default that of the agent */
+  /** The datacenter that has the keys. @default the agent's datacenter */
   readonly datacenter?: string
-  /** The namespace that has the keys, in Consul Enterprise. @default that of the token */
+  /** The namespace that has the keys, in Consul Enterprise. @default the token's namespace */
   readonly namespace?: string
   /** The beginning of its keys, before a `/`. @default 'graupel' */
   readonly prefix?: string
@@ -38,18 +38,18 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
 
 /**
  * A store in the keys and values of Consul 1.8 and later, by `fetch`. Durable: Consul acknowledges what most of its servers have
- * on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes back: stop all processes before, and
- * start them a window + `maxClockSkewMs` after the last has ended.
+ * on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes back: stop all processes before it, and
+ * start them one window + `maxClockSkewMs` after the last process has ended.
  *
- * Every call is one request, but a write over a version is two. Reads are consistent. The clock is that of the agent that
- * answers, in whole seconds: an agent on the host of the process shows the host's own time. A token needs
- * `key_prefix "graupel/" { policy = "write" }`.
+ * Every call is one request, except that a write over a version is two. Reads are consistent. The clock is the agent's clock, in
+ * whole seconds: an agent on the same host shows the host's own time. A token needs `key_prefix "graupel/" { policy = "write" }`.
  *
  * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `assumeDurable` may not be false, because the servers of Consul have no
  * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
- * `ERR_STORE_UNAVAILABLE` where the URL, the token or the certificate has to be changed, with RangeError `ERR_OPTION_INVALID` for a
- * key of which a part is empty, `.` or `..`, and else with an Error that has the reason or the answer. No message has the token.
+ * `ERR_STORE_UNAVAILABLE` if the URL, the token or the certificate has to be changed, with RangeError `ERR_OPTION_INVALID` for a
+ * key with a part that is empty, `.` or `..`, and otherwise with an Error that has the reason or the answer. No message contains
+ * the token.
  * @example
  * const store = consulStore({ url: process.env.CONSUL_HTTP_ADDR ?? 'http://127.0.0.1:8500' })
  * await store.write('settings/first', 'one', undefined)
@@ -61,7 +61,7 @@ export function consulStore(options: ConsulStoreOptions): Store {
   const { token, datacenter, namespace, prefix = 'graupel', assumeDurable } = options
   refuseForgetting('Consul', assumeDurable)
   for (const [name, value] of Object.entries({ token, datacenter, namespace })) checkText(name, value)
-  // fetch would refuse it with a message that shows it.
+  // The error message of fetch would show the token.
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw rangeError('ERR_OPTION_INVALID', 'token has a space, a line break or a letter that is not ASCII; trim it')
   }
@@ -77,11 +77,11 @@ export function consulStore(options: ConsulStoreOptions): Store {
   ]
 
   const ask = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined, body?: string) => {
-    // fetch resolves dots, however they are written, and would ask for another key; Consul redirects from empty names.
+    // fetch resolves dots, even if they are encoded, and would ask for another key. Consul redirects from empty names.
     if (/\/\.{0,2}\/|\/\.{1,2}$/.test(`/${key}`)) {
       throw rangeError(
         'ERR_OPTION_INVALID',
-        `the key is ${show(key)}; in Consul no part of one may be empty, '.' or '..'`,
+        `the key is ${show(key)}; in Consul no part of a key may be empty, '.' or '..'`,
       )
     }
     const path = `${prefix}/${key}`.split('/').map(encodeURIComponent).join('/')
@@ -96,7 +96,7 @@ export function consulStore(options: ConsulStoreOptions): Store {
       },
       signal,
     )
-    // For a missing key Consul answers 404 as well, with its index.
+    // For a missing key, Consul also answers 404, and sends its index.
     const isAnswer = answer.status === 200 || (answer.status === 404 && answer.header('x-consul-index') !== null)
     if (isAnswer) return answer
     throw answer.error(remedies.find(([reason]) => reason.test(answer.text))?.[1] ?? isThisConsul)
@@ -123,8 +123,9 @@ export function consulStore(options: ConsulStoreOptions): Store {
       return records.map(({ entry }) => entry).filter(({ key }) => !key.includes('/', folder.length))
     },
     async write(key, value, expected, signal) {
-      // Consul compares indexes only. The index is that of the version, because it was read with it; and nothing can have come
-      // between, because no two writes of a cluster have one index. An equal value would keep the old index; none is equal.
+      // Consul only compares indexes. The index belongs to the expected version, because one answer contained the version and the
+      // index. Each write of a cluster gets an index of its own, so Consul detects every write in between. An equal value would
+      // keep the old index, but no two values are equal.
       let index = 0
       if (expected !== undefined) {
         const [found] = (await get(key, {}, signal)).records

@@ -20,7 +20,7 @@ export type { Fetch }
 
 /** The options of {@link etcdStore}. */
 export interface EtcdStoreOptions extends StoreOptions, HttpOptions {
-  /** The user, where etcd has authentication enabled; with `password`. */
+  /** The user, if etcd has authentication enabled. Requires `password`. */
   readonly user?: string
   /** The password of the user. */
   readonly password?: string
@@ -40,18 +40,18 @@ const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL end
 
 /**
  * A store in etcd 3.4 and later, by its JSON gateway and `fetch`. Durable: etcd acknowledges what most of its members have on
- * their disks. Restoring a snapshot takes writes back: stop all processes before, and start them a
- * window + `maxClockSkewMs` after the last has ended.
+ * their disks. Restoring a snapshot takes writes back: stop all processes before it, and start them one window + `maxClockSkewMs`
+ * after the last process has ended.
  *
- * Every call is one request that needs a quorum, reads too. With several endpoints, one that fails or does not answer costs one
- * call. The clock is that of the member that answers, in whole seconds. A user needs `readwrite` on the keys that begin with the
- * prefix and a slash.
+ * Every call, also a read, is one request that needs a quorum. With several endpoints, an endpoint that fails or does not answer
+ * costs one call. The clock is the clock of the member that answers, in whole seconds. A user needs `readwrite` on the keys that
+ * begin with the prefix and a slash.
  *
  * @param options - `{ url: 'http://127.0.0.1:2379' }` is enough. `assumeDurable` may not be false, because the servers of etcd have no
  * incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
- * `ERR_STORE_UNAVAILABLE` where the URL, the user or the certificate has to be changed, and else with an Error that has the reason
- * or the answer. No message has the password or a token.
+ * `ERR_STORE_UNAVAILABLE` if the URL, the user or the certificate has to be changed, and otherwise with an Error that has the
+ * reason or the answer. No message contains the password or a token.
  * @example
  * const store = etcdStore({ url: process.env.ETCD_URL ?? 'http://127.0.0.1:2379' })
  * await store.write('settings/first', 'one', undefined)
@@ -65,19 +65,19 @@ export function etcdStore(options: EtcdStoreOptions): Store {
   checkText('user', user)
   checkText('password', password)
   if ((user === undefined) !== (password === undefined)) {
-    throw typeError('ERR_OPTION_INVALID', 'user and password belong together; pass both, or neither')
+    throw typeError('ERR_OPTION_INVALID', 'user and password belong together; pass user and password')
   }
   const service = new HttpService('etcd', options)
   const remedies: readonly [RegExp, string][] = [
     [/authentication failed/, 'check user and password'],
     [/authentication is not enabled/, 'leave out user and password, or run etcdctl auth enable'],
-    [/auth token|auth store is old/, 'its users were changed meanwhile: try again'],
-    [/user name is empty/, 'it has authentication enabled: pass user and password'],
+    [/auth token|auth store is old/, 'the users of etcd have changed: try again'],
+    [/user name is empty/, 'etcd has authentication enabled: pass user and password'],
     [
       /permission denied/,
       `run etcdctl role grant-permission ROLE readwrite --prefix=true ${prefix}/ for a role of the user`,
     ],
-    [/etcdserver: /, 'look after etcd'],
+    [/etcdserver: /, 'check the health of etcd'],
   ]
   let token: string | undefined
 
@@ -115,13 +115,14 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     token = accept(answer).token
   }
 
-  /** The answer to a request that is sent again only where etcd has refused the token, and so has not looked at it. */
+  /** Sends a request. Repeats it only if etcd has refused the token, because then etcd has not executed the request. */
   const ask = async (path: string, body: object, isRepeatable: boolean, signal: AbortSignal | undefined) => {
     if (user !== undefined && token === undefined) await authenticate(signal)
     const used = token
     const answer = await send(path, body, isRepeatable, signal, used)
     if (user === undefined || !isTokenRefused(answer)) return answer
-    // A restart forgets simple tokens, and a change of users outdates them all. A call beside this one may have a new one.
+    // A restart forgets simple tokens, and a change of users outdates all tokens. A concurrent call may already have fetched a
+    // token.
     if (token === used) await authenticate(signal)
     return send(path, body, isRepeatable, signal, token)
   }

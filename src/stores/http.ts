@@ -23,7 +23,11 @@ export type Fetch = (
 export interface HttpOptions {
   /** The address of the service, such as `http://127.0.0.1:2379`; or several endpoints of one cluster. */
   readonly url: string | readonly string[]
-  /** Does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */
+  /**
+   * Sends the requests. A `fetch` of your own may trust another certificate, or present a certificate.
+   *
+   * @default the global `fetch`
+   */
   readonly fetch?: Fetch | undefined
 }
 
@@ -32,7 +36,7 @@ export interface HttpRequest {
   readonly path: string
   readonly headers: Record<string, string>
   readonly body?: string
-  /** Whether it does no harm if the service gets it twice. */
+  /** Whether the request does no harm if the service gets it twice. */
   readonly isRepeatable: boolean
   /** Texts that no message may show, even if the service repeats them. */
   readonly secret?: string | readonly string[] | undefined
@@ -48,16 +52,19 @@ export interface HttpAnswer {
   error(remedy: string): GraupelError
 }
 
-/** Codes of errors that are certain to have come before the request was sent. */
+/** Codes of errors that only occur before a request is sent. */
 const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 const ofTls = /CERT|SIGNATURE|^ERR_(TLS|SSL)_/
-/** Others come in the middle of an answer, too, such as ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC. */
+/**
+ * Codes of errors of TLS that only occur before a request is sent; ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC may interrupt an
+ * answer.
+ */
 const ofCertificate = /CERT|SIGNATURE/
 
 /**
- * A service that is spoken to by HTTP, at one of its endpoints for as long as that one works. A failure, and a call that was
- * aborted because no answer came, let the next call begin with the next endpoint. Within a call another endpoint is asked only
- * where the request may come twice, or cannot have been sent.
+ * A service that speaks HTTP. Calls go to one of its endpoints for as long as this endpoint works. After a failure, or an abort
+ * without an answer, the next call begins with the next endpoint. A call tries a second endpoint only if the request may arrive
+ * twice, or was certainly not sent.
  */
 export class HttpService {
   readonly #name: string
@@ -73,9 +80,11 @@ export class HttpService {
   }
 
   /**
-   * @returns An answer below 500, and not 429.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` where its certificate is not trusted; an Error where there is no answer, or one
-   * of those; what the signal was aborted with.
+   * Sends a request.
+   *
+   * @returns An answer whose status is below 500, and not 429.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the certificate is not trusted; an Error if no endpoint has such an answer; the
+   * reason of the signal.
    */
   async request(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
     for (let tried = 1; ; tried++) {
@@ -83,7 +92,7 @@ export class HttpService {
       const at = this.#current
       const { failure, wasSent, answer } = await this.#ask(this.#urls[at] as string, request, signal)
       if (answer !== undefined) return answer
-      // A call beside this one may have gone on already.
+      // A concurrent call may have gone on to the next endpoint already.
       if (this.#current === at) this.#current = (at + 1) % this.#urls.length
       signal?.throwIfAborted()
       if (tried === this.#urls.length || (wasSent && !request.isRepeatable)) throw failure
@@ -100,7 +109,7 @@ export class HttpService {
       const response = await this.#fetch(url + path, {
         method,
         headers,
-        // Somewhere else it would arrive with its credentials.
+        // A redirect would send the credentials to another host.
         redirect: 'manual',
         ...(body !== undefined && { body }),
         ...(signal !== undefined && { signal }),
@@ -109,7 +118,7 @@ export class HttpService {
       const text = await response.text()
       const what = asked === undefined ? '' : ` when it was asked to ${asked}`
       const said = () => `${who} answered ${status}${what}${shown(text, secret)}`
-      // 429: it has enough to do, or no room. Another endpoint may have.
+      // 429 means that this endpoint is overloaded or full. Another endpoint may work.
       if (status >= 500 || status === 429) {
         const seconds = response.headers.get('retry-after')
         const wait = seconds === null ? '' : `; it asks to wait for ${seconds} s`
@@ -118,7 +127,7 @@ export class HttpService {
       const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said()}; ${remedy}`)
       return { answer: { status, text, error, header: (name) => response.headers.get(name) } }
     } catch (error) {
-      // From a fetch of ours, which says itself what to do.
+      // Our own fetch made this error, whose message already has a remedy.
       if (error instanceof GraupelError) return { failure: error, wasSent: false }
       const code = codeOf(error)
       if (ofTls.test(code)) {
@@ -132,7 +141,7 @@ export class HttpService {
   }
 }
 
-/** The code of an error of `fetch`, which may be in its cause. */
+/** Reads the code of an error of `fetch`, which may be in its cause. */
 function codeOf(error: unknown): string {
   const { cause = error } = Object(error)
   return String(Object(cause).code ?? '')
@@ -145,7 +154,7 @@ export function jsonOf(answer: HttpAnswer, remedy: string): unknown {
   return found
 }
 
-/** `undefined` for what is no JSON. */
+/** Parses JSON. Returns `undefined` for any other text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -154,7 +163,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` for what is no text, or an empty one. */
+/** Checks that an option is a text, unless it is left out. @throws TypeError `ERR_OPTION_INVALID` */
 export function checkText(name: string, value: unknown): void {
   if (value === undefined || (typeof value === 'string' && value !== '')) return
   throw typeError(
@@ -169,21 +178,21 @@ function shown(text: string, secret: HttpRequest['secret']): string {
   return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
 }
 
-/** Errors of etcd and of Kubernetes are JSON, with a message. */
+/** Returns the message of an answer. Errors of etcd and Kubernetes are JSON with a `message`. */
 function messageOf(text: string): string {
   const { message } = Object(parsed(text))
   return typeof message === 'string' ? message : text
 }
 
-/** A service may repeat a request that has the secret in JSON. */
+/** Replaces the secrets, also in the form that they have in JSON, because a service may quote the request. */
 function hidden(text: string, secret: HttpRequest['secret'] = []): string {
   const forms = [secret].flat().flatMap((one) => [one, JSON.stringify(one).slice(1, -1)])
   return forms.reduce((rest, one) => rest.replaceAll(one, '***'), text)
 }
 
 /**
- * The time of a store by the Date of an answer, which has whole seconds (RFC 9110, section 6.6.1): the millisecond of that second
- * that is nearest to the host's clock. So the host's clock is only called wrong by an amount that is certain.
+ * Reads the time of a store from the Date of an answer, which has whole seconds (RFC 9110, section 6.6.1). Returns the millisecond
+ * of this second that is nearest to the host's clock, so that the host's clock only seems wrong by an amount that is certain.
  *
  * @returns Milliseconds since 1970.
  */
@@ -199,14 +208,14 @@ export function timeOf(date: string | null | undefined, wallMs = platform.wallMs
 const versionLength = 36
 
 /**
- * The text that is stored for a value: a version and the value. The service compares the whole text, because its own revisions and
- * indexes come again in a cluster that is made from a snapshot.
+ * Makes the text that is stored for a value: a version and the value. The service compares the whole text, because a cluster that
+ * is made from a snapshot repeats its revisions and indexes.
  */
 export function storedFor(value: string): string {
   return newVersion() + value
 }
 
-/** The record that was stored by {@link storedFor}. */
+/** Reads the record that {@link storedFor} made. */
 export function entryOf(key: string, stored: string): StoreEntry {
   return { key, value: stored.slice(versionLength), version: stored }
 }

@@ -20,9 +20,13 @@ export interface KubernetesStoreOptions extends StoreOptions {
    * @default the API of the cluster in which the process runs
    */
   readonly url?: string | readonly string[]
-  /** With `url`: what each request carries, such as `authorization`, or a function that returns that. */
+  /** The headers of each request, such as `authorization`, or a function that returns them. Requires `url`. */
   readonly headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>)
-  /** With `url`: does the requests; one of your own may trust another certificate, or show one. @default the global `fetch` */
+  /**
+   * Sends the requests. A `fetch` of your own may trust another certificate, or present a certificate. Requires `url`.
+   *
+   * @default the global `fetch`
+   */
   readonly fetch?: Fetch
 }
 
@@ -35,16 +39,16 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  * A store in Leases of the Kubernetes API (coordination.k8s.io/v1), one for each key. Durable, as etcd is.
  *
  * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are read for each request,
- * so that they may be replaced. A Role has to allow get, list, create and update of leases in the namespace. The clock is that
- * of the API server, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before, and start
- * them a window + `maxClockSkewMs` after the last has ended.
+ * so that they may be replaced. A Role has to allow get, list, create and update of leases in the namespace. The clock is the API
+ * server's, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before it, and start them one
+ * window + `maxClockSkewMs` after the last process has ended.
  *
  * @param options - `{}` is enough in a pod. `assumeDurable` may not be false, because the servers of the API have no
  * incarnation.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also where the process runs in no pod; TypeError `ERR_OPTION_UNKNOWN`. Its
- * functions reject with GraupelError `ERR_STORE_UNAVAILABLE` where a token, a right, the namespace or trust in a certificate is
- * missing, where another service answers, and where the API refuses a request; with GraupelError `ERR_STORE_INVALID` where a
- * Lease of its name was made or changed by others; and else with an Error that has the reason or the answer.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also if the process runs in no pod; TypeError `ERR_OPTION_UNKNOWN`. Its
+ * functions reject with GraupelError `ERR_STORE_UNAVAILABLE` if a token, a right, the namespace or trust in a certificate is
+ * missing, if another service answers, and if the API refuses a request; with GraupelError `ERR_STORE_INVALID` if another program
+ * has made or changed a Lease of its name; and otherwise with an Error that has the reason or the answer.
  * @example
  * const url = process.env.KUBERNETES_URL // such as http://127.0.0.1:8001 of kubectl proxy; in a pod leave it out
  * const store = kubernetesStore({ url, namespace: 'default' })
@@ -86,12 +90,12 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   const update = async (lease: Lease & { metadata: { name: string } }, expected: string, signal?: AbortSignal) => {
     const [, uid, resourceVersion, random] = versionPattern.exec(expected) ?? []
     if (uid === undefined || resourceVersion === undefined) return undefined
-    // By its resourceVersion alone, a Lease that was deleted would be made anew.
+    // With the resourceVersion alone, the update would make a deleted Lease anew.
     const put = (at: string) =>
       api.update({ ...lease, metadata: { ...lease.metadata, uid, resourceVersion: at } }, signal)
     const written = await put(resourceVersion)
     if (written !== undefined) return written
-    // Others may have changed a label since, which is no write to the store.
+    // Another program may have changed a label since, which is no write to the store.
     const found = await api.get(lease.metadata.name, signal)
     const [, uidNow, now, randomNow] = versionPattern.exec(versionOf(found?.metadata ?? {})) ?? []
     const isTheSame = uidNow === uid && randomNow === random
@@ -110,7 +114,7 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
     },
     async list(folder, signal) {
       const leases = await api.list(`${labels.folder}=${await folderLabel(folder)}`, signal)
-      // Labels may be changed by others.
+      // Other programs may change labels.
       const isIn = ({ key }: StoreEntry) => key.startsWith(folder) && !key.includes('/', folder.length)
       return leases.map(entryOf).filter(isIn)
     },
@@ -120,7 +124,7 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
       const written = await (expected === undefined ? api.create(lease, signal) : update(lease, expected, signal))
       if (written === undefined) return undefined
       const { version } = entryOf(written)
-      // Such as by an admission webhook that changes annotations.
+      // An admission webhook may have changed the annotations.
       if (!version.endsWith(random)) throw notOurs(written.metadata?.name, namespace)
       return version
     },
@@ -147,12 +151,12 @@ function accessOf(options: KubernetesStoreOptions): { access: Access; namespace:
   }
   if (url === undefined) {
     for (const name of ['headers', 'fetch'] as const) {
-      if (options[name] !== undefined) throw invalid(name, 'given without url', 'url, too, or leave it out')
+      if (options[name] !== undefined) throw invalid(name, 'given without url', 'url, or leave it out')
     }
     const access = podAccess(namespace)
     return { access, namespace: access.namespace }
   }
-  if (namespace === undefined) throw invalid('namespace', 'missing', 'it, as url is given')
+  if (namespace === undefined) throw invalid('namespace', 'missing', 'namespace with url')
   if (headers !== undefined && typeof headers !== 'function' && (typeof headers !== 'object' || headers === null)) {
     throw invalid('headers', showNoText(headers), 'an object, or a function that returns one')
   }

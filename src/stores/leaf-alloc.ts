@@ -16,12 +16,11 @@ export interface LeafAllocStore {
   /** The kind of store, for messages. */
   readonly name: 'leaf_alloc'
   /**
-   * Takes the next numbers of a row: `first` and those that follow, `count` of them. A call that rejects may have taken some; they are
-   * skipped.
+   * Takes the next `count` numbers of a row, from `first` on. A call that rejects may have taken numbers, which are then skipped.
    *
    * @param tag - The row's `biz_tag`, of 1 to 128 characters.
    * @param count - How many, from 1 to 2^53 - 1; `undefined` for the `step` of the row.
-   * @param signal - Ends the call, which rejects with its reason at once.
+   * @param signal - Cancels the call, which rejects with the signal's reason at once.
    */
   takeSegment(tag: string, count?: number, signal?: AbortSignal): Promise<{ first: bigint; count: number }>
 }
@@ -35,20 +34,22 @@ const outOfRange = [1264, 1690]
 const notComparable = 1267
 
 /**
- * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf, so that both may take numbers of one
- * `biz_tag` side by side: `max_id` grows by a step, and the numbers from the old `max_id` up to below the new one are taken.
+ * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf. Leaf and graupel may take numbers of
+ * one `biz_tag` at the same time: `max_id` grows by a step, and the numbers from the old `max_id` up to below the new one are
+ * taken.
  *
- * Each call is one transaction on one connection. Where the outcome of its COMMIT is not known, the call rejects, and its numbers are
- * skipped. The table must be of an engine with transactions, such as InnoDB, and `max_id` a BIGINT; both are looked up once. As with
- * Leaf, a failover that forgets what was committed gives numbers twice. A user needs SELECT and UPDATE on the table.
+ * Each call is one transaction on one connection. If the outcome of its COMMIT is not known, the call rejects, and its numbers are
+ * skipped. The table needs an engine with transactions, such as InnoDB, and `max_id` has to be a BIGINT, which is checked once. As
+ * with Leaf, numbers repeat after a failover that forgets committed writes. A user needs SELECT and UPDATE on the table.
  *
- * @param client - As of `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is, where its transaction
- * was not committed.
+ * @param client - As for `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is closed if its
+ * transaction was not committed.
  * @param options - None is required; {@link LeafAllocOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with what the client says;
- * with RangeError `ERR_OPTION_INVALID` where there is no such row, and `ERR_SEGMENT_OVERFLOW` where too few numbers are left; with
- * GraupelError `ERR_STORE_INVALID` where the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without transactions, or a
- * connection without `autocommit`; and `ERR_STORE_UNAVAILABLE` where the server is read-only, or a right or the table is missing.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with the client's
+ * errors; with RangeError `ERR_OPTION_INVALID` if there is no such row, and `ERR_SEGMENT_OVERFLOW` if too few numbers are left;
+ * with GraupelError `ERR_STORE_INVALID` if the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without
+ * transactions, or a connection without `autocommit`; and `ERR_STORE_UNAVAILABLE` if the server is read-only, or a right or the
+ * table is missing.
  * @example
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
  * const numbers = await createSegmentGenerator({ store: leafAllocStore(pool), name: 'orders' })
@@ -77,7 +78,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     )
     const [name, engine, transactions, type] = rows[0] as (string | null)[]
     if (name === null) {
-      const text = `${what} is not in the database of the pool, or its user may not see it; ${advice.missingTable}, or ${advice.missingRight}`
+      const text = `${what} is not in the database of the pool, or its user may not see it; ${advice.missingTable}`
       throw new GraupelError('ERR_STORE_UNAVAILABLE', text)
     }
     if (transactions !== 'YES') {
@@ -87,7 +88,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
         `${what} is ${found}, so two processes may take the same numbers; make it one of InnoDB: ALTER TABLE ${table} ENGINE=InnoDB`,
       )
     }
-    // Without strict mode, a sum that is too large for another type becomes its largest number, again and again.
+    // In a column of another type, without strict mode, a sum that is too large becomes the type's largest number again and again.
     if (type !== 'bigint') {
       throw new GraupelError(
         'ERR_STORE_INVALID',
@@ -100,7 +101,7 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
   function noRow(tag: string): RangeError {
     return rangeError(
       'ERR_OPTION_INVALID',
-      `${what} has no row with the biz_tag ${show(tag)}; make one, such as by INSERT INTO ${table} (biz_tag, max_id, step) VALUES ('${tag.replaceAll("'", "''")}', 1, 2000)`,
+      `${what} has no row with the biz_tag ${show(tag)}; insert a row, such as\nINSERT INTO ${table} (biz_tag, max_id, step) VALUES ('${tag.replaceAll("'", "''")}', 1, 2000)`,
     )
   }
 
@@ -113,23 +114,23 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     if (typeof found !== 'string') throw noRow(tag)
     const count = given ?? Number(step)
     if (!Number.isSafeInteger(count) || count < 1) {
-      throw invalid(`${what} has the step ${step} for the biz_tag ${show(tag)}; set one from 1 to 2^53 - 1`)
+      throw invalid(`${what} has the step ${step} for the biz_tag ${show(tag)}; set a step from 1 to 2^53 - 1`)
     }
     // If a column is NULL, the sum is NULL as well.
     if (typeof maxId !== 'string') {
-      throw invalid(`${what} has no max_id for the biz_tag ${show(tag)}; set one that is not negative`)
+      throw invalid(`${what} has no max_id for the biz_tag ${show(tag)}; set max_id to 0 or more`)
     }
     const end = BigInt(maxId)
     const first = end - BigInt(count)
     if (first < 0n) {
-      throw invalid(`${what} has the max_id ${first} for the biz_tag ${show(tag)}; set one that is not negative`)
+      throw invalid(`${what} has the max_id ${first} for the biz_tag ${show(tag)}; set max_id to 0 or more`)
     }
     if (end > maxMaxId) throw overflow(what, tag)
     return { first, count }
   }
 
   async function take(tag: string, count: number | undefined, signal: AbortSignal | undefined) {
-    // With the column's collation, as Leaf's parameter is compared, and by its index.
+    // Compares with the column's collation, as Leaf's statement does, and by its index.
     const where = `biz_tag = _utf8mb4 ${literal(tag)}`
     for (;;) {
       try {
@@ -167,6 +168,6 @@ function invalid(text: string): GraupelError {
 }
 
 function overflow(what: string, tag: string, cause?: unknown): RangeError {
-  const text = `max_id of ${what} cannot grow by the step for the biz_tag ${show(tag)}: numbers end at 2^63 - 1; take a smaller step, or use another biz_tag`
+  const text = `max_id of ${what} cannot grow by the step for the biz_tag ${show(tag)}: numbers end at 2^63 - 1; use another biz_tag`
   return Object.assign(rangeError('ERR_SEGMENT_OVERFLOW', text), cause !== undefined && { cause })
 }

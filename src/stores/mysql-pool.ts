@@ -52,8 +52,8 @@ const mysql2: Dialect = {
 }
 
 const mariadb: Dialect = {
-  // To end the statement, it would make another connection. If that one breaks, the process ends by a rejection that nothing
-  // can catch (3.5.4).
+  // To end the statement, the client would open another connection. If this connection breaks, a rejection that nothing can catch
+  // ends the process (3.5.4).
   closesOnAbort: false,
   async run(connection, question) {
     const result = await connection.query(question)
@@ -92,21 +92,21 @@ type Ask = (sql: string) => Promise<Answer>
 interface MysqlClient {
   ask(sql: string, signal?: AbortSignal): Promise<Answer>
   /**
-   * Runs `work` in a transaction, and commits it. After a failure or an abort it closes the connection, which takes back all that
-   * was not committed.
+   * Runs `work` in a transaction, and commits it. After a failure or an abort it closes the connection, which rolls the transaction
+   * back.
    */
   transact<T>(work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * Makes the statements of a pool. It closes a connection that has a transaction open: this takes back what the statement has
- * changed, which the next user of the connection would otherwise keep or not, and frees the locked records.
+ * Makes the statements of a pool. It closes a connection with an open transaction. This rolls the statement back, which the next
+ * user of the connection might otherwise commit, and releases the locks.
  *
  * @param store - The name of the store, for messages.
  * @throws TypeError `ERR_OPTION_INVALID`
  */
 export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlClient {
-  const what = 'a pool of mysql2, or one with promises of mariadb'
+  const what = 'a pool of mysql2, or a pool of mariadb with promises'
   const given = client as Partial<CallbackPool & PromisePool & { batch: unknown }> | null | undefined
   const pool = typeof given?.promise === 'function' ? given.promise() : given
   // A pool of the package mysql, which knows no promises, has no execute().
@@ -116,7 +116,10 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
   const { getConnection } = pool as PromisePool
   const dialect = 'batch' in pool ? mariadb : mysql2
 
-  /** @param work - Gets a function that runs a statement, `isWithin` a transaction or not, and one that closes the connection. */
+  /**
+   * @param work - Gets a function that runs a statement, `isWithin` a transaction or not, and a function that closes the
+   * connection.
+   */
   async function onConnection<T>(
     signal: AbortSignal | undefined,
     work: (ask: (sql: string, isWithin: boolean) => Promise<Answer>, abandon: () => void) => Promise<T>,
@@ -131,7 +134,7 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
       isUsable = false
       connection.destroy()
     }
-    // If the call was aborted meanwhile, the connection is as it was.
+    // If the call was aborted meanwhile, the connection is unused and stays open.
     const cancel = onAbort(dialect.closesOnAbort && !signal?.aborted ? signal : undefined, abandon)
     try {
       return await work(async (sql, isWithin) => {
@@ -171,7 +174,8 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
 }
 
 function ofRows(found: readonly (string | null)[][], store: string): Answer {
-  if (found.length === 0) throw new Error("the client answered no row, where the server's state has to be")
+  if (found.length === 0)
+    throw new Error("the client returned no row, but every SELECT of the store returns the server's state")
   const [commits, ...readOnly] = (found[0] as (string | null)[]).slice(0, stateColumns)
   if (!isOn(commits)) throw notCommitted('autocommit is off')
   if (readOnly.some(isOn)) {
@@ -194,10 +198,10 @@ function ofChange(result: unknown, status: unknown, isWithin: boolean): Answer {
   if (isWithin && !isOpen) {
     throw new GraupelError(
       'ERR_STORE_UNSAFE',
-      'a transaction that was begun is not open, so its statements are committed one by one, or not at all; remove the proxy that takes transactions apart',
+      'a transaction that was begun is not open, so its statements are not committed together; remove the proxy that splits transactions',
     )
   }
-  // The id has no sign in the protocol, and mysql2 reads a sign.
+  // The id is unsigned in the protocol, but mysql2 reads it as signed.
   return { rows: [], affectedRows: Number(affectedRows), insertId: BigInt.asIntN(64, BigInt(insertId)) }
 }
 

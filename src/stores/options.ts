@@ -3,7 +3,7 @@ import { checkString, readOptions } from '../core/options.js'
 import type { Store } from './store.js'
 
 /**
- * Copies the options of a store. Refuses what is no option of it, and names that cannot be names of a table or keys.
+ * Copies the options of a store. Refuses unknown options, and an invalid name of a table or prefix of keys.
  *
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`
  */
@@ -22,10 +22,10 @@ export function readStoreOptions<T extends object>(
   return own
 }
 
-/** Refuses what cannot be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
+/** Checks that a text can be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkName(option: string, value: unknown): asserts value is string {
   checkString(option, value)
-  // It becomes a part of SQL and of Lua, where only these need no quotes.
+  // The name becomes a part of SQL and of Lua. Only these characters need no quotes there.
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,47}$/.test(value)) {
     throw rangeError(
       'ERR_OPTION_INVALID',
@@ -35,16 +35,16 @@ export function checkName(option: string, value: unknown): asserts value is stri
   }
 }
 
-/** @throws RangeError `ERR_OPTION_INVALID` where the options say that the store forgets. */
+/** Refuses `assumeDurable: false`. @throws RangeError `ERR_OPTION_INVALID` */
 export function refuseForgetting(store: string, assumeDurable: boolean | undefined): void {
   if (assumeDurable !== false) return
   throw rangeError(
     'ERR_OPTION_INVALID',
-    `assumeDurable is false; leave it out: the servers of ${store} have no incarnation, by which leases would notice that one has forgotten writes`,
+    `assumeDurable is false; leave it out: the servers of ${store} have no incarnation, so leases cannot notice lost writes`,
   )
 }
 
-/** @throws TypeError `ERR_OPTION_INVALID` */
+/** Makes the error of a client that the store cannot use. */
 export function clientError(store: string, client: unknown, clients: string): TypeError {
   return typeError('ERR_OPTION_INVALID', `the client of ${store} is ${showNoText(client)}; pass ${clients}`)
 }
@@ -55,7 +55,7 @@ export function checkStore(store: unknown): asserts store is Store {
   if (typeof of !== 'object' || of === null) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      `store is ${showNoText(store)}; pass what a function of graupel/stores returns`,
+      `store is ${showNoText(store)}; pass the result of a function of graupel/stores`,
       'store',
     )
   }

@@ -4,7 +4,7 @@ import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
 
-/** A `Pool` or a `Client` of pg, or what `postgres()` of postgres.js returns. */
+/** A `Pool` or a `Client` of pg, or the result of `postgres()` of postgres.js. */
 export type PostgresClient = PgClient | PostgresJsClient
 
 interface PgClient {
@@ -16,32 +16,35 @@ interface PostgresJsClient {
 
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends StoreOptions {
-  /** The name of the table, which is looked for along the `search_path`. @default 'graupel_store' */
+  /** The name of the table, which the `search_path` finds. @default 'graupel_store' */
   table?: string
 }
 
-/** Codes for the loser of two transactions under REPEATABLE READ and SERIALIZABLE, and in a deadlock (PostgreSQL, appendix A). */
+/**
+ * Codes of a transaction that loses to another under REPEATABLE READ or SERIALIZABLE, or in a deadlock (PostgreSQL, appendix A).
+ */
 const rolledBack = ['40001', '40P01']
 const undefinedTable = '42P01'
 
-// With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed, and shows the same
-// start of the server afterwards. So each write commits at least to the local disk. It stands in RETURNING, and not in a
-// statement of its own, because a pooler may send the next one elsewhere.
+// With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed, and still shows the
+// same start time. So each write commits at least to the local disk. The setting is in RETURNING, because a pooler may send a
+// separate statement to another connection.
 const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'local', true) END`
 
 /**
- * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take writes back that were
- * acknowledged. `assumeDurable: true` is right for one server with `fsync = on`, and where `synchronous_commit` waits for the replica
- * that takes over.
+ * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take acknowledged writes back.
+ * `assumeDurable: true` is right for one server with `fsync = on`, and if `synchronous_commit` waits for the replica that takes
+ * over.
  *
  * Every call is one statement, and one transaction of any isolation level. No call needs a session: a pooler such as PgBouncer
- * may be in transaction mode. Calls have to reach the primary, reads too. A role needs SELECT, INSERT and UPDATE on the tables.
+ * may be in transaction mode. Calls, also reads, have to reach the primary. A role needs SELECT, INSERT and UPDATE on the tables.
  *
- * @param client - A pool: a client that has a transaction open would keep what it writes from the others. It is never closed.
+ * @param client - A pool, which is never closed. A single client with an open transaction would hide its writes from other
+ * processes.
  * @param options - None is required; {@link PostgresStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
- * says, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, where the tables are missing or may not
- * be made.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
+ * errors, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, if the tables are missing or may not be
+ * made.
  * @example
  * const pool = new pg.Pool()
  * const store = postgresStore(pool)
@@ -58,7 +61,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const records = quoted(table)
   const sums = quoted(`${table}_sums`)
   const columns = 'key, value, version'
-  // Keys are compared by their bytes: other collations take some texts for equal, and order '/' and '0' in their own way.
+  // Keys are compared by their bytes: other collations treat some different texts as equal, and may not order '0' after '/'.
   const tables = [
     [
       records,
@@ -76,7 +79,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       } catch (error) {
         const code = (error as { code?: string }).code ?? ''
         if (code === undefinedTable) throw noTable('postgres', ddl, error)
-        // Nothing was done, and the next attempt sees what the winner has written.
+        // Nothing was written, and the next attempt sees the write of the other transaction.
         if (!rolledBack.includes(code)) throw error
       }
     }
@@ -92,12 +95,12 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     ddl,
     async setup() {
       for (const [name, statement] of tables) {
-        // First, because a role that may not create tables is refused even where the table is there.
+        // Checked first, because a role that may not create tables is refused even if the table exists.
         if (await isThere(name)) continue
         try {
           await run(undefined, statement)
         } catch (error) {
-          // Another process has made it at the same time, for which IF NOT EXISTS is no help.
+          // Another process has made the table at the same time. IF NOT EXISTS does not prevent this error.
           if (await isThere(name)) continue
           throw new GraupelError(
             'ERR_STORE_UNAVAILABLE',
@@ -159,5 +162,5 @@ function queryOf(client: PostgresClient): (text: string, values: string[]) => Pr
   }
   if (typeof of?.query === 'function')
     return async (text, values) => (await (client as PgClient).query(text, values)).rows
-  throw clientError('PostgreSQL', client, 'a Pool of pg, or what postgres() of postgres.js returns')
+  throw clientError('PostgreSQL', client, 'a Pool of pg, or the result of postgres() of postgres.js')
 }

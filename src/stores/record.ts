@@ -8,16 +8,16 @@ export const recordFormat = 1
 export interface RecordRules<T> {
   /** The type of each property; numbers have to be safe integers. */
   readonly types: Record<keyof T & string, 'string' | 'number' | 'boolean' | 'object'>
-  /** The error of a record that cannot be read. */
+  /** Makes the error of a record that cannot be read. */
   damaged(key: string, reason: string, cause?: unknown): GraupelError
   /** Refuses the record of something else. */
   checkOwner(found: Record<string, unknown>): void
 }
 
 /**
- * Reads a record that is written as JSON. One that is not ours is never written over: what it stands for is not known.
+ * Reads a record that is written as JSON. A record of another program is never overwritten, because its meaning is not known.
  *
- * @throws GraupelError `ERR_STATE_MISMATCH` where it has another format; what the rules throw.
+ * @throws GraupelError `ERR_STATE_MISMATCH` if it has another format; the errors of the rules.
  */
 export function parseRecord<T>({ key, value }: StoreEntry, { types, damaged, checkOwner }: RecordRules<T>): T {
   let found: Record<string, unknown>
@@ -46,28 +46,28 @@ export function parseRecord<T>({ key, value }: StoreEntry, { types, damaged, che
 
 /**
  * Makes the version of a write. It is random: a counter begins again if the database is emptied or restored from a copy, and a
- * version that comes twice would let a write land on a record that its writer has never seen. 122 bits (RFC 9562, version 4).
+ * repeated version would let a write land on a record that its writer has never seen. It has 122 random bits (RFC 9562, version 4).
  */
 export function newVersion(): string {
   return crypto.randomUUID()
 }
 
 /**
- * Makes a text that no other write has, so that a writer finds out whether a record is its own.
+ * Makes a text that no other write has, by which a writer recognises its own record.
  *
- * @param monotonicMs - The time: a machine that was cloned draws the same random numbers for a while.
+ * @param monotonicMs - The time, because a cloned machine draws the same random numbers for a while.
  */
 export function tokenAt(monotonicMs: number): string {
   return `${crypto.randomUUID()} ${monotonicMs}`
 }
 
-/** The folder of the records of segments and counters. They share it, so that neither takes a record of the other for its own. */
+/** The folder of the records of segments and of counters. It is shared, so a name cannot have segments and a counter at once. */
 const numbersFolder = 'numbers/'
 
 /** The kind of numbers that a record counts. */
 export type NumberKind = 'segments' | 'counter'
 
-/** Returns the key of the record of a name that was checked. */
+/** Returns the key of the record of a checked name. */
 export function keyOf(name: string): string {
   return numbersFolder + encodeURIComponent(name)
 }

@@ -10,7 +10,7 @@ interface IoredisClient {
   call(command: string, ...words: string[]): Promise<unknown>
 }
 interface NodeRedisClient {
-  // biome-ignore lint/suspicious/noExplicitAny: the client of one server takes the words, those of others something before them
+  // biome-ignore lint/suspicious/noExplicitAny: a client of one server takes the words; other clients take arguments before the words
   sendCommand(...words: any[]): Promise<unknown>
 }
 interface GlideClient {
@@ -23,8 +23,8 @@ export interface RedisStoreOptions extends StoreOptions {
   prefix?: string
 }
 
-// Everything is a script: it runs in one step, and on the primary, where clients may send plain reads to replicas.
-// PERSIST changes nothing, and is a write, which replicas refuse: what they have may be old.
+// Every call is a script: it runs in one step, and on the primary, whereas clients may send plain reads to replicas. PERSIST
+// changes nothing, but replicas refuse it as a write. So no read returns the old data of a replica.
 const scripts = {
   read: `
 redis.call('PERSIST', KEYS[1])
@@ -37,7 +37,7 @@ local found = redis.call('HGET', KEYS[1], ARGV[1])
 if (found and string.sub(found, 1, 36) or '') ~= ARGV[2] then return '' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 'written'`,
-  // The sum as text, because Lua's numbers hold 53 bits.
+  // Returns the sum as text, because Lua's numbers hold 53 bits.
   add: "redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) return redis.call('HGET', KEYS[1], ARGV[1])",
   time: "local now = redis.call('TIME') return now[1] .. ' ' .. now[2]",
   info: "return redis.call('INFO', 'server') .. redis.call('INFO', 'replication') .. redis.call('INFO', 'memory')",
@@ -46,19 +46,19 @@ return 'written'`,
 const versionLength = 36
 
 /**
- * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica may take writes back that were
- * acknowledged, and so does a restart from a snapshot. `assumeDurable: true` is right for one server with `appendfsync always`.
+ * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica, or a restart from a snapshot, may take
+ * acknowledged writes back. `assumeDurable: true` is right for one server with `appendfsync always`.
  *
- * Each folder of keys is one hash, `{prefix}:folder`, and all of them are in one slot of a cluster, so that they live and fail
- * together. Reads, too, need the primary. A user needs the commands EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME
- * (`~{graupel}* +eval +hget …` in an ACL).
+ * Each folder of keys is one hash, `{prefix}:folder`. All hashes are in one slot of a cluster, so they fail together. Reads also
+ * need the primary. A user needs the commands EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget
+ * …` in an ACL).
  *
- * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, by Sentinel, or of a cluster. It is
- * never closed. One of node-redis needs a listener of `error`, without which it does not connect again.
+ * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or of a cluster. It is
+ * never closed. A client of node-redis needs a listener of `error`; without a listener it does not connect again.
  * @param options - None is required; {@link RedisStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
- * says, and `incarnation` with GraupelError `ERR_STORE_UNSAFE` where `maxmemory-policy` of the server lets it evict keys that do
- * not expire, such as `allkeys-lru`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
+ * errors, and `incarnation` with GraupelError `ERR_STORE_UNSAFE` if the server's `maxmemory-policy` evicts keys that do not expire,
+ * such as `allkeys-lru`.
  * @example
  * const client = new Redis(process.env.REDIS_URL) // of ioredis
  * const store = redisStore(client)
@@ -73,7 +73,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const send = senderOf(client)
   const run = (script: keyof typeof scripts, name: string, words: string[], signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
-    // The text in braces decides on the slot.
+    // The text in braces determines the slot.
     const hash = `{${prefix}}${name}`
     return send(hash, ['EVAL', scripts[script], '1', hash, ...words])
   }
@@ -109,11 +109,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
     async incarnation(signal) {
       const of = await info(signal)
-      // The others evict keys that expire, and ours do not.
+      // The other policies only evict keys that expire, and the store's keys do not expire.
       if (of('maxmemory') !== '0' && of('maxmemory_policy').startsWith('allkeys')) {
         throw new GraupelError(
           'ERR_STORE_UNSAFE',
-          `the server has maxmemory-policy ${of('maxmemory_policy')}, and may evict what says who has which node; set noeviction or one that begins with volatile`,
+          `the server has maxmemory-policy ${of('maxmemory_policy')}, so it may evict the records of leases; set maxmemory-policy noeviction`,
         )
       }
       return `${of('run_id')} ${of('master_replid')}`
@@ -125,9 +125,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   }
 }
 
-/** How a client sends a command for a key. */
+/** Returns the function by which a client sends a command for a key. */
 function senderOf(client: RedisClient): (key: string, words: [string, ...string[]]) => Promise<unknown> {
-  // A function, such as a class whose `new` was forgotten, has call(), too.
+  // Every function has call(), such as a class whose `new` was forgotten.
   const given: unknown = typeof client === 'function' ? undefined : client
   const of = given as Partial<IoredisClient & NodeRedisClient & GlideClient> | null | undefined
   if (typeof of?.customCommand === 'function') return (_key, words) => (client as GlideClient).customCommand(words)
@@ -136,8 +136,8 @@ function senderOf(client: RedisClient): (key: string, words: [string, ...string[
   if (typeof of?.sendCommand !== 'function') {
     throw clientError('Redis', client, 'a client of ioredis, node-redis or valkey-glide')
   }
-  // The client of a cluster has the nodes that it knows of, and that of Sentinel the one that it has found; `false` is for what
-  // is no read.
+  // Only a client of a cluster has `masters`; only a client of Sentinel has `getMasterNode`. `false` means that the command is not
+  // a read.
   if ('masters' in of) return (key, words) => (client as NodeRedisClient).sendCommand(key, false, words)
   if ('getMasterNode' in of) return (_key, words) => (client as NodeRedisClient).sendCommand(false, words)
   return (_key, words) => (client as NodeRedisClient).sendCommand(words)
@@ -165,7 +165,7 @@ function pairsOf(answer: unknown): [string, string][] {
   return answer.flatMap((name, i) => (i % 2 === 0 ? [[textOf(name), textOf(answer[i + 1])] as [string, string]] : []))
 }
 
-/** A reply that is a text, or bytes for clients that were told so. */
+/** Reads a reply that is a text, or bytes if the client is set so. */
 function textOf(reply: unknown): string {
   if (typeof reply === 'string') return reply
   if (reply instanceof Uint8Array) return new TextDecoder().decode(reply)

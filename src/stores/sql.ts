@@ -3,35 +3,35 @@ import type { Store, StoreEntry } from './store.js'
 
 /** A store in a SQL database, whose tables have to be made once. */
 export interface SqlStore extends Store {
-  /** The statements that `setup()` runs. A user who may create tables can run them in its place. */
+  /** The statements that `setup()` runs. A user who may create tables can run them instead. */
   readonly ddl: string
-  /** Makes the tables where they are not there. Any number of processes may call it at once. */
+  /** Makes the tables that are missing. Any number of processes may call it at once. */
   setup(): Promise<void>
 }
 
-/** A row of the records; statements with another result have it as `value`. */
+/** A row of the table of records. A statement with a single result returns it as `value`. */
 export interface Row {
   readonly key: string
   readonly value: string
   readonly version: string
 }
 
-/** A plain object of the three: clients give rows of their own classes, or without a prototype. */
+/** Makes a plain object of a row. Rows of some clients have a class of their own, or no prototype. */
 export function entryOf({ key, value, version }: Row): StoreEntry {
   return { key, value, version }
 }
 
-/** The first key behind those of a folder: keys are ASCII, where '0' follows '/'. The index finds the range between the two. */
+/** Returns the first text after all keys of a folder, so that the index finds their range: in ASCII, '0' follows '/'. */
 export function endOf(folder: string): string {
   return `${folder.slice(0, -1)}0`
 }
 
-/** A table's name as it stands in SQL, which is the same in all of them: a word such as `order` needs the quotes. */
+/** Quotes the name of a table in standard SQL. A name such as `order` needs the quotes. */
 export function quoted(table: string): string {
   return `"${table}"`
 }
 
-/** The error where the tables are not there. */
+/** Makes the error of a store whose tables are missing. */
 export function noTable(store: string, ddl: string, cause: unknown): GraupelError {
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',

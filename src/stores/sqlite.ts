@@ -10,9 +10,9 @@ export interface SqliteDatabase {
   exec(sql: string): unknown
   /** Prepares a statement. */
   prepare(sql: string): { all(...values: string[]): unknown[] }
-  /** Whether a transaction is open, as better-sqlite3 and libsql say it. */
+  /** Whether a transaction is open, in better-sqlite3 and libsql. */
   readonly inTransaction?: boolean
-  /** The same, as `node:sqlite` says it. */
+  /** Whether a transaction is open, in `node:sqlite`. */
   readonly isTransaction?: boolean
 }
 
@@ -22,27 +22,27 @@ export interface SqliteStoreOptions extends StoreOptions {
   table?: string
 }
 
-/** `PRAGMA synchronous` from here on means a sync of each commit (sqlite.org/pragma.html#pragma_synchronous). */
+/** The lowest `PRAGMA synchronous` that syncs each commit (sqlite.org/pragma.html#pragma_synchronous). */
 const fullSync = 2
 
-/** For connections that have none, as those of libsql and `node:sqlite`; better-sqlite3 sets the same. */
+/** The timeout of connections that have no timeout, as in libsql and `node:sqlite`; it is the default of better-sqlite3. */
 const busyTimeoutMs = 5000
 
 /**
  * A store in a SQLite database: a file that any number of processes of one host may have open, and that must not lie on a network
  * file system. It is durable, unless `PRAGMA journal_mode` is `OFF` or `MEMORY`.
  *
- * Every call is one statement, and blocks the thread for some tenths of a millisecond, as all calls of these clients do; while
- * another process writes, for as long as `PRAGMA busy_timeout` of the connection says, which is set to 5000 ms where it is 0.
+ * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process writes, a call blocks
+ * for up to `PRAGMA busy_timeout` of the connection, which is set to 5000 ms if it is 0.
  *
- * Refused is a connection with `PRAGMA synchronous` below `FULL`, because a loss of power takes acknowledged writes back:
- * better-sqlite3 sets `NORMAL` in WAL mode. `assumeDurable: true` says that it may be used all the same. Refused is also a call while
- * the connection has a transaction open, because a rollback would take the write back.
+ * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged writes back;
+ * better-sqlite3 sets `NORMAL` in WAL mode. `assumeDurable: true` allows such a connection. A call while the connection has an open
+ * transaction is also refused, because a rollback would take the write back.
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is never closed.
  * @param options - None is required; {@link SqliteStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
- * throws, and with GraupelError `ERR_STORE_UNSAFE` where it is refused, `ERR_STORE_UNAVAILABLE` where the table is missing.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
+ * errors, and with GraupelError `ERR_STORE_UNSAFE` if the connection is refused, `ERR_STORE_UNAVAILABLE` if the table is missing.
  * @example
  * const database = new Database('fleet.db') // of better-sqlite3
  * const store = sqliteStore(database)
@@ -66,13 +66,14 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     `CREATE TABLE IF NOT EXISTS ${sums} (key TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID;`,
   ].join('\n')
   const all = (sql: string, ...values: string[]) => database.prepare(sql).all(...values) as Row[]
-  // Not by get(), which takes one row and asks for no more: the commit follows, and better-sqlite3 and libsql do not say where it
-  // fails, because another process reads.
+  // Uses all(), because get() stops after one row. The commit follows later, and better-sqlite3 and libsql do not report that it
+  // fails if another process reads.
   const one = (sql: string, ...values: string[]) => all(sql, ...values)[0]
   const pragma = (name: string) => Number(Object.values(one(`PRAGMA ${name}`) ?? {})[0])
 
   const check = () => {
-    // First: it throws where the database is closed, and libsql ends the process if such a one is asked for its transaction.
+    // This comes first, because it throws if the database is closed. libsql ends the process if a closed database is asked for its
+    // transaction.
     if (pragma('busy_timeout') === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     if (database.inTransaction === true || database.isTransaction === true) {
       throw new GraupelError(
@@ -84,7 +85,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     if (synchronous < fullSync && assumeDurable !== true) {
       throw new GraupelError(
         'ERR_STORE_UNSAFE',
-        `PRAGMA synchronous of the database is ${synchronous}, with which a loss of power takes back what was written; run PRAGMA synchronous = FULL on this connection, or pass assumeDurable: true to say that this cannot happen`,
+        `PRAGMA synchronous of the database is ${synchronous}, so a loss of power takes acknowledged writes back; run PRAGMA synchronous = FULL on this connection`,
       )
     }
   }
@@ -99,14 +100,15 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   }
 
   /**
-   * In a transaction that has its lock before the statement runs. libsql keeps a statement open that has met a lock, and beside one
-   * SQLite commits nothing that this connection writes, though it says that it was written, and holds on to what it has read.
+   * Runs a statement in a transaction that has its lock already. libsql leaves a statement open that has met a lock. While this
+   * statement is open, SQLite commits no write of the connection, although it reports success, and keeps the connection's old
+   * snapshot.
    */
   const inTransaction = <T>(signal: AbortSignal | undefined, kind: 'read' | 'write', statement: () => T): Promise<T> =>
     run(signal, () => {
       database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN')
       try {
-        // A transaction that reads gets its lock when it reads.
+        // A transaction that reads gets its lock with its first read.
         if (kind === 'read') database.exec('SELECT 1 FROM sqlite_master LIMIT 1')
         const result = statement()
         database.exec('COMMIT')
@@ -115,7 +117,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
         try {
           database.exec('ROLLBACK')
         } catch {
-          // SQLite has done so by itself, as it does where the disk is full.
+          // SQLite has already rolled back, as it does if the disk is full.
         }
         throw error
       }

@@ -4,18 +4,19 @@ import type { Store, StoreEntry } from './store.js'
 export interface StoreCase {
   /** The rule, as a sentence about the store. */
   readonly name: string
-  /** Rejects with an Error that says what was found where the store breaks the rule. */
+  /** Rejects if the store breaks the rule, with an Error that shows the faulty result. */
   run(): Promise<void>
 }
 
 /**
- * The rules that leases and segments count on, as cases for any test runner: each has a name, and a function without parameters
- * whose promise rejects where the store breaks the rule. Each works in a folder of its own, and leaves there what it writes. What
- * a database may do beside them (lose what it has acknowledged, answer late or twice) is not tested: say it by `durable`.
+ * Returns the rules that leases and segments rely on, as cases for any test runner: each case has a name, and a function without
+ * parameters whose promise rejects if the store breaks the rule. Each case works in a folder of its own, and leaves its records
+ * there. No case makes a database lose acknowledged writes, or answer late or twice: declare by `durable` whether acknowledged
+ * writes may be lost.
  *
  * @param open - The store to test. It is called once for each case, and may return the same store.
  * @example
- * // A store of your own. Here a Map and a wait are in place of the database.
+ * // A store of your own. Here a Map and a wait replace the database.
  * const rows = new Map()
  * const ask = async (question, signal) => {
  *   signal?.throwIfAborted()
@@ -77,7 +78,7 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
     },
   ],
   [
-    'writes over the version that is expected, and over no other',
+    'writes over the expected version, and over no other version',
     async (store, folder) => {
       const key = `${folder}1`
       const first = await wrote(store, key, 'first', undefined)
@@ -89,7 +90,7 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
     },
   ],
   [
-    'gives every write a version of its own, also of an equal value',
+    'gives every write a version of its own, even if the value is equal',
     async (store, folder) => {
       const key = `${folder}1`
       const versions = [await wrote(store, key, 'same', undefined)]
@@ -101,7 +102,7 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
     },
   ],
   [
-    'lets one of many writes land that expect the same',
+    'lets only one of many writes land if all expect the same version',
     async (store, folder) => {
       const key = `${folder}1`
       let expected: string | undefined
@@ -177,7 +178,7 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
     },
   ],
   [
-    'has a name for its life that lasts, and needs one if it is not durable',
+    'names its run, by a name that does not change, if it is not durable',
     async (store) => {
       if (store.incarnation === undefined) return equal(store.durable, true, 'whether it is durable')
       const name = await store.incarnation()

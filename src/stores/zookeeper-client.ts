@@ -80,7 +80,7 @@ export function mend(client: Client, listener: Listener): void {
       try {
         connect(server)
       } catch (error) {
-        // Node refuses an invalid port. Later, because the number of the next server is not counted up yet.
+        // Node refuses an invalid port. The client reconnects later, because it has not yet counted on to the next server.
         listener.failed(error as Error)
         setImmediate(() => manager.onSocketClosed(true))
       }
@@ -90,7 +90,7 @@ export function mend(client: Client, listener: Listener): void {
     try {
       onSocketData.call(manager, data)
     } catch (error) {
-      // It throws for codes that it does not know, such as the code of a quota, and for the answers of another service.
+      // The client throws for codes that it does not know, such as the code of a quota, and for the answers of another service.
       listener.failed(error as Error)
       manager.socket?.destroy()
     }
@@ -101,7 +101,7 @@ export function mend(client: Client, listener: Listener): void {
   }
   manager.onSocketClosed = (hadError) => {
     if (manager.connectTimeoutHandler !== null) clearTimeout(manager.connectTimeoutHandler)
-    // It would take half a reply for the beginning of the first reply on the next connection.
+    // The client would take half a reply for the beginning of the first reply on the next connection.
     manager.pendingBuffer = null
     if (listener.closed()) onSocketClosed.call(manager, hadError)
   }

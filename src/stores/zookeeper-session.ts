@@ -6,7 +6,7 @@ import { type Answer, type Client, mend, states } from './zookeeper-client.js'
 export const connectMs = 1500
 /** The longest time for one attempt of a client to connect. */
 const maxPatienceMs = 12_000
-/** If a connection has answered nothing for this time while calls waited, it is dead when a call is given up. */
+/** A connection is closed if a call is given up and no waiting call was answered for this time. */
 const silentMs = 1000
 const closeMs = 1000
 
@@ -26,7 +26,7 @@ export const timers: Pick<Clock, 'later'> = {
 
 interface Owner {
   connected(): void
-  /** The session takes no more calls. @param failure - Another client would end in the same way. */
+  /** Hears that the session takes no more calls. @param failure - Set if another client would fail in the same way. */
   over(failure?: Error): void
 }
 
@@ -153,7 +153,8 @@ export class Session {
       const failure = code === states.expired ? expired() : authFailed()
       this.#end(failure)
       this.cut()
-      // A session that expires before it was used was named by the user.
+      // If a session expires before it was connected, the options of `createClient` name an old session, and another client would
+      // expire too.
       this.#owner.over(this.#wasConnected && code === states.expired ? undefined : failure)
     } else {
       this.#fail(new Error('the connection was lost', { cause: this.reason }))
@@ -180,13 +181,13 @@ export function closedError(): GraupelError {
 function expired(): GraupelError {
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    "the session of the store 'zookeeper' has expired, and the next call begins another; try again",
+    "the session of the store 'zookeeper' has expired, and the next call begins a new session; try again",
   )
 }
 
 function authFailed(): GraupelError {
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    "the server of the store 'zookeeper' answered AUTH_FAILED; give client.addAuthInfo() what it knows, such as 'digest'",
+    "the server of the store 'zookeeper' answered AUTH_FAILED; pass client.addAuthInfo() a scheme that the server supports, such as 'digest'",
   )
 }

@@ -28,7 +28,7 @@ export class Sessions {
     try {
       return await session.call(signal, ask)
     } catch (error) {
-      // A session that has just expired; the server has done nothing.
+      // The session has just expired, and the server has not executed the call.
       if (Object(error).code !== codes.sessionExpired) throw error
       session.retire()
     }
@@ -119,10 +119,10 @@ export class Sessions {
 
 function unreachable(reason: Error | undefined, waitedMs: number): GraupelError {
   const { message, code } = Object(reason) as { message?: string; code?: string }
-  const why = reason === undefined ? 'nothing there answers as ZooKeeper does' : message || code
+  const why = reason === undefined ? 'nothing there answers like ZooKeeper' : message || code
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `the store 'zookeeper' has no connection after ${waitedMs} ms: ${why}; look whether ZooKeeper listens where the connection string of its client says`,
+    `the store 'zookeeper' has no connection after ${waitedMs} ms: ${why}; check the connection string of its client`,
     { cause: reason },
   )
 }

@@ -19,38 +19,42 @@ export interface ZooKeeperClient {
 
 /** The options of {@link zookeeperStore}. */
 export interface ZooKeeperStoreOptions extends StoreOptions {
-  /** The node in which everything lies: below the root, or below the chroot path of the client. @default 'graupel' */
+  /** The node above all nodes of the store: below the root, or below the chroot path of the client. @default 'graupel' */
   prefix?: string
-  /** The rights to the nodes that are made: an array of `ACL` of node-zookeeper-client. @default everyone may do everything */
+  /**
+   * The rights to the nodes that the store makes: an array of `ACL` of node-zookeeper-client.
+   *
+   * @default everyone may do everything
+   */
   acl?: readonly object[]
 }
 
 /** A store that {@link zookeeperStore} returns. */
 export interface ZooKeeperStore extends Store {
-  /** Closes the client, which keeps the program from ending. Calls are refused from then on. Never rejects. */
+  /** Closes the client, which would keep the program running. Later calls are refused. Never rejects. */
   close(): Promise<void>
 }
 
-/** A version: the only child of a node, and what its data begins with. */
+/** A version: the name of a node's only child, and the beginning of the node's data. */
 const versionPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 const versionLength = 36
 
-/** For nodes that have children and no data. */
+/** The data of a node that only has children. */
 const noData = /* @__PURE__ */ Buffer.alloc(0)
 
 /**
- * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every write that was acknowledged. `assumeDurable: false`
- * is refused, because ZooKeeper names no life of its servers.
+ * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every acknowledged write. `assumeDurable: false` is
+ * refused, because servers of ZooKeeper have no incarnation.
  *
- * A client whose session has expired never answers again, so the store makes its clients: by the function, one after another,
- * when they are needed. It connects them, and closes the last one in `close()`. A user needs READ, WRITE, CREATE and DELETE on
- * the node of the prefix and below, and CREATE above it, unless that node is there.
+ * A client whose session has expired never answers again. So the store calls `createClient` for each session, connects the client,
+ * and closes the last client in `close()`. A user needs READ, WRITE, CREATE and DELETE on the node of the prefix and below, and
+ * CREATE above it unless the node exists.
  *
- * @param createClient - Returns a new client that is not connected, each time; what it is given by `addAuthInfo` is used.
+ * @param createClient - Returns a new client each time, not connected. The store uses the credentials of its `addAuthInfo`.
  * @param options - None is required; {@link ZooKeeperStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with what the client
- * says, and with GraupelError `ERR_STORE_UNAVAILABLE` where there is no connection, where the session has expired, where the
- * server refuses what `addAuthInfo` was given (`AUTH_FAILED`) or what its user asks (`NO_AUTH`), and after `close()`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
+ * errors, and with GraupelError `ERR_STORE_UNAVAILABLE` if there is no connection, if the session has expired, if the server
+ * refuses the credentials (`AUTH_FAILED`) or the user has no right (`NO_AUTH`), and after `close()`.
  * @example
  * const store = zookeeperStore(() => createClient(process.env.ZOOKEEPER ?? '127.0.0.1:2181')) // of node-zookeeper-client
  * await store.write('settings/first', 'one', undefined)
@@ -81,7 +85,7 @@ export function zookeeperStore(
     }
   }
 
-  /** Makes nodes that may be there. They are asked for at once, and answered in order; what fails is told by what comes after. */
+  /** Makes the nodes that are missing, and resolves to the errors. All requests are sent at once, and answered in order. */
   const make = (paths: readonly string[], signal: AbortSignal | undefined) =>
     Promise.all(
       paths.map((path) =>
@@ -91,8 +95,8 @@ export function zookeeperStore(
       ),
     )
 
-  /** Whether a transaction was done; it was not where a node is there that must not be, or is not there that must. */
-  const isDone = (steps: (transaction: Transaction) => Transaction, signal: AbortSignal | undefined) =>
+  /** Runs a transaction. Resolves to the code of its failure if a node is missing or exists already; otherwise to `undefined`. */
+  const failureOf = (steps: (transaction: Transaction) => Transaction, signal: AbortSignal | undefined) =>
     call(signal, (client, answer) => steps(client.transaction()).commit(answer)).then(
       () => undefined,
       (error) => {
@@ -108,8 +112,8 @@ export function zookeeperStore(
     read(key, signal) {
       const { path } = placeOf(root, key)
       return call(signal, (client, answer) => {
-        // A server may be behind the others, and the client has no sync(). What it has sent in a session is done in order, and a
-        // transaction goes through the leader, so the server has what was acknowledged before when it comes to what follows.
+        // A server may be behind the leader, and the client has no sync(). A transaction goes through the leader, and the calls of
+        // a session run in order. So the server has all acknowledged writes when it reads.
         let behind: ZooKeeperError | null | undefined = new Error('its transaction was not answered')
         client
           .transaction()
@@ -148,17 +152,17 @@ export function zookeeperStore(
       const data = Buffer.from(version + value)
       const child = `${path}/${version}`
       if (expected !== undefined) {
-        // No other text was ever the version of a write.
+        // No write has a version of another form.
         if (!versionPattern.test(expected) || expected.length !== versionLength) return undefined
-        // The child is there for as long as its write is the last one. The number that the server counts for a node would not
-        // do: it begins again in a node that was removed and made again.
-        const failed = await isDone(
+        // The child exists for as long as its write is the last. The server's own version of a node would not do: it begins again
+        // in a node that was removed and made again.
+        const failed = await failureOf(
           (steps) => steps.remove(`${path}/${expected}`).create(child, noData, acl).setData(path, data),
           signal,
         )
         return failed === undefined ? version : undefined
       }
-      const create = () => isDone((steps) => steps.create(path, data, acl).create(child, noData, acl), signal)
+      const create = () => failureOf((steps) => steps.create(path, data, acl).create(child, noData, acl), signal)
       let failed = await create()
       if (failed === codes.noNode) {
         const reasons = await make([root, folder], signal)
@@ -186,15 +190,15 @@ export function zookeeperStore(
   }
 }
 
-/** Each folder is one node, whose name has no slash, so that its children are its records. */
+/** Maps a key to nodes. Each folder is one node, whose children are its records. */
 function placeOf(root: string, key: string): { folder: string; path: string } {
   const at = key.lastIndexOf('/') + 1
-  // No name begins with a percent sign and a dot in its place.
+  // The percent sign keeps folders apart from `clock`, and gives the empty folder a name.
   const folder = `${root}/%${nodeName(key.slice(0, at))}`
   return { folder, path: at === key.length ? folder : `${folder}/${nodeName(key.slice(at))}` }
 }
 
-/** `.` and `..` are no names of nodes. */
+/** Encodes a text as the name of a node, which may not be `.` or `..`. */
 function nodeName(text: string): string {
   return encodeURIComponent(text).replace(/^\.\.?$/, (dots) => '%2E'.repeat(dots.length))
 }
@@ -202,33 +206,26 @@ function nodeName(text: string): string {
 function entryOf(key: string, data: Buffer | undefined): StoreEntry {
   const text = data?.toString() ?? ''
   const version = versionPattern.exec(text)?.[0]
-  // Data that was written by hand is shown as it is, and no write expects it.
+  // Data that was written by hand is returned as it is. No write can expect its version.
   if (version === undefined) return { key, value: text, version: 'none' }
   return { key, value: text.slice(versionLength), version }
 }
 
-/** The code of an answer, also where it was explained. */
+/** Reads the code of an error, even if {@link explained} has wrapped it. */
 function codeOf(error: unknown): unknown {
   return error instanceof GraupelError ? codeOf(error.cause) : Object(error).code
 }
 
 function explained(error: ZooKeeperError, root: string): unknown {
-  const say = (what: string) =>
-    new GraupelError('ERR_STORE_UNAVAILABLE', `the client of the store 'zookeeper' ${what}`, { cause: error })
-  if (error?.code === codes.noAuth) {
-    return say(
-      `may not do this in ${root} (NO_AUTH); call client.addAuthInfo() in the function that makes the clients, or change the ACL of the nodes`,
-    )
+  const texts: Record<number, string> = {
+    [codes.noAuth]: `the client of the store 'zookeeper' may not do this in ${root} (NO_AUTH); call client.addAuthInfo() in the function that makes the clients`,
+    [codes.invalidAcl]: `the client of the store 'zookeeper' gave an ACL that the server refuses (INVALID_ACL); CREATOR_ALL_ACL needs client.addAuthInfo()`,
   }
-  if (error?.code === codes.invalidAcl) {
-    return say(
-      'gave an ACL that the server refuses (INVALID_ACL); CREATOR_ALL_ACL needs client.addAuthInfo() in the function that makes the clients',
-    )
-  }
-  return error
+  const text = texts[Number(error?.code)]
+  return text === undefined ? error : new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
 }
 
-/** Nodes that could not be made. */
+/** Makes the error of nodes that could not be made. */
 function missing(root: string, reasons: readonly unknown[]): unknown {
   const reason = reasons.find((one) => one !== undefined)
   if (reason instanceof GraupelError) return reason

@@ -102,7 +102,7 @@ describeWith(['etcd'], 'etcd with authentication', () => {
 
   it.each<[string, Partial<EtcdStoreOptions>, string]>([
     ['a wrong password', { user: 'fleet', password: 'wr0ng' }, 'check user and password'],
-    ['no user', {}, 'it has authentication enabled: pass user and password'],
+    ['no user', {}, 'etcd has authentication enabled: pass user and password'],
     ['a user without the right', { user: 'stranger', password: 'pass' }, 'readwrite --prefix=true graupel/ for a role'],
     [
       'another prefix',

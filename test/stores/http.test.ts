@@ -294,7 +294,7 @@ describe('etcdStore', () => {
     const { sent, store } = withTokens(() => false)
     const message = await failureOf(store.write('a/1', 'x', undefined), 'ERR_STORE_UNAVAILABLE')
     expect(message).toMatch(
-      /answered 401: etcdserver: invalid auth token \*\*\*; its users were changed meanwhile: try again$/,
+      /answered 401: etcdserver: invalid auth token \*\*\*; the users of etcd have changed: try again$/,
     )
     expect(sent.length).toBe(4)
   })

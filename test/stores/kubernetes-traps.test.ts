@@ -224,7 +224,9 @@ describe('a message in one line tells', () => {
     for (const expected of [undefined, anyVersion]) {
       await expect(store.write(key, 'x', expected)).rejects.toMatchObject({
         code: 'ERR_STORE_UNAVAILABLE',
-        message: expect.stringMatching(new RegExp(`answered ${status} .*: it is so; mend what the answer names$`)),
+        message: expect.stringMatching(
+          new RegExp(`answered ${status} .*: it is so; correct the fault that the answer names$`),
+        ),
       })
     }
   })
@@ -248,7 +250,7 @@ describe('a message in one line tells', () => {
 describe('its options', () => {
   const url = 'http://127.0.0.1:8001'
   it.each<[object | null, string, RegExp]>([
-    [{ url }, 'ERR_OPTION_INVALID', /^namespace is missing; pass it, as url is given/],
+    [{ url }, 'ERR_OPTION_INVALID', /^namespace is missing; pass namespace with url/],
     [{ url, namespace: 'Orders' }, 'ERR_OPTION_INVALID', /^namespace is 'Orders'; pass the name of a namespace/],
     [
       { url: 'http://u:hush@host', namespace: 'x' },

@@ -131,8 +131,8 @@ describe('leafAllocStore', () => {
   })
 
   it.each<[string, string | null, RegExp]>([
-    ['max_id', '1000', /has no max_id for the biz_tag 'orders'; set one/],
-    ['max_id and step', null, /has the step null for the biz_tag 'orders'; set one/],
+    ['max_id', '1000', /has no max_id for the biz_tag 'orders'; set max_id/],
+    ['max_id and step', null, /has the step null for the biz_tag 'orders'; set a step/],
   ])('names what is empty in the row, and takes nothing: %s', async (_, step, message) => {
     const pool = poolOf({ select: [[...fine, 'orders', null, step]] })
     const taken = leafAllocStore(pool).takeSegment('orders')

@@ -28,13 +28,13 @@ interface Said extends Lease {
 }
 
 interface Answer extends HttpAnswer {
-  /** Has nothing where the answer is no JSON. */
+  /** Empty if the answer is not JSON. */
   readonly said: Said
 }
 
 const methods = { get: 'GET', list: 'GET', create: 'POST', update: 'PUT' } as const
 type Verb = keyof typeof methods
-/** As kubectl has it. A page of 500 Leases has about 700 kB. */
+/** The page length of kubectl. A page of 500 Leases has about 700 kB. */
 const pageLength = 500
 
 /** The Leases of a namespace. Each function makes one request; `list` one for each page. */
@@ -62,7 +62,7 @@ export class LeaseApi {
     return timeOf(answer.header('date'))
   }
 
-  /** @param limit - Of a page; 0 for everything in one. */
+  /** Lists the Leases with a label. @param limit - Leases in a page; 0 for all Leases in one page. */
   async list(selector: string, signal?: AbortSignal, limit = pageLength): Promise<Lease[]> {
     const found: Lease[] = []
     let next = ''
@@ -70,7 +70,7 @@ export class LeaseApi {
       // Without a resourceVersion the API asks etcd, and not its cache.
       const page = { labelSelector: selector, limit: `${limit}`, ...(next && { continue: next }) }
       const answer = await this.#ask('list', `?${new URLSearchParams(page)}`, signal)
-      // Between two pages etcd has removed the state that the first one showed.
+      // Between two pages, etcd has removed the snapshot of the first page.
       if (answer.status === 410 && next !== '') return this.list(selector, signal, 0)
       const { items = [], metadata } = expectKind('LeaseList', 200, answer)
       found.push(...items)
@@ -111,12 +111,12 @@ export class LeaseApi {
   }
 }
 
-/** The Lease is not there; a namespace that is not there, or another service, is another matter. */
+/** Returns whether the Lease does not exist. A missing namespace and another service also answer 404. */
 function isNoLease(answer: Answer): boolean {
   return isFault(answer, 404, 'NotFound')
 }
 
-/** Whether a Status is about the Lease: a conflict may also be one about a quota. */
+/** Returns whether a Status is about the Lease: a conflict may also be about a quota. */
 function isFault({ status, said }: Answer, code: number, reason: string): boolean {
   return status === code && said.reason === reason && said.details?.kind === 'leases'
 }
@@ -133,7 +133,7 @@ function remedyOf({ status, said }: Answer): string {
     return 'let a Role allow its user get, list, create and update of leases in coordination.k8s.io, as kubernetes-rbac.yaml in the examples does'
   }
   if (status === 404 && said.details?.kind === 'namespaces') return 'create the namespace, or pass another one'
-  if (said.kind === 'Status') return 'mend what the answer names'
+  if (said.kind === 'Status') return 'correct the fault that the answer names'
   return 'that is not how the API of Kubernetes answers: see whether url leads to it'
 }
 
@@ -147,11 +147,11 @@ function checkHeaders(headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue
     const rule = 'pass a text without line breaks'
-    throw typeError('ERR_OPTION_INVALID', `headers has for ${show(name)} what HTTP does not allow there; ${rule}`)
+    throw typeError('ERR_OPTION_INVALID', `headers has an invalid value for ${show(name)}; ${rule}`)
   }
 }
 
-/** The values without the word for their kind, such as Bearer. */
+/** Returns the values without their scheme, such as Bearer. */
 function secretsOf(headers: Record<string, string>): string[] {
   return Object.values(headers)
     .map((value) => value.replace(/^\w+ +/, ''))
@@ -167,8 +167,9 @@ const plain = /^[a-z0-9]+(-[a-z0-9]+)*(\/[a-z0-9]+(-[a-z0-9]+)*)*$/
 const digestBytes = 16
 
 /**
- * A key as the name of an object, or as the value of a label: `graupel/leases/orders/12` is `graupel.leases.orders.12`. What has
- * other characters, or is too long, ends with two hyphens and a hash, which no plain one has; so two keys never have one name.
+ * Makes the name of an object, or the value of a label, from a key: `graupel/leases/orders/12` is `graupel.leases.orders.12`. The
+ * name of a key that has other characters, or is too long, ends with two hyphens and a hash. No plain name has two hyphens in a
+ * row, so two keys never have one name.
  */
 export async function nameOf(text: string, maxLength: number): Promise<string> {
   if (text.length <= maxLength && plain.test(text)) return text.replaceAll('/', '.')

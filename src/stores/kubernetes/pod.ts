@@ -3,17 +3,17 @@ import { GraupelError, typeError } from '../../core/errors.js'
 import type { Fetch } from '../http.js'
 import type { Access } from './api.js'
 
-// How a process in a pod reaches the API of its cluster. Node's modules are taken from the process where they are needed, so that
-// a bundle for browsers can have this file.
+// The access of a process in a pod to the API of its cluster. Each function loads Node's modules when it is called, so that a
+// bundle for browsers can contain this file.
 
 /** The folder in which Kubernetes puts the credentials of a pod. */
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * The API of the cluster that this process runs in, by the ServiceAccount of its pod.
+ * Returns the access to the API of the cluster that this process runs in, by the ServiceAccount of its pod.
  *
- * @param namespace - That of the pod, if it is left out.
- * @throws TypeError `ERR_OPTION_INVALID` where the process is in no pod, or its pod has no token.
+ * @param namespace - Defaults to the pod's namespace.
+ * @throws TypeError `ERR_OPTION_INVALID` if the process is in no pod, or its pod has no token.
  */
 export function podAccess(namespace?: string, folder = accountFolder): Access & { namespace: string } {
   const [host, port] = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'].map(platform.environmentVariable)
@@ -27,7 +27,8 @@ export function podAccess(namespace?: string, folder = accountFolder): Access & 
   return {
     url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: namespace ?? ownNamespace(folder),
-    // Both are replaced while the pod runs, the token each hour; to read them takes a hundredth of the time of a request.
+    // Kubernetes replaces the token each hour, and may replace the certificate. Reading them takes a hundredth of the time of a
+    // request.
     headers: async () => ({ authorization: `Bearer ${(await read('token')).trim()}` }),
     fetch: fetchTrusting(() => read('ca.crt')),
   }
@@ -45,14 +46,14 @@ function ownNamespace(folder: string): string {
   }
 }
 
-/** @throws GraupelError `ERR_STORE_UNAVAILABLE` */
+/** Reads a file. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
 export async function readText(file: string): Promise<string> {
   try {
     return await process.getBuiltinModule('node:fs').promises.readFile(file, 'utf8')
   } catch (cause) {
     throw new GraupelError(
       'ERR_STORE_UNAVAILABLE',
-      `the store 'kubernetes' cannot read ${file} (${(cause as NodeJS.ErrnoException).code}), which it needs for each request`,
+      `the store 'kubernetes' cannot read ${file} (${(cause as NodeJS.ErrnoException).code}), which every request needs; make the file readable`,
       { cause },
     )
   }
