@@ -47,7 +47,10 @@ describe('--store', () => {
     [['--store', 'etcd:host'], '--store has no host; write etcd://127.0.0.1:2379'],
     [['--store', 'etcds://u:secret@'], '--store has no host; write etcds://127.0.0.1:2379'],
     [['--store', 'etcd://h,,i'], '--store has no host'],
-    [['--store', 'etcd://secret@h'], '--store has a user without a password, or one without a user; give both'],
+    [
+      ['--store', 'etcd://secret@h'],
+      '--store has a user without a password, or a password without a user; give user and password',
+    ],
     [['--store', 'etcd://h?token=secret'], '--store has parameters that etcd: does not have; there are none'],
     [
       ['--store', 'consul://h?dc=1'],
@@ -57,7 +60,7 @@ describe('--store', () => {
     [['--store', 'consul://h', '--table', 't'], '--table is not for consul:; leave it out'],
     [
       ['--store', 'mysql://u:secret@h/db?ssl=REQUIRED'],
-      '--store has ssl as another word than true or false; write ssl=true for TLS',
+      '--store has an ssl that is not true or false; write ssl=true for TLS',
     ],
     [['--store', 'mysql:secret'], '--store is no URL of a database; write mysql://USER:PASSWORD@HOST:3306/DATABASE'],
     [['--store', 'mariadb://u:secret#@h/d'], '--store is no URL of a database; write mariadb://USER'],
@@ -65,10 +68,7 @@ describe('--store', () => {
     [['--store', 'zk://h?chroot=a'], '--store has parameters that zk: does not have; there are none'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; leave it out'],
-    [
-      ['--store', 'redis://u:secret@h/orders'],
-      '--store has a database that is not a number; databases of Redis are numbers: write',
-    ],
+    [['--store', 'redis://u:secret@h/orders'], '--store has a database that is not a number; write'],
     [['--store', 'redis://h?db=secret'], '--store has a database that is not a number'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; leave it out'],
   ])('is refused as in %j', async (words, message) => {

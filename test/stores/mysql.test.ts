@@ -70,7 +70,7 @@ describe('mysqlStore', () => {
   })
 
   it('rejects a SELECT that returns no row', async () => {
-    await expect(mysqlStore(poolOf([])).read('a/1')).rejects.toThrow('the client answered no row')
+    await expect(mysqlStore(poolOf([])).read('a/1')).rejects.toThrow('the client returned no row')
   })
 
   it('closes the connection if a call of mysql2 is aborted, and keeps it with mariadb', async () => {

@@ -3,7 +3,7 @@ import type { Store } from '../store.js'
 import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
 
-// Stores that fetch is enough for.
+// The stores that need no client but fetch.
 
 const etcd: Client = {
   name: undefined,
@@ -12,7 +12,7 @@ const etcd: Client = {
     if ((user === '') !== (password === '')) {
       throw rangeError(
         'ERR_OPTION_INVALID',
-        'store has a user without a password, or one without a user; give both',
+        'store has a user without a password, or a password without a user; give user and password',
         'store',
       )
     }
@@ -25,14 +25,14 @@ const consul: Client = {
   name: undefined,
   async open(_, url, { names }) {
     const { url: endpoints, user, password, query } = partsOf(url, 8500, ['datacenter', 'namespace'])
-    // There is no user beside it: consul://TOKEN@host is meant as consul://:TOKEN@host.
+    // Consul has no users, so consul://TOKEN@host means the same as consul://:TOKEN@host.
     const token = password || user
     const { consulStore } = await import('../consul.js')
     return opened(consulStore({ url: endpoints, ...(token !== '' && { token }), ...query, ...names }))
   },
 }
 
-/** Asks the store for its time, so that what is wrong is told at once. */
+/** Asks the store for its time, so that a fault is reported at once. */
 export async function opened(store: Store): Promise<Opened> {
   const signal = AbortSignal.timeout(connectMs)
   try {
@@ -43,7 +43,7 @@ export async function opened(store: Store): Promise<Opened> {
   return { store, close: ignore }
 }
 
-/** `scheme://user:password@host:port,host:port/path?name=value`, where a scheme that ends with `s` means TLS. @throws RangeError */
+/** Reads `scheme://user:password@host:port,host:port/path?name=value`. A scheme that ends with `s` means TLS. @throws RangeError */
 function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
   const { scheme, place, credentials } = url
   const [hosts, path] = cut(place, '/')

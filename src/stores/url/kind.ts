@@ -6,7 +6,7 @@ import type { LeafAllocStore } from '../leaf-alloc.js'
 import type { Store, StoreOptions } from '../store.js'
 import type { StoreUrl } from './url.js'
 
-/** A store that is open, by a client of ours. */
+/** An open store, and the client that this module made for it. */
 export interface Opened {
   readonly store: Store & { setup?(): Promise<void> }
   /** Set if Leaf runs on the database. */
@@ -22,7 +22,7 @@ export interface Names extends StoreOptions {
 
 export interface OpenOptions {
   readonly names: Names
-  /** A file that is not there is made. */
+  /** Whether a missing file is made. */
   readonly mayMake: boolean
 }
 
@@ -31,10 +31,10 @@ export interface Client {
   /** The package, by the name that `npm install` takes; `undefined` if the store only needs `fetch`. */
   readonly name: string | undefined
   /**
-   * Connects, once: where that fails, nothing goes on trying. Later it connects again by itself. Errors that the client tells by
-   * events are heard, because they would end the process.
+   * Connects once: a client that cannot connect does not try again. A connected client connects again by itself. Errors that the
+   * client emits as events are handled, because they would end the process.
    *
-   * @param loaded - What `require` of the package returns; `undefined` where there is none.
+   * @param loaded - The result of `require` of the package; `undefined` if there is no package.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the packages are the user's, and their types are not here
   open(loaded: any, url: StoreUrl, options: OpenOptions): Promise<Opened>
@@ -45,30 +45,30 @@ export interface StoreKind {
   readonly schemes: readonly string[]
   /** The option that sets the prefix of its names. */
   readonly named: keyof Names
-  /** Whether an error of its clients says that the table is not there; for databases that have one. */
+  /** Whether an error of its clients means that the table is missing. Set for databases with tables. */
   readonly isTableMissing?: (error: { readonly code?: unknown; readonly message?: unknown }) => boolean
-  /** In the order in which they are tried; the first is recommended. */
+  /** The clients in the order in which they are tried. The first client is recommended. */
   readonly clients: readonly [Client, ...Client[]]
 }
 
 /** How long a client may take to connect. */
 export const connectMs = 3000
-/** Between two attempts of a client that was connected. */
+/** The pause between two attempts of a client that was connected. */
 export const reconnectMs = 200
 
-/** For events that are told as errors of calls, too. */
+/** The listener of errors that a call also reports. */
 export const ignore = (): void => {}
 
 /** This module, or the one that it is bundled into. CommonJS has no `import.meta.url`. */
 const here = import.meta.url ?? __filename
 
 /**
- * The first client of a kind of store that is installed: for the program that asks, because the clients are the user's, and else where
- * graupel itself is.
+ * Loads the first installed client of a kind of store. Looks beside the calling program first, because the user installs the
+ * clients, and then beside graupel itself.
  *
  * @param asker - A folder or a file of that program.
  *
- * @throws GraupelError `ERR_STORE_UNAVAILABLE` where there is none that can be loaded.
+ * @throws GraupelError `ERR_STORE_UNAVAILABLE` if no client can be loaded.
  */
 export function loadClient({ schemes, clients }: StoreKind, asker: string | URL): { client: Client; loaded: unknown } {
   const places = [asker, here].map((place) => createRequire(place))
@@ -94,7 +94,7 @@ export function loadClient({ schemes, clients }: StoreKind, asker: string | URL)
   )
 }
 
-/** Whether the package is not there; and not one that it needs. */
+/** Returns whether the package itself is missing, and not a package that it needs. */
 function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boolean {
   if (code === 'ERR_UNKNOWN_BUILTIN_MODULE') return true
   return code === 'MODULE_NOT_FOUND' && message.startsWith(`Cannot find module '${name}'`)

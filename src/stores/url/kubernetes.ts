@@ -16,8 +16,8 @@ const api: Client = {
 }
 
 /**
- * `kubernetes:` is the cluster in which the program runs. A token is named by its file, because the words of a command are seen by
- * every user of the host.
+ * Reads the place of a cluster. `kubernetes:` is the cluster in which the program runs. The URL names the file of a token, because
+ * every user of the host can read the arguments of a command.
  *
  * @throws RangeError
  */
@@ -28,7 +28,7 @@ function placeOf(url: StoreUrl): KubernetesStoreOptions {
   if (!place?.host || namespace === '' || more.length > 0 || place.username || place.password) {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `store is no place of a cluster; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
+      `store names no cluster and namespace; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
       'store',
     )
   }

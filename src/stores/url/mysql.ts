@@ -13,7 +13,7 @@ type Pool = MysqlPool & {
 
 const mysql2: Client = {
   name: 'mysql2',
-  // Its promises are in a module of their own, and in the pool.
+  // The pool of this module has callbacks; its promise() returns the same pool with promises.
   open: (loaded, url, { names }) => open(loaded.createPool(settingsOf(url)).promise(), names),
 }
 
@@ -23,7 +23,7 @@ const mariadb: Client = {
 }
 
 async function open(pool: Pool, names: Names): Promise<Opened> {
-  // A connection that breaks while it is idle.
+  // A connection may break while it is idle.
   pool.on('error', ignore)
   const close = () => pool.end()
   try {
@@ -31,7 +31,7 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
     await connection.release()
   } catch (error) {
     close().catch(ignore)
-    // mariadb has the reason beneath.
+    // The error of mariadb has the reason as its cause.
     throw (error as Error).cause ?? error
   }
   const { mysqlStore } = await import('../mysql.js')
@@ -42,10 +42,10 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
   }
 }
 
-/** Taken apart here, because each client knows schemes and parameters of its own. @throws RangeError */
+/** Reads the settings from the URL, because each client supports other schemes and parameters. @throws RangeError */
 function settingsOf(url: StoreUrl) {
   if (!url.rest.startsWith('//') || !URL.canParse(url.text)) {
-    const rule = 'with %40 and the like for what has a meaning in URLs'
+    const rule = 'with %40 for an @, and the like'
     throw rangeError(
       'ERR_OPTION_INVALID',
       `store is no URL of a database; write ${url.scheme}//USER:PASSWORD@HOST:3306/DATABASE, ${rule}`,
@@ -53,11 +53,11 @@ function settingsOf(url: StoreUrl) {
     )
   }
   const { ssl } = url.parameters(['ssl'])
-  // Another word for TLS would else be a connection without it.
+  // Otherwise another word for TLS would give a connection without TLS.
   if (ssl !== undefined && ssl !== 'true' && ssl !== 'false') {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      'store has ssl as another word than true or false; write ssl=true for TLS',
+      'store has an ssl that is not true or false; write ssl=true for TLS',
       'store',
     )
   }
@@ -77,7 +77,7 @@ function settingsOf(url: StoreUrl) {
 export const mysqlKind: StoreKind = {
   schemes: ['mysql:', 'mariadb:'],
   named: 'table',
-  // No such table (MySQL, error reference).
+  // The code for a missing table (MySQL, error reference).
   isTableMissing: ({ code }) => code === 'ER_NO_SUCH_TABLE',
   clients: [mysql2, mariadb],
 }

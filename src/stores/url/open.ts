@@ -34,15 +34,15 @@ export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
 
 /** The options of {@link openStore}. Every one is checked, and a name that does not exist is refused. */
 export interface OpenStoreOptions {
-  /** The beginning of the names of its keys, in a store without tables. @default 'graupel' */
+  /** The beginning of the names of the store's keys. Only for a store without tables. @default 'graupel' */
   prefix?: string
-  /** Its table, in a SQL database. @default 'graupel_store' */
+  /** The name of the store's table. Only for a SQL database. @default 'graupel_store' */
   table?: string
   /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
   assumeDurable?: boolean
   /** A folder or a file of the program whose clients come first, such as `import.meta.url`. @default the current folder */
   clientsOf?: string | URL
-  /** Whether the table, and the file of a database, are made where they are not there. @default true */
+  /** Whether a missing table, and a missing file of a database, are made. @default true */
   create?: boolean
   /** Cancels the opening, which then rejects. */
   signal?: AbortSignal
@@ -63,20 +63,20 @@ export interface OpenedStore {
   readonly store: Store
   /** Its URL without credentials and parameters, for messages. */
   readonly shown: string
-  /** A message without the credentials of the URL, which clients of databases may quote. */
+  /** Removes the credentials of the URL, which clients of databases may quote, from a message. */
   hide(message: string): string
   /**
-   * Leaf's table in the same database, for `createSegmentGenerator`.
+   * Returns Leaf's table in the same database, for `createSegmentGenerator`.
    *
    * @param table - Its name. @default 'leaf_alloc'
-   * @throws RangeError `ERR_OPTION_INVALID` where the database is not MySQL or MariaDB.
+   * @throws RangeError `ERR_OPTION_INVALID` if the database is not MySQL or MariaDB.
    */
   leafAlloc(table?: string): LeafAllocStore
-  /** Closes the client, within a second; it does not reject. Release what was leased by the store before. */
+  /** Closes the client, within a second; it does not reject. Release the leases of the store before. */
   close(): Promise<void>
 }
 
-/** For clients that keep to no deadline of their own. */
+/** Time limits for clients that have no deadlines of their own. */
 const openMs = 5000
 const callMs = 2000
 const closeMs = 1000
@@ -85,14 +85,14 @@ const closeMs = 1000
  * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client that is installed:
  * `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide; `postgres:` with pg or postgres; `mysql:` and `mariadb:` with mysql2
  * or mariadb; `zookeeper:` with node-zookeeper-client; `sqlite:` with libsql, better-sqlite3 or node:sqlite; `etcd:`, `consul:` and
- * `kubernetes:` with fetch alone. A client is looked for in the current folder first, and is loaded by this call. For Node alone.
+ * `kubernetes:` with fetch alone. This call loads the client, from the current folder first. It only works in Node.
  *
- * It connects once, within 5 s, and makes the table of a SQL database where there is none. Later the client connects again by itself.
+ * It connects once, within 5 s, and makes a missing table of a SQL database. Later the client connects again by itself.
  *
- * @param url - The store, such as `redis://:password@host:6379`; docs/leases.md has the form of each.
+ * @param url - The store, such as `redis://:password@host:6379`; docs/leases.md shows the URLs of all stores.
  * @param options - None is required; {@link OpenStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError `ERR_STORE_UNAVAILABLE` where no client is
- * installed, or the store does not answer. No message has the credentials of the URL.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError `ERR_STORE_UNAVAILABLE` if no client is
+ * installed, or the store does not answer. No message contains the credentials of the URL.
  * @example
  * const { store, close } = await openStore('sqlite:fleet.db')
  * const lease = await acquireLease({ store })
@@ -161,7 +161,7 @@ async function openClient(
   }
 }
 
-/** Sees to the table of a database that needs one. */
+/** Makes the missing table of a database, or refuses the database without it. */
 async function prepare(
   store: Opened['store'],
   { shown }: StoreUrl,
@@ -191,7 +191,7 @@ async function prepare(
   try {
     await store.setup?.()
   } catch (error) {
-    // Another process may have made it at the same moment.
+    // Another process may have made the table at the same moment.
     if (!(await isThere())) throw new GraupelError('ERR_STORE_UNAVAILABLE', `${shown}: ${reasonOf(error)}`)
   }
 }

@@ -5,7 +5,7 @@ const pg: Client = {
   async open({ Pool }, url, { names }) {
     const { postgresStore } = await import('../postgres.js')
     const pool = new Pool({ connectionString: url.text, connectionTimeoutMillis: connectMs, max: 2 })
-    // A connection that breaks while it is idle.
+    // A connection may break while it is idle.
     pool.on('error', ignore)
     const close = () => pool.end()
     try {
@@ -37,7 +37,7 @@ const postgresJs: Client = {
 export const postgresKind: StoreKind = {
   schemes: ['postgres:', 'postgresql:'],
   named: 'table',
-  // Undefined table (PostgreSQL, appendix A).
+  // The code for an undefined table (PostgreSQL, appendix A).
   isTableMissing: ({ code }) => code === '42P01',
   clients: [pg, postgresJs],
 }

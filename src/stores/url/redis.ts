@@ -3,8 +3,8 @@ import type { RedisClient } from '../redis.js'
 import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
-// Whether a server is one of a cluster is asked there, because URLs do not say it. The client of one server would not find the
-// keys that others have.
+// URLs do not show whether a server belongs to a cluster, so each client asks the server. The client of a single server would not
+// find the keys of other servers.
 
 const ioredis: Client = {
   name: 'ioredis',
@@ -15,7 +15,7 @@ const ioredis: Client = {
     const connect = async (client: IoredisClient) => {
       const failed = new Promise<never>((_, reject) => client.on('error', reject))
       failed.catch(ignore)
-      // connect() itself rejects with 'Connection is closed', and the event has the reason.
+      // connect() rejects with 'Connection is closed'; the event has the reason.
       await Promise.race([client.connect().catch(() => failed), failed])
       return client
     }
@@ -24,7 +24,7 @@ const ioredis: Client = {
         lazyConnect: true,
         connectTimeout: connectMs,
         retryStrategy: retry,
-        // A command that was sent twice would find its own write.
+        // A repeated command would meet its own write.
         autoResendUnfulfilledCommands: false,
         maxRetriesPerRequest: 0,
       }),
@@ -78,7 +78,7 @@ const glide: Client = {
   name: '@valkey/valkey-glide',
   async open({ GlideClient, GlideClusterClient, Logger }, url, { names }) {
     checkDatabase(url)
-    // It writes to stdout, where ids are.
+    // It would write to stdout, among the ids.
     Logger.init('off')
     const { host, port, database, tls, credentials } = partsOf(url)
     const options = {
@@ -103,26 +103,30 @@ async function opened(client: RedisClient, names: Names, close: () => void): Pro
   return { store: redisStore(client, names), close }
 }
 
-/** Whether the server is one of a cluster; false where the user may not ask. */
+/** Returns whether the server belongs to a cluster; false if the user may not ask. */
 async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
   return /^cluster_enabled:1/m.test(String(await info().catch(ignore)))
 }
 
-/** With a name, ioredis asks for the database NaN, and what the server says of it ends the process. @throws RangeError */
+/**
+ * Refuses a database with a name: ioredis would ask for the database NaN, and the server's error would end the process.
+ *
+ * @throws RangeError
+ */
 function checkDatabase(url: StoreUrl): void {
   const { pathname, searchParams } = new URL(url.text)
   for (const text of [pathname.slice(1), searchParams.get('db') ?? '']) {
     if (/^[0-9]*$/.test(text)) continue
-    // Without the text, which may be the end of a password that has a slash.
+    // The message omits the text, which may be the end of a password with a slash.
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `store has a database that is not a number; databases of Redis are numbers: write ${url.scheme}//HOST:PORT/0`,
+      `store has a database that is not a number; write ${url.scheme}//HOST:PORT/0`,
       'store',
     )
   }
 }
 
-/** For clients that take no URL. */
+/** Returns the parts of a URL, for clients that take no URL. */
 function partsOf(url: StoreUrl) {
   const { hostname, port, username, password, pathname } = new URL(url.text)
   return {

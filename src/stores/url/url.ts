@@ -1,16 +1,16 @@
 import { rangeError } from '../../core/errors.js'
 
-/** The value of `--store`: where a store is, often with a password. */
+/** The URL of a store, such as the value of `--store`. It often has a password. */
 export class StoreUrl {
-  /** As given. */
+  /** The URL as given. */
   readonly text: string
-  /** In small letters, with its colon: `redis:` */
+  /** The scheme in small letters, with its colon: `redis:` */
   readonly scheme: string
   /** The text after the scheme. */
   readonly rest: string
-  /** For messages: without credentials, and without what follows a question mark. */
+  /** The URL for messages, without credentials and parameters. */
   readonly shown: string
-  /** `user:password` as given; empty where there is none, and where no `//` follows the scheme. So are the next two. */
+  /** `user:password` as given. Credentials, place and query are empty if they are missing, or if no `//` follows the scheme. */
   readonly credentials: string = ''
   /** The hosts and the path. */
   readonly place: string = ''
@@ -34,7 +34,7 @@ export class StoreUrl {
     }
     this.shown = text
     if (!this.rest.startsWith('//')) return
-    // A password should have no '@', '/' or '?', and may have each: all up to the last '@' is taken for credentials.
+    // A password may contain '@', '/' or '?', although it should be encoded: all text up to the last '@' counts as credentials.
     const at = this.rest.lastIndexOf('@')
     this.credentials = this.rest.slice(2, Math.max(2, at))
     const [place, query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')
@@ -43,7 +43,7 @@ export class StoreUrl {
     this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${place}`
     const [user, password = user] = cut(this.credentials, ':')
     const values = query.split('&').map((pair) => cut(pair, '='))
-    // The file of a secret is none.
+    // A parameter that ends with `-file` names the file of a secret, and is not secret.
     const isSecret = (name = '') => /pass|secret|token|key/i.test(name) && !/-file$/i.test(name)
     const named = values.filter(([name]) => isSecret(name)).map(([, value = '']) => value)
     this.#secrets = [this.credentials, password, ...named]
@@ -51,7 +51,11 @@ export class StoreUrl {
       .filter(Boolean)
   }
 
-  /** The parameters after the question mark. @throws RangeError `ERR_OPTION_INVALID` for one that is not among the names. */
+  /**
+   * The parameters after the question mark.
+   *
+   * @throws RangeError `ERR_OPTION_INVALID` for a parameter that is not among the names.
+   */
   parameters(names: readonly string[]): Readonly<Record<string, string>> {
     const found = Object.fromEntries(new URLSearchParams(this.query))
     if (Object.keys(found).every((name) => names.includes(name))) return found
@@ -63,19 +67,19 @@ export class StoreUrl {
     )
   }
 
-  /** A client's message without the credentials of the URL. */
+  /** Removes the credentials of the URL from a client's message. */
   hide(message: string): string {
     return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
   }
 }
 
-/** A text before and after a mark; the second is `undefined` where there is none. */
+/** Splits a text at a mark. The second part is `undefined` if there is no mark. */
 export function cut(text: string, mark: string): [string, string?] {
   const at = text.indexOf(mark)
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Without percent signs; a text that has others stays as it is. */
+/** Decodes percent signs. A text that is not encoded correctly stays as it is. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -12,15 +12,16 @@ const nodeZooKeeperClient: Client = {
       if (user !== undefined) client.addAuthInfo('digest', Buffer.from(user))
       return client
     }
-    // Only the user who makes nodes may use them, as in the programs of a fleet.
+    // Only the user who makes a node may use it.
     const store = zookeeperStore(make, { ...names, ...(user !== undefined && { acl: ACL.CREATOR_ALL_ACL }) })
     const close = () => store.close()
     try {
-      // By a read, which is refused also where nothing is. With a signal, so that it does not wait for longer than it has to.
+      // Tests the connection by a read, which the server refuses even if nothing is stored. With a signal, the read only waits for
+      // a short time for a connection.
       await store.read('any', new AbortController().signal)
     } catch (error) {
       await close()
-      // Without its code, so that the caller says where the store is.
+      // Without its code, so that the caller adds the place of the store.
       throw new Error((error as Error).message, { cause: error })
     }
     return { store, close }
@@ -30,7 +31,7 @@ const nodeZooKeeperClient: Client = {
 /** @throws RangeError `ERR_OPTION_INVALID` */
 function partsOf(url: StoreUrl): { connection: string; user: string | undefined } {
   url.parameters([])
-  // A slash at the end would be a path without a name.
+  // ZooKeeper would take a slash at the end for a path without a name.
   const connection = url.place.replace(/\/+$/, '')
   if (connection === '' || connection.startsWith('/')) {
     throw rangeError(
