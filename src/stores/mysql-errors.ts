@@ -1,8 +1,8 @@
 import { GraupelError } from '../core/errors.js'
 
 /**
- * Errors after which nothing was done, and the next attempt sees what the winner has written: a deadlock; and of MariaDB, a record
- * that was changed since the snapshot of the transaction (innodb_snapshot_isolation).
+ * Errors after which nothing was written, and the next attempt sees the write of the other transaction: a deadlock; in MariaDB also
+ * a record that has changed since the snapshot of the transaction (innodb_snapshot_isolation).
  */
 export const rolledBack: readonly number[] = [1213, 1020]
 
@@ -15,7 +15,7 @@ interface Advice {
 const noSuchTable = 1146
 const deniedTable = [1142, 1143]
 const wrongUser = "set the right user and password in the pool's options, and grant the user its database"
-const wrongDatabase = "set the name of a database that is there in the pool's options"
+const wrongDatabase = "set the name of an existing database in the pool's options"
 const readOnly = 'let the pool connect to the primary, also for reads'
 const refusals: Readonly<Record<number, string>> = {
   1044: wrongUser,
@@ -27,7 +27,7 @@ const refusals: Readonly<Record<number, string>> = {
   1836: readOnly,
 }
 
-/** An error that a user has to act on; others as they are. */
+/** Explains an error that a user has to act on. Returns any other error unchanged. */
 export function explained(error: unknown, store: string, { missingTable, missingRight }: Advice): unknown {
   const { errno, text } = toldBy(error)
   const advice = errno === noSuchTable ? missingTable : deniedTable.includes(errno) ? missingRight : refusals[errno]
@@ -36,7 +36,10 @@ export function explained(error: unknown, store: string, { missingTable, missing
   return new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
 }
 
-/** Reads the server's error. The pool of mariadb has it as a cause if it gets no connection, and appends the statement to messages. */
+/**
+ * Reads the server's error. If the pool of mariadb gets no connection, its error has the server's error as its cause. `message` of
+ * mariadb also contains the statement; `sqlMessage` does not.
+ */
 export function toldBy(error: unknown): { errno: number; text: string } {
   type Told = { errno?: number; sqlMessage?: string; message: string; cause?: Told }
   const { errno, sqlMessage, message, cause } = Object(error) as Told
