@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { type Change, fakeService, type Script } from './service.ts'
 
-// Faults of an answer with status 200, and answers with another status. A faulty answer is not used at all.
+// Faulty answers with status 200, and answers with another status. The client uses no part of a faulty answer.
 
-/** Asks once, and is answered by a script. */
+/** Returns the error of a client whose only request gets a scripted answer. */
 async function failureOf(script: Script): Promise<Error> {
   const { url } = await fakeService({ script })
   return connect({ url, count: 10, retries: 0, callTimeoutMs: 60_000 }).then(
@@ -68,7 +68,7 @@ test('without an end is not read any further', async () => {
       'graupel-byte-order': 'little-endian',
       'graupel-layout': 'twitter',
     })
-    // A gigabyte at the most, so that this test has an end.
+    // The answer has at most a gigabyte, so that this test ends.
     const more = () => {
       while (!isClosed && sent < 1024 && response.write(mebibyte)) sent++
       sent++
@@ -94,7 +94,7 @@ test.each([204, 206])('with the status %s', async (status) => {
   expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining(`the status ${status}`) })
 })
 
-/** A proxy that keeps the first answer after the one that is under way. */
+/** A proxy that caches the first answer after the present one. */
 function keeping(): Script {
   let kept: Buffer | undefined
   const body = (bytes: Buffer) => {
@@ -119,13 +119,13 @@ test.each([
   ids.close()
 })
 
-test('with memory that a fetch uses again is copied', async () => {
+test('is copied if the fetch reuses its memory', async () => {
   const { url } = await fakeService()
   const shared = new Uint8Array(80)
   const reusing: typeof fetch = async (at, init) => {
     const answer = await fetch(at, init)
     shared.set(new Uint8Array(await answer.arrayBuffer()))
-    // A stream of chunks that are written over by the next answer.
+    // The next answer overwrites the chunks of this stream.
     const body = new ReadableStream({
       start: (controller) => {
         controller.enqueue(shared)
@@ -136,7 +136,7 @@ test('with memory that a fetch uses again is copied', async () => {
   }
   const ids = await connect({ url, count: 10, maxCount: 10, fetch: reusing as never })
   const made = ids.take(6)
-  // While some of the first answer are left, the next one comes.
+  // The next answer arrives while some ids of the first answer are left.
   await until(() => ids.stats().left === 14)
   made.push(...ids.take(14))
   expect(new Set(made).size).toBe(20)

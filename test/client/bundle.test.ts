@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 // The size of the client in a page, and in a program that does not use it. test/package/bundlers.long.test.ts runs bundles.
 
-/** A program as a bundler makes it for a page. */
+/** Bundles a program for a page. */
 async function bundled(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
@@ -30,7 +30,7 @@ test('a page loads no more than 40 KiB for a client, 15 KiB of them compressed, 
   expect(text).not.toMatch(/["'`]node:|getBuiltinModule|no id can be made from then on/)
 })
 
-test('a program that has no use for the client has nothing of it', async () => {
+test('a program that does not use the client contains no part of it', async () => {
   expect(await bundled("import { connect } from 'graupel/client'")).toBe('')
   const text = await bundled("import { createGenerator } from 'graupel'\ncreateGenerator({ node: 1 }).next()")
   expect(text).toContain('no id can be made from then on')

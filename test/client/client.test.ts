@@ -32,7 +32,7 @@ test('all calls of an IdGenerator hand out ids of the service, in its order', as
   expect(service.asked[0]?.headers).toMatchObject({ accept: 'application/octet-stream', 'cache-control': 'no-store' })
 })
 
-test('a path before that of the service is kept', async () => {
+test("a path before the service's path is kept", async () => {
   const service = await fakeService()
   const error = await connect({ url: `${service.url}/below/`, retries: 0 }).catch((reason) => reason)
   expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID' })
@@ -50,7 +50,7 @@ test('numbers of a segment have no layout', async () => {
   orders.close()
 })
 
-test('ids that a number holds are handed out as numbers', async () => {
+test('ids that fit a number are handed out as numbers', async () => {
   const layout = layouts.js53
   const service = await fakeService({ layout })
   const ids = await connect({ url: service.url, layout })
@@ -84,7 +84,7 @@ test('calls get their ids in the order in which they were made', async () => {
 })
 
 describe('a client', () => {
-  test('asks for the next batch when half of one is used, and for nothing while none is', async () => {
+  test('requests the next batch when half of a batch is used, and requests nothing while no id is used', async () => {
     const service = await fakeService()
     const ids = await connect({ url: service.url, count: 100 })
     ids.take(49)
@@ -96,7 +96,7 @@ describe('a client', () => {
     ids.close()
   })
 
-  test('asks for more at once the faster ids are used, up to maxCount', async () => {
+  test('requests larger batches the faster ids are used, up to maxCount', async () => {
     const service = await fakeService()
     const ids = await connect({ url: service.url, count: 10, maxCount: 500 })
     for (let i = 0; i < 2000; i++) await ids.nextAsync()

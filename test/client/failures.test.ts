@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { fakeService, refuse } from './service.ts'
 
-// Servers fail or refuse, and a client reacts.
+// Servers that fail or refuse, and the client's reactions.
 
-/** On a busy machine, a server that works may also miss the short deadline of a test. */
+/** A longer deadline, because on a busy machine a working server may also miss the short deadline of a test. */
 const patient = { retries: 100, maxWaitMs: 60_000 }
 
-test('a reply that is lost half way costs its ids, and none is handed out twice', async () => {
+test('a reply that is cut off costs its ids, and no id is handed out twice', async () => {
   const service = await fakeService()
   service.script = (_, __, give) => give(service.asked.length % 2 === 0 ? {} : { cutAt: 400 })
   const ids = await connect({ url: service.url, count: 100, maxCount: 100 })
@@ -33,7 +33,7 @@ test('an answer that comes after its deadline is dropped', async () => {
   ids.close()
 })
 
-test('a server that hangs is left for the next one', async () => {
+test('a client leaves a server that hangs for the next server', async () => {
   const hanging = await fakeService({ script: () => {} })
   const working = await fakeService({ node: 2 })
   const clients = await Promise.all(
@@ -59,7 +59,7 @@ test('Retry-After is honoured, unless another server may be asked', async () => 
 })
 
 describe('a refusal', () => {
-  test.each([400, 401, 403, 404, 409])('with %s is told, and not tried again', async (status) => {
+  test.each([400, 401, 403, 404, 409])('with %s is reported, and the request is not repeated', async (status) => {
     const service = await fakeService({ script: (_, response) => refuse(response, status, 'not\r\nfor you') })
     const error = await connect({ url: service.url }).catch((reason) => reason)
     expect(error).toMatchObject({ code: 'ERR_SERVICE_REFUSED', status })
@@ -67,14 +67,14 @@ describe('a refusal', () => {
     expect(service.asked).toHaveLength(1)
   })
 
-  test('never shows the token, even where the service repeats it', async () => {
+  test('never shows the token, even if the service repeats it', async () => {
     const service = await fakeService({ script: (_, response) => refuse(response, 403, 'not with secret-token') })
     const error = await connect({ url: service.url, token: 'secret-token' }).catch((reason) => reason)
     expect(error.message).toContain('not with ***')
     expect(service.asked[0]?.headers.authorization).toBe('Bearer secret-token')
   })
 
-  test('of a token lets the function be called once more', async () => {
+  test('of a token makes the client call the function once more', async () => {
     const service = await fakeService()
     service.script = ({ headers }, response, give) =>
       headers.authorization === 'Bearer new' ? give() : refuse(response, 401, 'expired')
@@ -88,7 +88,7 @@ describe('a refusal', () => {
     expect(tokens).toEqual(['new'])
   })
 
-  test('of the count leads to fewer ids at once', async () => {
+  test('of the count leads to requests for fewer ids', async () => {
     const service = await fakeService()
     const bounds = { parameter: 'count', minimum: 1, maximum: 300 }
     service.script = ({ count }, response, give) =>
@@ -100,7 +100,7 @@ describe('a refusal', () => {
     ids.close()
   })
 
-  test('of another count has an end', async () => {
+  test('of every count is final once a single id was refused', async () => {
     const service = await fakeService()
     service.script = ({ count }, response) =>
       refuse(response, 400, 'count is never right', {}, { parameter: 'count', maximum: Math.floor(count / 2) })
@@ -110,7 +110,7 @@ describe('a refusal', () => {
 })
 
 describe('after a failure', () => {
-  test('the ids that are there are handed out, and the next call is told', async () => {
+  test('the ids that are left are handed out, and the next call rejects', async () => {
     const service = await fakeService()
     const ids = await connect({ url: service.url, count: 10, retries: 0 })
     service.script = (_, response) => refuse(response, 500, 'broken')
@@ -123,13 +123,13 @@ describe('after a failure', () => {
     }
     await until(() => service.asked.length > asked)
     service.script = (_, __, give) => give()
-    // A request that is under way may fail once more.
+    // A request in progress may fail once more.
     await until(() => ids.nextAsync().then(Boolean, () => false))
     expect(ids.stats()).toMatchObject({ failure: '', issued: 11 })
     ids.close()
   })
 
-  test('all calls that wait are told, each with an error of its own', async () => {
+  test('all waiting calls reject, each with its own error', async () => {
     const service = await fakeService()
     const ids = await connect({ url: service.url, count: 10, retries: 0 })
     service.script = (_, response) => refuse(response, 500, 'broken')
@@ -161,7 +161,7 @@ describe('after a failure', () => {
 })
 
 describe('close()', () => {
-  test('ends requests and calls that wait', async () => {
+  test('ends requests and waiting calls', async () => {
     const service = await fakeService()
     const ids = await connect({ url: service.url, count: 10 })
     const closed = new Promise((resolve) => {
@@ -181,7 +181,7 @@ describe('close()', () => {
     expect(ids.stats()).toMatchObject({ issued: 10, left: 0 })
   })
 
-  test('is not needed by a signal that ends connect()', async () => {
+  test('is not needed after a signal has ended connect()', async () => {
     const service = await fakeService({ script: () => {} })
     const controller = new AbortController()
     const reason = new Error('mine')
@@ -194,7 +194,7 @@ describe('close()', () => {
   })
 })
 
-test('a call waits for maxWaitMs at the most, and says why', async () => {
+test('a call waits for maxWaitMs at most, and its error has the reason', async () => {
   const service = await fakeService({ script: () => {} })
   const connecting = connect({ url: service.url, maxWaitMs: 250, callTimeoutMs: 100, retries: 100 })
   await expect(connecting).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { fakeService, refuse } from './service.ts'
 
-// Functions of the user's, and answers, that do what they should not.
+// Functions of the user, and answers, that misbehave.
 
 const url = 'http://service'
 const headers = {
@@ -22,7 +22,7 @@ function inMemory() {
   }
 }
 
-/** The same with streams that are no more than promises, so that all goes on in one turn of the event loop. */
+/** A service without a network whose streams are only promises, so that everything happens in one turn of the event loop. */
 function atOnce() {
   const answer = inMemory()
   return async (at: string) => {
@@ -47,7 +47,7 @@ const failureOf = (options: object): Promise<Error & { code?: string }> =>
     (error) => error,
   )
 
-/** A client that has used up its ids, and whose next answer comes when it is released. */
+/** Makes a client that has used up its ids, and whose next answer arrives when the test releases it. */
 async function starved() {
   const fetch = atOnce()
   let release = () => {}
@@ -65,7 +65,7 @@ async function starved() {
   return { ids, release }
 }
 
-/** More than from an answer to the ids of a call. */
+/** More turns of the event loop than ids need from the answer to a call. */
 const manyTicks = 60
 
 test('a call that begins to wait while a batch comes does not miss it', async () => {
@@ -80,14 +80,14 @@ test('a call that begins to wait while a batch comes does not miss it', async ()
       },
       () => {},
     )
-    // The batch needs no more than turns of the event loop: nothing here waits for a timer.
+    // The batch needs only turns of the event loop, no timer.
     for (let i = 0; i < 10; i++) await new Promise(setImmediate)
     expect(isAnswered, `${ticks} microtasks after the answer`).toBe(true)
     ids.close()
   }
 })
 
-test('a call that is made while a batch comes does not overtake one that waits', async () => {
+test('a call that is made while a batch comes does not overtake a waiting call', async () => {
   for (let ticks = 0; ticks < manyTicks; ticks++) {
     const { ids, release } = await starved()
     const first = ids.nextAsync()
@@ -114,7 +114,7 @@ describe('a fetch of the user', () => {
     ids.close()
   })
 
-  test('that does not heed the signal has its late answer cancelled, and no second request follows', async () => {
+  test('that ignores the signal has its late answer cancelled, and no second request follows', async () => {
     let isCancelled = false
     let asked = 0
     const tokens: string[] = []
@@ -146,7 +146,7 @@ describe('a fetch of the user', () => {
     expect([asked, tokens.length]).toEqual([1, 1])
   })
 
-  test('is not called where its token comes after the deadline', async () => {
+  test('is not called if its token comes after the deadline', async () => {
     let give = (_: string) => {}
     let asked = 0
     const pending = connect({
@@ -192,7 +192,7 @@ describe('a fetch of the user', () => {
     ids.close()
   })
 
-  test('that throws what cannot be read has failed as any other', async () => {
+  test('that throws an unreadable value counts as failed', async () => {
     const thrown = {
       get message() {
         throw new Error('mine')
@@ -204,7 +204,7 @@ describe('a fetch of the user', () => {
     })
   })
 
-  test('that closes its client ends what waits', async () => {
+  test('that closes its client ends the waiting calls', async () => {
     const answer = inMemory()
     let close = () => {}
     const fetch = (at: string) => {
@@ -237,7 +237,7 @@ test('a token that waits for an id of its own client ends with the deadline', as
   ids.close()
 })
 
-test('calls that fail by a wrong token have an error each, with their own count', async () => {
+test('each call that fails because of a wrong token has its own error, with its own count', async () => {
   let token = 'right'
   const ids = await connect({ url, count: 10, maxCount: 10, fetch: inMemory(), token: () => token })
   token = ''
@@ -259,7 +259,7 @@ test('calls that fail by a wrong token have an error each, with their own count'
   ids.close()
 })
 
-test('an array whose class has a set of its own gets no id that another call has', async () => {
+test('an array whose class overrides set() gets no id of another call', async () => {
   const ids = await connect({ url, fetch: inMemory() })
   const stolen: bigint[] = []
   class Greedy extends BigUint64Array {
@@ -274,7 +274,7 @@ test('an array whose class has a set of its own gets no id that another call has
   ids.close()
 })
 
-test('close() in a fillAsync says how far it came, and its late ids go nowhere', async () => {
+test('close() during fillAsync reports the filled elements, and late ids are dropped', async () => {
   const service = await fakeService()
   const ids = await connect({ url: service.url, count: 10, maxCount: 10, prefetchAt: 1 })
   let give = () => {}
@@ -322,7 +322,7 @@ describe('an answer', () => {
   })
 
   test.each([0, -1, 1.5, 1000, 1e9, '5', null, Number.NaN])(
-    'that names %s as the most is a refusal, and is not asked again',
+    'that names %s as the largest count is a refusal, and the request is not repeated',
     async (maximum) => {
       const service = await fakeService()
       service.script = (_, response) => refuse(response, 400, 'count is wrong', {}, { parameter: 'count', maximum })
@@ -331,7 +331,7 @@ describe('an answer', () => {
     },
   )
 
-  test('never shows a part of the token, wherever its text is cut', async () => {
+  test('never shows a part of the token, wherever the text is cut', async () => {
     const token = 'a-secret-of-many-characters'
     for (const before of [270, 280, 290, 299]) {
       const fetch = async () => new Response(`${'x'.repeat(before)}${token}`, { status: 403 })

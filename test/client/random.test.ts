@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../support/random.ts'
 import { type FakeService, fakeService, refuse, type Script } from './service.ts'
 
-/** One of the faults, or none, by chance. */
+/** Chooses a fault, or no fault, at random. */
 function faulty(random: () => number): Script {
-  // To another client than the one that had it, a client cannot know that an answer is repeated.
+  // An answer is never repeated to another client, because that client could not notice the repetition.
   const kept = new Map<string | undefined, Buffer>()
   return ({ headers: { authorization } }, response, give) => {
     const faults: (() => unknown)[] = [
@@ -15,7 +15,7 @@ function faulty(random: () => number): Script {
       () => give({ body: (bytes) => bytes.subarray(8) }),
       () => give({ headers: { 'graupel-layout': 'leaf' } }),
       () => give({ headers: { age: '3' } }),
-      // An answer of before.
+      // An earlier answer.
       () => give({ body: (bytes) => kept.get(authorization) ?? bytes }),
       () => setTimeout(() => response.destroyed || give(), 120),
     ]
@@ -29,7 +29,7 @@ function faulty(random: () => number): Script {
   }
 }
 
-test('whatever three servers do, no id comes twice to two clients, and none that was not given', async () => {
+test('whatever three servers do, two clients get no id twice, and only ids that were issued', async () => {
   const random = seededRandom('faults of the service')
   const services: FakeService[] = []
   for (const node of [1, 2, 3]) services.push(await fakeService({ node, script: faulty(random) }))

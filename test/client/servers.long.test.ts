@@ -4,15 +4,15 @@ import { serve } from '../server/support/process.ts'
 import { duplicatesAmong, total } from '../support/ids.ts'
 import { until } from '../support/until.ts'
 
-test('clients go on when a server is killed under load, and no id is equal to another', async () => {
-  // Both on the embedded database of this test's folder, with a node each.
+test('clients go on when a server is killed under load, and no two ids are equal', async () => {
+  // Both servers use the embedded database of this test's folder, each with its own node.
   const servers = [await serve(), await serve()] as const
   const urls = servers.map(({ url }) => url)
   const options = { urls, count: 50, callTimeoutMs: 5000, retries: 20, maxWaitMs: 60_000 }
   const clients: IdClient[] = []
   const isUsed = (url: string) =>
     clients.some((ids) => ids.stats().servers.some((server) => server.url === url && server.requests > 0))
-  // Each begins with any of the servers.
+  // Each client begins with a random server.
   while (clients.length < 6 || !urls.every(isUsed)) clients.push(await connect(options))
   const made: BigUint64Array[] = []
   let isOver = false

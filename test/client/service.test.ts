@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 import { folder, serve } from '../server/support/process.ts'
 import { duplicatesAmong, isAscending } from '../support/ids.ts'
 
-// With the real service. Each test starts it once, which takes most of the time.
+// These tests use the real service. Each test starts it once, which takes most of the time.
 
-test('ids, layouts and segments of the service come to clients, fewer at once where it gives fewer', async () => {
+test('ids, layouts and segments of the service reach clients, in smaller batches if the service allows only these', async () => {
   const { url } = await serve(['--layouts', 'twitter,js53', '--max-count', '300'])
   using ids = await connect({ url })
   using others = await connect({ url, count: 10 })

@@ -22,25 +22,25 @@ interface Asked {
   readonly headers: IncomingMessage['headers']
 }
 
-/** Answers a request, in place of the ids that would be right; `false` lets them be given. */
+/** Answers a request instead of the service. If it returns `false`, the service gives the right ids. */
 export type Script = (asked: Asked, response: ServerResponse, give: (change?: Change) => void) => unknown
 
-/** The differences of an answer that is otherwise right. */
+/** The deviations of an answer from the right answer. */
 export interface Change {
   readonly headers?: Record<string, string>
   /** The body in place of the ids' bytes. */
   readonly body?: (bytes: Buffer) => Buffer
-  /** Ends the connection after so many bytes of the body. */
+  /** The number of bytes of the body after which the connection ends. */
   readonly cutAt?: number
-  /** Says no length beforehand. */
+  /** The answer has no Content-Length. */
   readonly isChunked?: boolean
 }
 
-/** The id service as far as a client knows it, in this process, with faults by a script. */
+/** The id service as far as clients use it, in this process, with scripted faults. */
 export interface FakeService {
   readonly url: string
   readonly asked: Asked[]
-  /** All ids that it has made. */
+  /** All issued ids. */
   readonly given: Set<bigint>
   script: Script
   close(): void
@@ -91,7 +91,7 @@ export async function fakeService(
   return fake
 }
 
-/** Refuses as the service does. */
+/** Sends a refusal of the service. */
 export function refuse(
   response: ServerResponse,
   status: number,

@@ -4,7 +4,7 @@ import { createGenerator } from '../../src/index.js'
 import { randomFrom } from '../support/random.ts'
 import { VirtualTime } from '../support/virtual-time.ts'
 
-/** A service and a client on a clock of the test. Each answer takes 20 milliseconds, or what is set. */
+/** A service and a client on a clock of the test. Each answer takes 20 milliseconds unless the test sets another time. */
 function world() {
   const time = new VirtualTime()
   const ids = createGenerator({ node: 1, namespace: `client ${Math.random()}` })
@@ -47,7 +47,7 @@ describe('ids that were fetched too long ago', () => {
     expect(client.take(100)).toHaveLength(100)
   })
 
-  test('are replaced where some of the batch were used', async () => {
+  test('are replaced if some ids of the batch were used', async () => {
     const { time, state, connect } = world()
     const client = await connect({ count: 100, maxAgeMs: 1000 })
     client.next()
@@ -61,7 +61,7 @@ describe('ids that were fetched too long ago', () => {
   test('are not used after the machine slept, which only the clock of the host shows', async () => {
     const { time, state, connect } = world()
     const client = await connect({ count: 1000, maxAgeMs: 1000 })
-    // Slowly, so that each call looks at the clock.
+    // The calls are slow, so that each call reads the clock.
     for (let i = 0; i < 3; i++) {
       await time.until(time.sleep(2))
       client.next()
@@ -71,7 +71,7 @@ describe('ids that were fetched too long ago', () => {
     expect(client.stats()).toMatchObject({ issued: 3, dropped: 997 })
   })
 
-  test('are kept where maxAgeMs is Infinity', async () => {
+  test('are kept if maxAgeMs is Infinity', async () => {
     const { time, connect } = world()
     const client = await connect({ count: 100, maxAgeMs: Infinity })
     await time.until(time.sleep(10_000_000))
@@ -79,7 +79,7 @@ describe('ids that were fetched too long ago', () => {
   })
 })
 
-test('ids that were too old when they came are asked for again, with pauses, and no longer than retries says', async () => {
+test('a batch that is too old on arrival is requested again, with pauses, at most `retries` times', async () => {
   const { state, connect } = world()
   state.takesMs = 20
   await expect(connect({ maxAgeMs: 20, retries: 3 })).rejects.toMatchObject({
@@ -89,7 +89,7 @@ test('ids that were too old when they came are asked for again, with pauses, and
   expect(state.asked).toHaveLength(4)
 })
 
-test('the next batch comes before the last is used up, however long a request takes', async () => {
+test('the next batch arrives before the last batch is used up, however long a request takes', async () => {
   const { time, state, connect } = world()
   state.takesMs = 300
   const client = await connect({ count: 100, prefetchAt: 1, batchMs: 1000 })
@@ -106,7 +106,7 @@ test('the next batch comes before the last is used up, however long a request ta
   expect(client.stats().count).toBeLessThan(4000)
 })
 
-test('failures are answered with longer and longer pauses, each drawn anew', async () => {
+test('failures lead to longer and longer random pauses', async () => {
   const { time, state, connect } = world()
   state.status = 500
   await expect(connect({ retries: 20, maxWaitMs: 600_000 })).rejects.toMatchObject({ code: 'ERR_SERVICE_UNAVAILABLE' })

@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 
 describe('a counter', () => {
-  it('counts from 1 on, one after the other', async () => {
+  it('counts from 1 on', async () => {
     const counter = await createCounter({ store: memoryStore(), name: 'orders' })
     expect(await counter.nextNumber()).toBe(1)
     expect(await counter.next()).toBe('2')
@@ -22,7 +22,7 @@ describe('a counter', () => {
     expect(await world.record()).toBeUndefined()
   })
 
-  it('shares its numbers with all counters of its name, and with no other', async () => {
+  it('shares its numbers with all counters of its name, and with no other counter', async () => {
     const [one, same, other] = [await world.open(), await world.open(), await world.open({ name: 'invoices' })]
     expect(await one.nextNumber()).toBe(1)
     expect(await world.until(same.nextNumber())).toBe(2)
@@ -30,14 +30,14 @@ describe('a counter', () => {
     expect(await other.nextNumber()).toBe(1)
   })
 
-  it('answers calls in their order, and takes the numbers of all that wait by one write', async () => {
+  it('answers calls in their order, and takes the numbers of all waiting calls by one write', async () => {
     const { nextNumber, take, next, stats } = await world.open()
     const all = await Promise.all([nextNumber(), nextNumber(), take(3), next()])
     expect(all).toEqual([1, 2, ['3', '4', '5'], '6'])
     expect(stats()).toEqual({ issued: 6, writes: 1, conflicts: 0, held: 0, lost: 0, recovered: 0 })
   })
 
-  it('has one write under way at most, and the calls that come meanwhile share the next one', async () => {
+  it('has at most one write in progress, and later calls share the next write', async () => {
     const counter = await world.open()
     let release = () => {}
     world.faults = [(apply) => new Promise<void>((resolve) => (release = resolve)).then(apply)]
@@ -52,7 +52,7 @@ describe('a counter', () => {
     expect(world.writes).toBe(2)
   })
 
-  it('begins where it is told to', async () => {
+  it('begins at `start`', async () => {
     const counter = await world.open({ start: 0 })
     expect(await counter.take(2)).toEqual(['0', '1'])
   })
@@ -88,7 +88,7 @@ describe('a counter', () => {
 })
 
 describe('a counter that is closed', () => {
-  it('refuses calls, and those that wait; a write that is under way ends for its callers', async () => {
+  it('refuses new and waiting calls; a write in progress ends for its callers', async () => {
     const counter = await world.open()
     let release = () => {}
     world.faults = [(apply) => new Promise<void>((resolve) => (release = resolve)).then(apply)]
@@ -103,7 +103,7 @@ describe('a counter that is closed', () => {
     expect(world.writes).toBe(1)
   })
 
-  it('writes no second time where another process was faster', async () => {
+  it('does not write again if another process was faster', async () => {
     const [counter, other] = [await world.open(), await world.open()]
     let release = () => {}
     world.faults = [(apply) => new Promise<void>((resolve) => (release = resolve)).then(apply)]
@@ -141,7 +141,7 @@ describe('a count that does not fit', () => {
     expect(await wide.next()).toBe('A010')
   })
 
-  it('is one beyond 2^53 - 1', async () => {
+  it('is a count beyond 2^53 - 1', async () => {
     const counter = await world.open({ start: Number.MAX_SAFE_INTEGER })
     expect(await counter.nextNumber()).toBe(Number.MAX_SAFE_INTEGER)
     await expect(counter.nextNumber()).rejects.toMatchObject({ code: 'ERR_COUNTER_OVERFLOW' })

@@ -4,10 +4,10 @@ import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'
 import { VirtualTime } from '../support/virtual-time.ts'
 
-/** How a write goes wrong. It may apply the write by itself. */
+/** A fault of a write. It decides whether the write is applied. */
 export type Fault = (apply: () => Promise<string | undefined>) => Promise<string | undefined>
 
-/** Counters on one store in memory, with a clock and faults of the test's own. */
+/** Counters on one store in memory, with the test's clock and faults. */
 export class World {
   readonly time = new VirtualTime()
   readonly inner = memoryStore()
@@ -15,7 +15,7 @@ export class World {
   nowMs = Date.UTC(2026, 10, 22, 12)
   /** The fault of the next writes; `undefined` for none. */
   faults: (Fault | undefined)[] = []
-  /** The writes that were asked for. */
+  /** The requested writes. */
   writes = 0
   #tokens = 0
   readonly store: Store = {
@@ -23,7 +23,7 @@ export class World {
     nowMs: async () => this.nowMs,
     write: (key, value, expected) => {
       this.writes++
-      // Without the signal: what is under way cannot be called back.
+      // The signal is dropped, because a write in progress cannot be recalled.
       const apply = () => this.inner.write(key, value, expected)
       const fault = this.faults.shift()
       return fault === undefined ? apply() : fault(apply)
@@ -41,7 +41,7 @@ export class World {
     })
   }
 
-  /** The record as it is, or `undefined`. */
+  /** Returns the record, or `undefined`. */
   async record(): Promise<Record<string, unknown> | undefined> {
     const entry = await this.inner.read('numbers/orders')
     return entry && JSON.parse(entry.value)

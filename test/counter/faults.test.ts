@@ -6,7 +6,7 @@ beforeEach(() => {
   world = new World()
 })
 
-/** Applies the write at once; the answer never comes, and meanwhile another counter writes so often. */
+/** A fault: the write is applied at once, its answer never comes, and meanwhile another counter writes `times` times. */
 const writtenOver =
   (times: number): Fault =>
   async (apply) => {
@@ -26,15 +26,15 @@ describe('a number is neither missing nor given twice', () => {
     ['the reply of its write is lost', lostAfter],
     ['its write is lost', lostBefore],
     ['its write is never answered', never],
-    ['its write is sent again by the client, and meets itself', resent],
-  ])('where %s', async (_, fault) => {
+    ['the client repeats its write, which conflicts with itself', resent],
+  ])('if %s', async (_, fault) => {
     const counter = await world.open()
     world.faults = [fault]
     expect(await world.until(counter.take(2))).toEqual(['1', '2'])
     expect(await world.until(counter.next())).toBe('3')
   })
 
-  it('where the reply of its write is lost, and another process writes over it', async () => {
+  it('if the reply of its write is lost, and another process writes over it', async () => {
     const counter = await world.open()
     world.faults = [writtenOver(3)]
     expect(await world.until(counter.take(2))).toEqual(['1', '2'])
@@ -42,7 +42,7 @@ describe('a number is neither missing nor given twice', () => {
     expect(counter.stats()).toMatchObject({ issued: 3, writes: 2 })
   })
 
-  it('where its caller leaves while it is written: the next caller gets it', async () => {
+  it('if its caller leaves while it is written: the next caller gets it', async () => {
     const counter = await world.open()
     const [leaving, staying] = [new AbortController(), new AbortController()]
     const whileWritten: Fault = async (apply) => {
@@ -68,9 +68,9 @@ describe('a number is neither missing nor given twice', () => {
     expect(await counter.next()).toBe('12')
   })
 
-  it('where it landed after its caller was told an error: the next caller gets it', async () => {
+  it('if its write landed after its caller got an error: the next caller gets it', async () => {
     const counter = await world.open()
-    // Never heard of within the deadline of 200 ms, and then there.
+    // The store shows the write only after the deadline of 200 ms.
     const late: Fault = (apply) => {
       world.time.later(apply, 400)
       return never()
@@ -89,7 +89,7 @@ describe('a number is neither missing nor given twice', () => {
     expect(counter.stats()).toMatchObject({ held: 0, issued: 5 })
   })
 
-  it('where it lands beside a later write of the same process: one of them does', async () => {
+  it('if its late write competes with a later write of the same process: one of them lands', async () => {
     const counter = await world.open()
     const writes: (() => Promise<string | undefined>)[] = []
     const keep: Fault = (apply) => {
@@ -102,12 +102,12 @@ describe('a number is neither missing nor given twice', () => {
     const versions = await Promise.all(writes.toReversed().map((apply) => apply()))
     expect(versions.filter((version) => version !== undefined)).toHaveLength(1)
     world.faults = []
-    // The second one, of two numbers, was the first that landed.
+    // The second write, of two numbers, landed first.
     expect(await world.record()).toMatchObject({ count: 2 })
     expect(await world.until(Promise.all([counter.next(), counter.next(), counter.next()]))).toEqual(['1', '2', '3'])
   })
 
-  it('where it landed for a caller that was told an error, and its period is over: it is lost, and stats() says so', async () => {
+  it('unless its write landed after its caller got an error, and its period is over: it is lost, and stats() counts it', async () => {
     const counter = await world.open({ reset: 'day' })
     world.faults = [lostAfter, ...Array.from({ length: 20 }, () => lostBefore)]
     const { read } = world.store
@@ -122,7 +122,7 @@ describe('a number is neither missing nor given twice', () => {
 })
 
 describe('a store', () => {
-  it('that is away rejects all calls that wait, with its own error, and is used again once it is back', async () => {
+  it('that does not answer rejects all waiting calls with its own error, and is used again once it answers', async () => {
     const counter = await world.open()
     world.faults = Array.from({ length: 30 }, () => lostBefore)
     const calls = Promise.allSettled([counter.next(), counter.take(2)])
@@ -141,7 +141,7 @@ describe('a store', () => {
     expect(world.writes).toBe(0)
   })
 
-  it('that answers with what it must not is refused', async () => {
+  it('that gives an invalid answer is refused', async () => {
     const counter = await world.open({ store: { ...world.store, write: async () => 7 as never } })
     await expect(world.until(counter.next())).rejects.toMatchObject({ code: 'ERR_STORE_INVALID' })
   })
@@ -155,7 +155,7 @@ describe('a store', () => {
     if (kept > 0) await counter.next()
     const old = await world.inner.read('numbers/orders')
     await counter.take(5)
-    // Another server takes over.
+    // Another server takes over the store.
     let entry = old
     Object.assign(world.store, {
       read: async () => entry,
@@ -170,7 +170,7 @@ describe('a store', () => {
     Object.assign(world.store, { read })
   })
 
-  it('that others write to all the time lets a call end', async () => {
+  it('to which other processes write all the time lets a call end', async () => {
     let count = 0
     const busy: Fault = async () => {
       const record = { ...(await world.record()), count: ++count }

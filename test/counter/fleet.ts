@@ -10,7 +10,7 @@ import type { StorePlan } from '../stores/programs/open-store.js'
 
 const program = fileURLToPath(new URL('./programs/count.js', import.meta.url))
 
-// For tests that fail before they have ended their processes.
+// A test may fail before it has ended its processes.
 const living = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
@@ -23,13 +23,13 @@ export interface Work {
   readonly callTimeoutMs?: number
 }
 
-/** Processes that count under one name, and what they have logged. */
+/** Processes that count under one name, and their logs. */
 export class Fleet {
   readonly #folder = mkdtempSync(join(tmpdir(), 'graupel-counter-'))
   readonly #name = crypto.randomUUID()
   #started = 0
 
-  /** Starts a process that waits until it is told to go. */
+  /** Starts a process that waits for the order to count. */
   async start(store: StorePlan, { callTimeoutMs, ...work }: Work) {
     const file = join(this.#folder, `${this.#started++}`)
     const options = { name: this.#name, ...(callTimeoutMs !== undefined && { callTimeoutMs }) }
@@ -47,7 +47,7 @@ export class Fleet {
         child.kill('SIGKILL')
         await ended
       },
-      /** Waits until it has ended well; what its counter has done. */
+      /** Waits until the process has ended without a fault. Returns the statistics of its counter. */
       async end(): Promise<CounterStats> {
         const [code, signal] = await ended
         if (code !== 0) throw new Error(`a process that counts ended with ${signal ?? code}`)
@@ -56,14 +56,14 @@ export class Fleet {
     }
   }
 
-  /** The numbers that all of them have logged. */
+  /** The numbers that all processes have logged. */
   numbers(): number[] {
     return readdirSync(this.#folder).flatMap((file) =>
       readFileSync(join(this.#folder, file), 'utf8').split('\n').slice(0, -1).map(Number),
     )
   }
 
-  /** Numbers that were logged more than once, and how many below the last one were never. */
+  /** The numbers that were logged more than once, and how many numbers below the last were never logged. */
   faults(): { last: number; repeated: number[]; missing: number } {
     const numbers = this.numbers()
     const counts = new Map<number, number>()
@@ -73,7 +73,7 @@ export class Fleet {
     return { last, repeated, missing: last - counts.size }
   }
 
-  /** Removes what they have logged. */
+  /** Removes the logs. */
   clear(): void {
     rmSync(this.#folder, { recursive: true, force: true })
   }

@@ -48,7 +48,7 @@ describe('an option of createCounter that is wrong', () => {
     expect(await store.list('numbers/')).toEqual([])
   })
 
-  it('tells what a pattern lacks', async () => {
+  it('names the part that a pattern lacks', async () => {
     await expect(world.open({ pattern: '{MM}{count}', reset: 'month' })).rejects.toMatchObject({
       message:
         "the pattern is '{MM}{count}': it does not name the month, and the counts begin anew with each month, so two numbers would have the same text; add {yyyyMM}",
@@ -71,13 +71,13 @@ describe('an option of createCounter that is wrong', () => {
     await expect(take(count as number)).rejects.toMatchObject({ name, code: 'ERR_OPTION_INVALID' })
   })
 
-  it('take(65_536) is the most', async () => {
+  it('take(65_536) is the largest allowed take', async () => {
     const { take } = await world.open()
     expect(await take(65_536)).toHaveLength(65_536)
   })
 })
 
-describe('the record that a counter meets', () => {
+describe('the record that a counter finds', () => {
   it.each([
     [{ reset: 'month' }, "reset 'day', timeZone '+08:00' and start 1", "reset 'month', timeZone '+08:00' and start 1"],
     [{ timeZone: '-00:30' }, "timeZone '+08:00'", "timeZone '-00:30'"],
@@ -96,7 +96,7 @@ describe('the record that a counter meets', () => {
     expect(await world.record()).toMatchObject({ count: 1 })
   })
 
-  it('is refused where it has numbers of another kind', async () => {
+  it('is refused if it has numbers of another kind', async () => {
     await world.replace(JSON.stringify({ format: 1, kind: 'segments', name: 'orders' }))
     await expect(world.open()).rejects.toMatchObject({
       code: 'ERR_STATE_MISMATCH',
@@ -122,22 +122,19 @@ describe('the record that a counter meets', () => {
     ['a period that is none', JSON.stringify({ ...good, period: '2026-11-22' })],
     ['writers that are none', JSON.stringify({ ...good, writers: {} })],
     ['a writer that is no text', JSON.stringify({ ...good, writers: [7] })],
-  ])('is refused where it is damaged: %s', async (_, value) => {
+  ])('is refused if it is damaged: %s', async (_, value) => {
     await world.replace(value)
     await expect(world.open()).rejects.toMatchObject({ code: 'ERR_STATE_CORRUPT' })
     const { value: left } = (await world.inner.read('numbers/orders')) ?? {}
     expect(left).toBe(value)
   })
 
-  it.each(['2026-11-31', '2026-13-01', '0-11-22123', '2026-11', ''])(
-    'is refused where its day is %o',
-    async (period) => {
-      await world.replace(JSON.stringify({ ...good, reset: 'day', period }))
-      await expect(world.open({ reset: 'day' })).rejects.toMatchObject({ code: 'ERR_STATE_CORRUPT' })
-    },
-  )
+  it.each(['2026-11-31', '2026-13-01', '0-11-22123', '2026-11', ''])('is refused if its day is %o', async (period) => {
+    await world.replace(JSON.stringify({ ...good, reset: 'day', period }))
+    await expect(world.open({ reset: 'day' })).rejects.toMatchObject({ code: 'ERR_STATE_CORRUPT' })
+  })
 
-  it('is refused where it turns into another one later, and is not written over', async () => {
+  it('is refused if another record replaces it later, and is not written over', async () => {
     const counter = await world.open()
     await counter.next()
     await world.replace(JSON.stringify({ format: 1, kind: 'segments', name: 'orders' }))
@@ -150,7 +147,7 @@ describe('the record that a counter meets', () => {
 })
 
 describe('the creation', () => {
-  it('is refused where the store does not answer', async () => {
+  it('is refused if the store does not answer', async () => {
     await expect(world.until(world.open({ store: { ...world.store, read: never } }))).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
     })

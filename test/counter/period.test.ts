@@ -23,7 +23,7 @@ describe('a counter that is reset', () => {
     expect(await counter.take(2)).toEqual([`${after}-1`, `${after}-2`])
   })
 
-  it('has its boundaries where its time zone has them', async () => {
+  it('has the boundaries of its time zone', async () => {
     world.nowMs = midnightMs
     const [east, west] = [
       await world.open({ ...day, timeZone: '+08:00' }),
@@ -36,14 +36,14 @@ describe('a counter that is reset', () => {
     expect(await east.next()).toBe('20261124-001')
   })
 
-  it('begins at start again, by the numbers alone where no pattern is given', async () => {
+  it('begins at start again, with bare numbers if no pattern is given', async () => {
     const counter = await world.open({ reset: 'day', start: 10 })
     expect(await counter.take(2)).toEqual(['10', '11'])
     world.nowMs += 86_400_000
     expect(await counter.nextNumber()).toBe(10)
   })
 
-  it('counts each call between its begin and its end: who calls after midnight gets no number of the day before', async () => {
+  it('counts each call between its begin and its end: a call after midnight gets no number of the day before', async () => {
     const counter = await world.open(day)
     world.nowMs = midnightMs - 1
     let release = () => {}
@@ -56,7 +56,7 @@ describe('a counter that is reset', () => {
     expect(await Promise.all([before, after])).toEqual(['20261122-001', '20261123-001'])
   })
 
-  it('decides again where another process has begun the next period meanwhile', async () => {
+  it('decides again if another process has begun the next period meanwhile', async () => {
     const [slow, fast] = [await world.open(day), await world.open(day)]
     world.nowMs = midnightMs - 1
     let release = () => {}
@@ -80,13 +80,13 @@ describe('a clock that is behind the period of the record', () => {
     return { next: () => world.until(behind.next()), set: (ms: number) => (wallMs = ms) }
   }
 
-  it('is followed within a second, and the text has the date that was counted', async () => {
+  it('is accepted within a second, and the text has the date of the record', async () => {
     const { next, set } = await hosts()
     set(midnightMs - 1000)
     expect(await next()).toBe('20261123-002')
   })
 
-  it('is refused beyond, with the time after which it can go on, and nothing is counted', async () => {
+  it('is refused beyond a second, with the time after which counting can go on, and nothing is counted', async () => {
     const { next, set } = await hosts()
     set(midnightMs - 1000)
     await next()
@@ -103,7 +103,7 @@ describe('a clock that is behind the period of the record', () => {
     await expect(counter.next()).rejects.toMatchObject({ code: 'ERR_CLOCK_INVALID' })
   })
 
-  it('is not asked where neither reset nor pattern need it', async () => {
+  it('is not read if neither reset nor pattern need it', async () => {
     const nowMs = () => expect.fail('it was asked')
     const counter = await world.open({ store: { ...world.store, nowMs } })
     expect(await counter.next()).toBe('1')

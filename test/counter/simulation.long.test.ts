@@ -3,7 +3,7 @@ import { expectNoViolation } from './simulation/runs.ts'
 
 const file = '--mode long test/counter/simulation.long.test.ts'
 
-// As simulation.test.ts, with more worlds.
+// The tests of simulation.test.ts, with more worlds.
 
 it('numbers have no gap and no repeat in six hundred worlds', { timeout: 0 }, () =>
   expectNoViolation(file, 'numbers have no gap', 600, true),

@@ -11,7 +11,7 @@ import { Fleet } from './fleet.ts'
 
 /** The numbers that each process takes by many calls at once, and then one by one. */
 const many = { processes: 8, work: { together: 200, count: 19_970, alone: 30 } }
-/** For the other kinds: to the counter a store is a store. */
+/** The numbers for the other kinds, because the counter uses all stores alike. */
 const few = { processes: 3, work: { together: 20, count: 200, alone: 5 } }
 const kindsWithMany = ['redis', 'postgres']
 const endless = { together: 10, count: null, alone: 0, callTimeoutMs: 300 }
@@ -48,13 +48,13 @@ describeServers('a counter', (kind, about, server) => {
     await Promise.all(all.map(({ ready }) => ready))
     for (const process of all) process.tell('go')
     const stats = await Promise.all(all.map((process) => process.end()))
-    // One more of each, which would give what was left.
+    // One more number of each process would show a number that was left out.
     const last = processes * (work.count + work.alone + 1)
     expect(fleet.faults()).toEqual({ last, repeated: [], missing: 0 })
     expect(stats.reduce((sum, { issued }) => sum + issued, 0)).toBe(last)
     expect(
       stats.reduce((sum, { conflicts }) => sum + conflicts, 0),
-      'the processes have to meet',
+      'the processes have to compete',
     ).toBeGreaterThan(0)
   })
 
@@ -67,7 +67,7 @@ describeServers('a counter', (kind, about, server) => {
     for (let step = 0; step < steps; step++) {
       await sleep(stepMs)
       const proxy = proxies[Math.floor(random() * proxies.length)] as TcpProxy
-      // A reply that is lost while another process goes on is the worst.
+      // The worst fault is a lost reply while another process goes on.
       const fault = random() < 0.6 ? 'loses replies' : weathers[Math.floor(random() * weathers.length)]
       proxy.weather = random() < 0.5 ? 'fair' : (fault ?? 'fair')
       if (step === steps / 2) await server().restart('SIGKILL')
@@ -81,7 +81,7 @@ describeServers('a counter', (kind, about, server) => {
     expect(issued).toBeGreaterThan(100)
   })
 
-  it.runIf(hasMany)('misses at most what a process had under way that was killed', async () => {
+  it.runIf(hasMany)('misses at most the numbers that a killed process was taking', async () => {
     const begin = () => fleet.start(planFor(server().port), endless)
     const all = await Promise.all([begin(), begin(), begin()])
     await Promise.all(all.map(({ ready }) => ready))

@@ -6,7 +6,7 @@ import type { Binding } from '../../src/engine/native/core.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 
-// The addon with arguments that the facade never passes.
+// Calls of the addon with arguments that the facade never passes.
 
 describe.runIf(engines.includes('native'))('the addon', () => {
   const binding = engines.includes('native')
@@ -39,7 +39,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     clock: 0,
   })
 
-  it('is one for all copies of the package in a thread, so that their ids ascend together', () => {
+  it('is shared by all copies of the package in a thread, so that their ids ascend together', () => {
     const options = { engine: 'native', node: 9, namespace: freshNamespace() } as const
     const { createGenerator: required } = createRequire(import.meta.url)('graupel') as typeof import('graupel')
     expect(required).not.toBe(createGenerator)
@@ -47,7 +47,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     expect(isAscending(Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).next()))).toBe(true)
   })
 
-  it('opens what is whole', () => {
+  it('opens a generator with valid arguments', () => {
     expect(binding.open(options())).toBeDefined()
   })
 
@@ -94,7 +94,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining(name) })
   })
 
-  it('throws on what a property throws', () => {
+  it('throws the error of a property that throws', () => {
     const own = new Error('mine')
     const forged = Object.defineProperty(options(), 'seed', {
       get() {
@@ -131,7 +131,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     expect(error).toMatchObject({ code: 'ERR_ARRAY_INVALID' })
   })
 
-  it('has no generator under a number that it never gave', () => {
+  it('has no generator for a number that it never gave', () => {
     const words = new Uint32Array(binding.mailbox)
     for (const handle of [1_000_000, 2 ** 32 - 1]) {
       words[3] = handle
@@ -149,7 +149,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
   })
 })
 
-/** The same array, after its buffer went elsewhere. */
+/** Returns the array after the transfer of its buffer. */
 function transferred(array: BigUint64Array): BigUint64Array {
   structuredClone(array.buffer, { transfer: [array.buffer as ArrayBuffer] })
   return array

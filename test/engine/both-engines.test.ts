@@ -10,11 +10,11 @@ import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { folder } from '../support/needs.js'
 
-// A key has one engine for the life of a process: that of its first generator.
+// A key has one engine for the life of a process: the engine of its first generator.
 
 /**
- * Two threads that begin one after the other, and then make ids side by side. They have as little in common as two threads
- * can have: the worker is started before the main thread imports the package, so they share no memory of the js engine.
+ * Runs two threads that begin one after the other, and then make ids side by side. The worker is started before the main thread
+ * imports the package, so the threads share no memory of the js engine.
  */
 const program = `
   const { Worker, isMainThread, workerData } = require('node:worker_threads')
@@ -107,7 +107,7 @@ both.each(pairs)('a generator of the %s engine, and then one of the %s engine', 
     expectRefusal(() => createGenerator({ ...options, engine: second, state: 'process' }))
   })
 
-  it('is refused to other copies of the package: of the other module format, of another realm, and in a bundle', async () => {
+  it('is refused to other copies of the package: in the other module format, in another realm, and in a bundle', async () => {
     const require = createRequire(import.meta.url)
     type Package = typeof import('graupel')
     const file = require.resolve('graupel')

@@ -2,10 +2,10 @@ import { createGenerator, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 
-/** Ids as fast as they can be made, on each engine. */
+/** Tests of ids that are made as fast as possible, on each engine. */
 export function proveBursts(many: number): void {
   describe.each(engines)('a burst on the %s engine', (engine) => {
-    // Strictly ascending ids are distinct, and to check the order needs no memory for them.
+    // Strictly ascending ids are distinct, and checking the order needs no memory.
     it(`of ${many} ids from one instance ascends strictly`, () => {
       const ids = createGenerator({ engine, node: 1, namespace: freshNamespace() })
       let last = 0n
@@ -35,7 +35,7 @@ export function proveBursts(many: number): void {
       expect(outOfOrder).toBe(0)
     })
 
-    it('that runs ahead of the clock, by next and fill in turns, ascends strictly', () => {
+    it('that runs ahead of the clock, by next and fill alternately, ascends strictly', () => {
       const ids = createGenerator({
         engine,
         node: 1,

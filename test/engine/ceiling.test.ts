@@ -11,12 +11,12 @@ import { PolicyRunner } from '../../src/policy/runner.js'
 import { engines, freshNamespace } from '../support/engines.js'
 import { clock, layout, nowSlot, slotOf, specFor, tick, wideSpecFor } from './tiny.js'
 
-// Ceilings and floors that are raised by calls, with nothing behind them.
+// Ceilings and floors that calls raise, without a store or a file.
 
 describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) => {
   const open = (spec: CoreSpec) => openCore(engine, spec)
 
-  it('lets nothing be issued before the first call', () => {
+  it('allows no id before the first call', () => {
     const core = open(specFor(freshNamespace()))
     expect(core.step()).toBe(Status.ceiling)
     expect(core.observe()).toMatchObject({ status: Status.ceiling, issued: 0, ceilingTick: 0 })
@@ -24,7 +24,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     expect(core.grant(Number(tick), Number(tick) + 5)).toBe(Status.ceiling)
   })
 
-  it('lets every slot below it be issued, and no other', () => {
+  it('allows every slot below it, and no other slot', () => {
     const core = open(specFor(freshNamespace()))
     core.raiseCeiling(nowSlot + 3n)
     const slots = []
@@ -38,7 +38,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     expect(slotOf(array[1] as bigint)).toBe(nowSlot + 4n)
   })
 
-  it('is not lowered by a call with less', () => {
+  it('is not lowered by a call with a lower ceiling', () => {
     const core = open(specFor(freshNamespace()))
     core.raiseCeiling(nowSlot + 2n)
     core.raiseCeiling(0n)
@@ -62,11 +62,11 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const free = open(specFor(namespace, { bound: 'none' }))
     free.raiseCeiling(nowSlot + 8n)
     expect([free.step(), slotOf(free.id)]).toEqual([Status.ok, nowSlot + 1n])
-    // Nor does it hand on what it has reserved above the ceiling.
+    // It hands no slot above the ceiling to other generators either.
     expect(first.step()).toBe(Status.ceiling)
   })
 
-  it('is not waited for: the answer is at once that it has not risen', () => {
+  it('is not waited for: the answer says at once that it has not risen', () => {
     const core = open(specFor(freshNamespace()))
     core.observe()
     expect(core.awaitCeiling(0, 2 ** 31 - 1)).toEqual({ outcome: CeilingOutcome.timeout, attempt: 0 })
@@ -83,7 +83,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
       return (await once(worker, 'message'))[0] as { ids: bigint[]; status: number }
     }
     expect(await made()).toEqual({ ids: [], status: Status.ceiling })
-    // Far behind the clock: the ceiling ends it, not the clock.
+    // The ceiling is far behind the clock, so the ceiling ends the worker, not the clock.
     main.raiseCeiling(5n)
     expect(await made()).toEqual({ ids: [], status: Status.ceiling })
     main.raiseCeiling((BigInt(main.observe().nowTick) + 60_000n) * 8n)
@@ -93,7 +93,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     await once(worker, 'exit')
   })
 
-  it('lets a call that blocks throw the error of its source at once, and one that does not wait for it', async () => {
+  it('lets a blocking call throw the error of its source at once, and an asynchronous call wait', async () => {
     const core = open(specFor(freshNamespace()))
     const policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 100, maxWaitMs: 60_000 } as const
     const counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
@@ -108,7 +108,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     expect(counters.waits).toBe(2)
   })
 
-  it('does nothing once the core is closed', () => {
+  it('does nothing after the core is closed', () => {
     const namespace = freshNamespace()
     const [core, other] = [open(specFor(namespace)), open(specFor(namespace))]
     core.close()
@@ -120,7 +120,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
 })
 
 describe.each(engines)('a floor of the %s engine that a call raises', (engine) => {
-  it('lets nothing below it be issued', () => {
+  it('allows no id below it', () => {
     const core = openCore(engine, specFor(freshNamespace(), { bound: 'none' }))
     core.raiseFloor(nowSlot + 5n, Number(tick))
     expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 5n])
@@ -128,14 +128,14 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 6n])
   })
 
-  it('lets a clock that shows less than what the floor stands for be one that stepped back', () => {
+  it('makes a clock before the time of the floor count as stepped back', () => {
     const core = openCore(engine, specFor(freshNamespace(), { bound: 'none' }))
     core.raiseFloor(nowSlot + 80n, Number(tick) + 9)
     expect(core.step()).toBe(Status.ahead)
     expect(core.observe()).toMatchObject({ headTick: Number(tick) + 10, highTick: Number(tick) + 9 })
   })
 
-  it('returns the first slot that was not used before', () => {
+  it('returns the first unused slot before the call', () => {
     const namespace = freshNamespace()
     const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
     expect(core.raiseFloor(nowSlot + 2n, Number(tick))).toBe(0n)
@@ -149,7 +149,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     expect(other.grant(Number(tick), Number(tick) + 9)).toBe(Status.ceiling)
   })
 
-  it('does nothing once the core is closed, and says that everything below may be used', () => {
+  it('does nothing after the core is closed, and returns that every slot below may be used', () => {
     const namespace = freshNamespace()
     const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
     core.close()
@@ -162,7 +162,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     const specs = [specFor(freshNamespace()), wideSpecFor(freshNamespace())]
     const nowTick = Number(tick)
     const workers = 2
-    // The round that was begun, and how often a worker was ready and ended one.
+    // The current round, and the numbers of workers that were ready for a round and have ended it.
     const turns = new Int32Array(new SharedArrayBuffer(12))
     const counts = new Int32Array(new SharedArrayBuffer(workers * 4))
     const lastSlots = new BigUint64Array(new SharedArrayBuffer(workers * 8))
@@ -174,7 +174,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     })
     const failed = Promise.race(threads.map((thread) => once(thread, 'error').then(([error]) => Promise.reject(error))))
     const ended = Promise.all(threads.map((thread) => once(thread, 'exit')))
-    /** Until all workers have counted one up. */
+    /** Waits until all workers have added 1. */
     const allOf = async (turn: number, round: number): Promise<void> => {
       const seen = Atomics.load(turns, turn)
       if (seen === round * workers) return
@@ -199,7 +199,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
       await allOf(2, round)
       expect(core.observe()).toMatchObject({ headTick: Number(ceiling >> BigInt(spec.sequenceBits)) })
       expect(lastSlots.every((slot) => slot < end)).toBe(true)
-      // No slot was left out either: each thread has handed out all of its run.
+      // No slot is missing, because each thread has handed out its whole run.
       const byWorkers = counts.reduce((sum, count) => sum + count, 0)
       expect(byWorkers + made).toBe(Number(end - from))
       madeByWorkers += byWorkers
@@ -218,7 +218,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
 
 describe.each(engines)('a floor of the %s engine that is raised over ticks with a history', (engine) => {
   const past = Number(tick)
-  /** Slots of ticks from `past` on that are handed out of the past. */
+  /** Returns the reused slots of ticks from `past` on. */
   const unusedOf = (core: Core, ticks: number) => {
     const slots: bigint[] = []
     const array = new BigUint64Array(3)
@@ -233,11 +233,11 @@ describe.each(engines)('a floor of the %s engine that is raised over ticks with 
     return { core, use: (at: number) => expect(core.grant(past + at, past + at)).toBe(Status.ok) }
   }
 
-  it.each([0n, 1n, 7n])('lets no tick below it be reused, %s slots into a tick', (sequence) => {
+  it.each([0n, 1n, 7n])('prevents the reuse of ticks below it, %s slots into a tick', (sequence) => {
     const floor = (tick + 20n) * 8n + sequence
     const { core, use } = open(freshNamespace(), true)
     for (const at of [2, 4, 10]) use(at)
-    // There is something to reuse.
+    // Without the floor, slots could be reused.
     expect(core.grantUnused(past + 3)).toBe(Status.ok)
     expect(core.raiseFloor(floor, past + 19)).toBe((tick + 10n) * 8n + 1n)
     expect(unusedOf(core, 30)).toEqual([])

@@ -8,8 +8,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { needsAll } from '../support/bare.ts'
 import { engines, freshNamespace } from '../support/engines.ts'
 
-// The other tests inject a clock. Here the system's own clock steps, as the real code sees it: libfaketime stands between
-// a process and the C library. What is not faked is the monotonic clock, which no step moves in reality either.
+// Other tests inject a clock. In these tests the system's clock steps for the real code: libfaketime stands between a process and the C
+// library. The monotonic clock is not faked, because a real step does not move it either.
 
 const program = fileURLToPath(new URL('programs/stepped-clock.js', import.meta.url))
 const library = faketime()
@@ -40,7 +40,7 @@ if (library === undefined) {
     })
 
     describe.each(backSteps)('a step of %i ms back', (stepMs) => {
-      // It stands at one time, steps back, and is put right: a little later than before, as time has passed.
+      // The clock stands still, steps back, and is corrected to a time a little later than before the step.
       const path = [startMs, startMs - stepMs, startMs + 7]
 
       test("is refused by 'throw', until the clock is put right", () => {
@@ -49,27 +49,27 @@ if (library === undefined) {
         expectResumed(outcomes)
       })
 
-      test("is refused by 'wait' if the clock does not come up with the last id", () => {
+      test("is refused by 'wait' if the clock does not reach the last id", () => {
         const outcomes = stand(engine, { onRollback: 'wait', maxWaitMs: 20 }, path)
         expectRefusal(outcomes[1], stepMs, stepMs)
         expect(outcomes[1]?.error?.message).toMatch(stepMs <= 20 ? /the clock stood still/ : /would have to wait/)
         expectResumed(outcomes)
       })
 
-      test("is counted over by 'advance', which is the default, as far as maxAheadMs", () => {
+      test("is bridged by 'advance', the default, as far as maxAheadMs", () => {
         const outcomes = stand(engine, {}, path)
         if (stepMs <= 1000) expect(timesOf(outcomes[1])).toEqual(times(startMs))
         else expectRefusal(outcomes[1], stepMs, stepMs - 1000)
         expectResumed(outcomes)
       })
 
-      test("is counted over by 'advance' however far, if maxAheadMs says so", () => {
+      test("is bridged by 'advance' however far, if maxAheadMs allows it", () => {
         const outcomes = stand(engine, { maxAheadMs: 2 * hourMs }, path)
         expect(outcomes.flatMap(timesOf)).toEqual(times(startMs, startMs, startMs + 7))
         expectDistinct(outcomes, true)
       })
 
-      test("is filled by 'reuse' with what the past has left, and not twice", () => {
+      test("is filled by 'reuse' with the unused slots of the past, and only once", () => {
         const lateMs = startMs + 2 * hourMs
         const backMs = lateMs - stepMs
         const outcomes = stand(engine, { onRollback: 'reuse' }, [
@@ -90,7 +90,7 @@ if (library === undefined) {
         expect(timesOf(outcomes[6])).toEqual(times(lateMs + 7))
       })
 
-      test("is not seen with clock 'steady'", () => {
+      test("has no effect with clock 'steady'", () => {
         const outcomes = stand(engine, { clock: 'steady', onRollback: 'throw' }, path)
         expect(outcomes.map(({ error }) => error)).toEqual([undefined, undefined, undefined])
         expect(Math.min(...timesOf(outcomes[1]))).toBeGreaterThanOrEqual(startMs)
@@ -104,7 +104,7 @@ if (library === undefined) {
       expectDistinct(outcomes, true)
     })
 
-    test("a clock that goes on after it stepped back is waited for by 'wait'", () => {
+    test("'wait' waits for a clock that goes on after it stepped back", () => {
       const outcomes = walk(engine, { onRollback: 'wait', maxWaitMs: 1000 }, [0, -1, -50, 0])
       expect(outcomes.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined])
       expectDistinct(outcomes, true)
@@ -116,7 +116,7 @@ if (library === undefined) {
       ['reuse', { maxWaitMs: 0 }],
       ['throw', {}],
     ])('a clock that steps to and fro never leads to two equal ids: %s %o', (onRollback, options) => {
-      // All pairs of steps, one after the other.
+      // The clock steps through all pairs of times.
       const all = [...backSteps.map((ms) => -ms), 0, ...forwardSteps]
       const offsets = all.flatMap((one) => all.flatMap((other) => [one, other]))
       const outcomes = walk(engine, { onRollback, ...options }, offsets)
@@ -129,14 +129,14 @@ if (library === undefined) {
   })
 }
 
-/** A clock that stands still at each of these times: nothing here depends on how fast anything runs. */
+/** A clock that stands still at each of these times, so the results do not depend on speed. */
 function stand(engine: EngineKind, options: object, timesMs: number[]): Outcome[] {
-  // In the middle of a millisecond, because libfaketime reckons in floating point.
+  // The time is in the middle of a millisecond, because libfaketime computes in floating point.
   const textOf = (ms: number) => `${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`
   return make(engine, options, timesMs.map(textOf), textOf((timesMs[0] ?? 0) - 1))
 }
 
-/** A clock that runs on, so many milliseconds beside the true time. */
+/** A running clock with an offset in milliseconds from the true time. */
 function walk(engine: EngineKind, options: object, offsetsMs: number[]): Outcome[] {
   const texts = offsetsMs.map((ms) => `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / secondMs).toFixed(3)}`)
   return make(engine, options, texts)
@@ -191,7 +191,7 @@ function expectDistinct(outcomes: Outcome[], isAscending: boolean): void {
   if (isAscending) expect(ids.every((id, i) => i === 0 || id > (ids[i - 1] as bigint))).toBe(true)
 }
 
-/** The library; `undefined` if it is missing and not needed. */
+/** The path of libfaketime; `undefined` if it is missing and not required. */
 function faketime(): string | undefined {
   const roots = ['/usr/lib', '/usr/local/lib', '/opt/homebrew/lib']
   const folders = roots.flatMap((root) => [
@@ -199,7 +199,7 @@ function faketime(): string | undefined {
     ...(existsSync(root) ? readdirSync(root) : []).map((name) => join(root, name)),
   ])
   const found = folders.map((name) => join(name, 'faketime/libfaketimeMT.so.1')).find((file) => existsSync(file))
-  // If everything has to be proven, a proof that is left out is a failure.
+  // If every test is required, a skipped test is a failure.
   if (found === undefined && needsAll) throw new Error('CI needs libfaketime: install the Debian package faketime')
   return found
 }

@@ -9,7 +9,7 @@ import { engines } from '../support/engines.js'
 
 const folder = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs a script in a process of its own; the JSON that it prints. */
+/** Runs a script in a new process, and returns the JSON that it prints. */
 function run(code: string, env: Record<string, string> = {}) {
   const script = `
     import { createGenerator, engineInfo } from 'graupel'
@@ -33,7 +33,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(temporary, { recursive: true }))
 
-/** A folder in which node-gyp-build finds a binary for this platform that is none, or nothing. */
+/** Makes a folder in which node-gyp-build finds no binary, or a broken binary for this platform. */
 function prebuilds(content?: string): string {
   const folder = mkdtempSync(join(temporary, 'prebuilds-'))
   const target = join(folder, 'prebuilds', `${process.platform}-${process.arch}`)
@@ -43,7 +43,7 @@ function prebuilds(content?: string): string {
 }
 
 describe('the choice of the engine', () => {
-  it.runIf(engines.includes('native'))('is native where its binary loads, which is named', () => {
+  it.runIf(engines.includes('native'))('is native if its binary loads, and names the binary', () => {
     expect(engineInfo()).toEqual({ kind: 'native', file: expect.stringMatching(/graupel.*\.node$/) })
   })
 
@@ -55,7 +55,7 @@ describe('the choice of the engine', () => {
     expect(stderr).toBe('')
   })
 
-  it('goes by the option engine before GRAUPEL_ENGINE', () => {
+  it('prefers the option engine to GRAUPEL_ENGINE', () => {
     const code = "out.engine = createGenerator({ node: 1, engine: 'js' }).stats().engine"
     expect(run(code, { GRAUPEL_ENGINE: 'native' }).out.engine).toBe('js')
   })
@@ -158,7 +158,7 @@ describe('other processes', () => {
 })
 
 describe('the last year of a layout', () => {
-  it('is warned of once', () => {
+  it('causes one warning', () => {
     const { stderr } = run(`
       const epoch = Date.now() - 2 ** 41 + 86_400_000 * 30
       for (let i = 0; i < 3; i++) createGenerator({ node: i, epoch })`)

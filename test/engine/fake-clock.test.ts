@@ -2,7 +2,7 @@ import { createGenerator, decode, layouts } from 'graupel'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 
-// Test runners replace Date and the timers. The package has been loaded before, and goes by the system's.
+// Test runners replace Date and the timers. The package was loaded before, and uses the clock and the timers of the system.
 
 const { now: realNow } = Date
 
@@ -30,7 +30,7 @@ describe.each(engines)('with a faked clock, on the %s engine', (engine) => {
     expect(Math.abs(timeOf(real.next()) - realNow())).toBeLessThan(60_000)
   })
 
-  it('by a mock of Date.now, ids have the time of the system', () => {
+  it('ids have the time of the system in spite of a mock of Date.now', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2040, 0, 1))
     for (const clock of ['wall', 'steady'] as const) {
       using ids = createGenerator({ ...options(), clock })
@@ -38,7 +38,7 @@ describe.each(engines)('with a faked clock, on the %s engine', (engine) => {
     }
   })
 
-  it('waiting calls are done, though the timers of the test stand still', async () => {
+  it('waiting calls end although the timers of the test stand still', async () => {
     vi.useFakeTimers()
     using ids = createGenerator({ ...options(), layout: layouts.twitter })
     const array = await ids.fillAsync(new BigUint64Array(20_000))
@@ -47,7 +47,7 @@ describe.each(engines)('with a faked clock, on the %s engine', (engine) => {
     expect(new Set(more).size).toBe(5000)
   })
 
-  it('a clock of the generator’s own may be the faked one', () => {
+  it('the faked clock may be passed as the clock of a generator', () => {
     vi.useFakeTimers({ now: Date.UTC(2040, 0, 1) })
     using ids = createGenerator({ ...options(), clock: () => Date.now() })
     expect(timeOf(ids.next())).toBe(Date.UTC(2040, 0, 1))

@@ -8,7 +8,7 @@ import { ownTarget } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
 import { engines } from '../support/engines.js'
 
-// The warning of the TypeScript engine, and the errors without the native engine, for each reason.
+// The warning and the errors for each reason why the native engine is missing.
 
 let temporary: string
 beforeAll(() => {
@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(temporary, { recursive: true }))
 
-/** A project in which graupel is installed, with a binary that is none, or without one. */
+/** Makes a project in which graupel is installed without a binary, or with a broken binary. */
 function project({ hasFinder = true, binary }: { hasFinder?: boolean; binary?: string } = {}): string {
   const folder = mkdtempSync(join(temporary, 'project-'))
   const place = join(folder, 'node_modules/graupel')
@@ -33,7 +33,7 @@ function project({ hasFinder = true, binary }: { hasFinder?: boolean; binary?: s
   return folder
 }
 
-/** The warning, and the errors of three ways to ask for the native engine. */
+/** Returns the warning, and the errors of three ways to require the native engine. */
 function said(cwd: string, flags: readonly string[] = [], before = '') {
   const script = `
     import { createGenerator } from 'graupel'
@@ -57,7 +57,7 @@ function said(cwd: string, flags: readonly string[] = [], before = '') {
   return JSON.parse(stdout)
 }
 
-/** Each text has the reason once, and then the remedy. */
+/** Expects the reason once in each text, followed by the remedy. */
 function expectAdvice(out: ReturnType<typeof said>, reason: string | RegExp, remedy: string): void {
   const text = typeof reason === 'string' ? reason.replace(/[.+()[\]\\]/g, '\\$&') : reason.source
   const cannot = `and the native engine cannot be loaded: ${text}; ${remedy.replace(/[+()]/g, '\\$&')}$`
@@ -85,7 +85,7 @@ describe('without the native engine', () => {
     expectAdvice(said(project({ binary: 'none' })), /the binary \S+graupel\.node does not load: .*[^.]/, compiler)
   })
 
-  it('for lack of node-gyp-build, that is named, and its installation advised', () => {
+  it('for lack of node-gyp-build, its name and its installation are advised', () => {
     expectAdvice(
       said(project({ hasFinder: false })),
       /node-gyp-build, which finds the binary of \S+[\\/]graupel, is not installed/,
@@ -123,10 +123,10 @@ describe.runIf(engines.includes('native'))('the binary', () => {
   })
 })
 
-describe.runIf(engines.includes('native'))('where the runtime does not load the binary that is there', () => {
+describe.runIf(engines.includes('native'))('if the runtime does not load the existing binary', () => {
   const disabled = /the binary \S+\.node does not load: Cannot load native addon because loading addons is disabled/
 
-  it('because of --no-addons, its absence is advised', () => {
+  it('because of --no-addons, running without that flag is advised', () => {
     expectAdvice(said(repository, ['--no-addons']), disabled, 'start Node without --no-addons')
   })
 
@@ -137,7 +137,7 @@ describe.runIf(engines.includes('native'))('where the runtime does not load the 
     expectAdvice(out, disabled, 'start Node with --allow-addons, and without --no-addons')
   })
 
-  it('because Deno was not allowed to, the flag that it names is advised', () => {
+  it('because Deno may not load it, the flag that Deno names is advised', () => {
     const message = 'Requires ffi access to "graupel.node", run again with the --allow-ffi flag'
     const deno = `process.dlopen = () => { throw new Error(${JSON.stringify(message)}) }`
     expectAdvice(

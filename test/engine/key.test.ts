@@ -10,7 +10,7 @@ import {
 } from '../../src/engine/key.js'
 import { defineLayout, layouts } from '../../src/index.js'
 
-// The texts are a part of the format: pages and state files on disks have them.
+// The texts are a part of the format, because pages and state files on disks contain them.
 
 const { sonyflake } = layouts
 
@@ -22,7 +22,7 @@ describe('a key', () => {
     expect(makeKey(layouts.twitter, 33, 'a', 'injected')).toBe('injected 1288834974657 1 41 22 12 0 135168 a')
   })
 
-  it.each(['real', 'injected', undefined] as const)('says what it was made of (%s)', (clock) => {
+  it.each(['real', 'injected', undefined] as const)('contains the values that it was made of (%s)', (clock) => {
     const namespace = ' a\n b real '
     const key = parseKey(makeKey(sonyflake, 7, namespace, clock))
     expect(key).toMatchObject({ clock, nodeBits: 7n, namespace })
@@ -30,7 +30,7 @@ describe('a key', () => {
     expect(key && hasGeometry(key, layouts.twitter)).toBe(false)
   })
 
-  it('of a state file is that of its page without the clock', () => {
+  it('of a state file is the key of its page without the clock', () => {
     const injected = makeKey(sonyflake, 7, 'real a', 'injected')
     expect(fileKeyOf(injected)).toBe(makeKey(sonyflake, 7, 'real a'))
     expect(fileKeyOf(makeKey(sonyflake, 7, 'real a', 'real'))).toBe(fileKeyOf(injected))

@@ -7,7 +7,7 @@ import { openCore } from '../../src/engine/open.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { nodeOf, nowSlot, slotOf, specFor, tick } from './tiny.js'
 
-// Cores that go on with another state.
+// Cores that move to another state.
 
 const free: Partial<CoreSpec> = { bound: 'none' }
 
@@ -16,7 +16,7 @@ afterEach(() => vi.unstubAllEnvs())
 describe.each(engines)('a core of the %s engine that moves', (engine) => {
   const open = (spec: CoreSpec) => openCore(engine, spec)
 
-  it("goes on with the other node's bits, by the same functions", () => {
+  it("makes ids with the other node's bits by the same functions", () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
     const next = () => [core.step(), nodeOf(core.id), slotOf(core.id), core.idLow] as const
@@ -28,7 +28,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     expect(next().slice(0, 3)).toEqual([Status.ok, 1n, nowSlot + 1n])
   })
 
-  it('leaves the state that it had to others', () => {
+  it('leaves its former state to other generators', () => {
     const namespace = freshNamespace()
     const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 1))]
     core.step()
@@ -51,7 +51,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     }
   })
 
-  it('fills an array with ids of both', () => {
+  it('fills an array with ids of both states', () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
     const array = new BigUint64Array(8)
@@ -63,7 +63,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     expect(slotOf(array[7] as bigint)).toBe(nowSlot + 4n)
   })
 
-  it('has the floor, the ceiling and the history of the state that it came to', () => {
+  it('has the floor, the ceiling and the history of its new state', () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, { history: true }, 1))
     core.raiseCeiling(nowSlot + 8n)
@@ -90,7 +90,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     }
   })
 
-  it('stays closed once it is closed', () => {
+  it('stays closed after it is closed', () => {
     const namespace = freshNamespace()
     const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 2))]
     core.close()
@@ -100,7 +100,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     )
     expect(core.fill(new BigUint64Array(2), 0, 2)).toBe(0)
     expect(other.observe().lastTick).toBe(-1)
-    // The same after an earlier move.
+    // An earlier move changes nothing.
     const moved = open(specFor(namespace, free, 1))
     moved.moveTo(specFor(namespace, free, 2))
     moved.close()
@@ -108,7 +108,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     expect([other.step(), slotOf(other.id)]).toEqual([Status.ok, nowSlot])
   })
 
-  it('keeps what it moved to, and lets go of what it had', async () => {
+  it('keeps its new state, and releases its former state', async () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
     for (let node = 2; node <= 100; node++) core.moveTo(specFor(namespace, free, node))
@@ -118,7 +118,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
       collect()
       await setImmediate()
     }
-    // A native generator that is collected gives its number to the next one.
+    // The next native generator gets the number of a collected generator.
     const others = Array.from({ length: 100 }, () => open(specFor(namespace, free, 101)))
     expect([core.step(), nodeOf(core.id), core.observe().issued]).toEqual([Status.ok, 100n, 1])
     expect(others[0]?.observe()).toMatchObject({ issued: 0, lastTick: -1 })

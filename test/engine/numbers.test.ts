@@ -6,7 +6,7 @@ import { faultKinds, faultSubjects } from '../../src/engine/native/fault.js'
 
 // The C++ headers own the numbers that cross the addon. TypeScript repeats them, because the js engine works without the addon.
 
-/** The members of an enumeration in a header, by the names that TypeScript gives them. */
+/** Reads the members of an enumeration in a header, by their names in TypeScript. */
 function membersOf(header: string, name: string): Record<string, number> {
   const text = readFileSync(new URL(`../../native/${header}`, import.meta.url), 'utf8')
   const [, body = ''] = new RegExp(`enum class ${name} : uint32_t \\{([^}]*)\\}`).exec(text) ?? []

@@ -6,7 +6,7 @@ import { type Caught, freshNamespace } from '../support/engines.js'
 
 type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>
 
-/** The result or the error of a call, as a text that two engines can be compared by. */
+/** Returns the result or the error of a call as a text, so that two engines can be compared. */
 function outcome(call: () => unknown): string {
   try {
     const result = call()
@@ -17,7 +17,7 @@ function outcome(call: () => unknown): string {
   }
 }
 
-/** Runs one script of clock readings and calls on an engine; every id and every error, in order. */
+/** Runs one script of clock readings and calls on an engine. Returns every id and every error in order. */
 function run(engine: 'native' | 'js', options: Options, seed: number, script: readonly Step[], instances: number) {
   let now = startMs
   const clock = () => now
@@ -100,7 +100,7 @@ const options: fc.Arbitrary<Options> = fc.record({
   sequenceStart: fc.constantFrom('zero' as const, 'random' as const, 'rotate' as const),
 })
 
-/** Random scripts of 400 to 600 calls and steps of the clock, on both engines. fast-check prints the seed of a failure. */
+/** Tests both engines by random scripts of 400 to 600 calls and steps of the clock. fast-check prints the seed of a failure. */
 export function proveParity(scripts: number): void {
   it(`make the same ids and the same errors from each of ${scripts} scripts`, () => {
     let total = 0
@@ -121,7 +121,7 @@ export function proveParity(scripts: number): void {
             if (code !== undefined) failures.set(code, (failures.get(code) ?? 0) + 1)
           }
           if (given.onRollback === 'reuse') return
-          // Distinct over all instances of the thread, for any steps of the clock.
+          // The ids of all generators of the thread are distinct for any steps of the clock.
           const made = native.filter((line) => /^[\d,]+$/.test(line)).flatMap((line) => line.split(',').map(BigInt))
           expect(new Set(made).size).toBe(made.length)
         },
@@ -131,7 +131,7 @@ export function proveParity(scripts: number): void {
     expect(total).toBeGreaterThanOrEqual(scripts * 450)
     // The scripts have to reach the policies.
     const codes = ['ERR_CLOCK_ROLLBACK', 'ERR_SEQUENCE_OVERFLOW']
-    // Few layouts end that soon.
+    // Few random layouts end so soon.
     if (scripts >= 2000) codes.push('ERR_LAYOUT_EXPIRED')
     for (const code of codes) expect(failures.get(code) ?? 0).toBeGreaterThan(scripts / 20)
   }, 600_000)

@@ -9,18 +9,18 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 import { seededRandom } from '../support/random.js'
 
-// Threads that end in the middle of any call. They run in a process of their own, because a fault ends that.
+// Threads that end in the middle of any call. They run in a process of their own, because a fault would end the process.
 
 const program = fileURLToPath(new URL('programs/terminating.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'graupel-terminate-'))
 const random = seededRandom('when threads end')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** About what a worker takes to load the package, and then for some generators. */
+/** Milliseconds that a worker needs to load the package, and then to use some generators. */
 const loadingMs = 80
 const workingMs = 12
 
-/** @param count - How many workers are terminated in each of the first two cases; fewer in the others. */
+/** @param count - The number of terminated workers in each of the first two cases; the other cases have fewer. */
 export function proveTerminations(count: number): void {
   describe.runIf(engines.includes('native'))('on the native engine', () => {
     it.each([1, 3])(
@@ -32,12 +32,12 @@ export function proveTerminations(count: number): void {
       },
     )
 
-    it('leave nothing behind if the main thread imports the package after they started', async () => {
+    it('leave no state behind if the main thread imports the package after their start', async () => {
       const outcome = await run({ rounds: rounds(Math.ceil(count / 5), 3), isFirst: false })
       expect(outcome).toEqual({ ids: expect.any(Number), isAfter: true, duplicates: 0 })
     })
 
-    it('process.exit() ends the process while its workers make ids, and another one goes on after them', async () => {
+    it('process.exit() ends the process while its workers make ids, and the next process goes on after their ids', async () => {
       for (let i = 0; i < count / 5; i++) {
         const namespace = freshNamespace()
         const { last } = await run({ namespace, rounds: rounds(1, 3), isFirst: i % 2 === 0, exits: true })

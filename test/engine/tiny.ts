@@ -3,9 +3,9 @@ import { coreSpec } from '../../src/engine/source/core-spec.js'
 import { resolveOptions } from '../../src/generator/resolve.js'
 import { defineLayout } from '../../src/layout/index.js'
 
-// Cores whose ticks have eight slots, below ceilings that calls raise.
+// Cores with eight slots a tick, below ceilings that calls raise.
 
-/** Eight slots a tick. */
+/** A layout with eight slots a tick. */
 export const layout = defineLayout({
   name: 'tiny',
   epochMs: Date.UTC(2025, 0, 1),
@@ -21,13 +21,13 @@ export const tick = 1000n
 export const nowSlot = tick * 8n
 export const clock = () => layout.epochMs + Number(tick) * layout.tickMs
 
-/** A clock that stands still at `tick`, but for those that pass none. */
+/** Describes a core whose clock stands still at `tick`. */
 export function specFor(namespace: string, changes: Partial<CoreSpec> = {}, node = 1): CoreSpec {
   const options = resolveOptions({ layout, node, namespace, clock, state: 'process', maxAheadMs: 100 }, 1)
   return { ...coreSpec(options, node, clock()), bound: 'external', ...changes }
 }
 
-/** The same in a layout whose runs have up to 16 slots; runs of the tiny layout have one slot. */
+/** Describes a core of a layout whose runs have up to 16 slots. Runs of the tiny layout have one slot. */
 export function wideSpecFor(namespace: string): CoreSpec {
   const [timestamp, worker] = layout.fields
   const wide = defineLayout({ ...layout, name: 'wide', fields: [timestamp, worker, ['sequence', 10]] })

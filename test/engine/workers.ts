@@ -7,7 +7,7 @@ import { duplicatesAmong, isAscending } from '../support/ids.js'
 
 const workerFile = new URL('./programs/id-worker.js', import.meta.url)
 
-/** Workers that begin together, and what they have made so far. */
+/** Starts workers that begin together, and collects their ids. */
 async function startWorkers(count: number, idsEach: number, options: GeneratorOptions, calls: 'next' | 'all' = 'next') {
   const start = new SharedArrayBuffer(8)
   const flag = new Int32Array(start)
@@ -21,7 +21,7 @@ async function startWorkers(count: number, idsEach: number, options: GeneratorOp
         throw error
       }),
     ])
-    // Read after the end; until then it must not count as unhandled.
+    // The rejection is read after the end, and must not count as unhandled until then.
     ended.catch(() => {})
     return { worker, ended, made: () => new BigUint64Array(ids).subarray(0, new Int32Array(made)[0]) }
   })
@@ -34,11 +34,11 @@ async function startWorkers(count: number, idsEach: number, options: GeneratorOp
 }
 
 interface Workers {
-  /** How many ids 8 workers make each. */
+  /** The number of ids of each of 8 workers. */
   readonly each: number
-  /** How often 4 workers are terminated. */
+  /** The number of rounds in which 4 workers are terminated. */
   readonly terminations: number
-  /** How often 2 workers come and go. */
+  /** The number of rounds in which 2 workers start and end. */
   readonly rounds: number
 }
 
@@ -72,7 +72,7 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
       expect(duplicatesAmong(made)).toBe(0)
     })
 
-    it('workers come and go without losing the state, or anything else', async () => {
+    it('workers start and end without losing the state, or any id', async () => {
       const options: GeneratorOptions = { engine, node: 3, namespace: freshNamespace() }
       const made: BigUint64Array[] = []
       for (let round = 0; round < rounds; round++) {

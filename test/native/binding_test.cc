@@ -1,5 +1,5 @@
-// The binding where any one call of Node-API fails: it releases what it has taken, and
-// can be called again. The sanitizer tells whether something is leaked or freed twice.
+// The binding if any one call of Node-API fails: it releases what it has allocated, and
+// can be called again. The sanitizer reports memory that is leaked or freed twice.
 
 #include <initializer_list>
 #include <utility>
@@ -12,7 +12,7 @@ extern "C" napi_value napi_register_module_v1(napi_env env, napi_value exports);
 namespace graupel {
 namespace {
 
-// As environment.h has them.
+// The fields of environment.h.
 constexpr int kWord32OfStatus = 2;
 constexpr int kWord32OfHandle = 3;
 constexpr int kNumberOfLimit = 3;
@@ -29,7 +29,7 @@ class Life {
  public:
   Life(int fail_at, bool is_final) : env_(fail_at, is_final) {}
 
-  // How many calls of Node-API it took.
+  // The number of calls of Node-API.
   int Live() {
     napi_value__ exports{.type = napi_object};
     if (napi_register_module_v1(&env_, &exports) == nullptr) {
@@ -39,7 +39,7 @@ class Life {
     const auto call = [&](const char* name, std::vector<napi_value> arguments = {}) {
       const napi_value result =
           env_.Call(exports.properties.at(name), std::move(arguments));
-      // The mailbox has a reference for ever.
+      // The reference of the mailbox is never released.
       CHECK(env_.references == 1 && env_.scopes == 0);
       return result;
     };
@@ -74,7 +74,7 @@ class Life {
     CHECK(is_written == nullptr ||
           (array.elements[2] == 0xffff'ffff && array.elements[7] == 0x1'0000'000e));
     CHECK(array.elements[0] == 0 && array.elements[1] == 0);
-    // More than there is room for.
+    // The count exceeds the room in the array.
     to.number = 9;
     for (const char* name : {"fill", "writeNumbers"}) {
       CHECK(call(name, {&array, &from, &to, &first, &step}) == nullptr);
@@ -82,10 +82,10 @@ class Life {
     }
     napi_value__ slot = BigInt(1);
     napi_value__ tick = Number(0);
-    // Not more than what fill() has taken.
+    // The result is at most the count of fill().
     const napi_value former = call("raiseFloor", {&slot, &tick});
     CHECK(former == nullptr ? IsFailing() : former->bigint > 1, env_.calls);
-    // It was opened without one.
+    // The generator was opened without a ceiling.
     const napi_value has_ceiling = call("raiseCeiling", {&slot});
     CHECK(has_ceiling == nullptr ? IsFailing() : has_ceiling->number == 0, env_.calls);
     const napi_value wall_ms = call("wallMs");
@@ -104,7 +104,7 @@ class Life {
  private:
   bool IsFailing() const { return env_.calls >= env_.fail_at; }
 
-  // A handle that has never been one: every call ends, and touches nothing.
+  // Every call with an invalid handle returns, and changes nothing.
   template <typename Calls>
   void AskWhereNothingIs(uint32_t* words, Calls call) {
     for (const uint32_t handle : {uint32_t{1}, UINT32_MAX}) {
@@ -125,7 +125,7 @@ class Life {
     Await(call);
   }
 
-  // Each is refused by its code.
+  // Each call is refused with its code.
   template <typename Calls>
   void PassWhatIsForged(Calls call) {
     const auto refuses = [&](const char* name, std::vector<napi_value> arguments,

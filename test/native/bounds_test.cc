@@ -1,5 +1,5 @@
-// The end of a reservation: at the ceiling, at a sealed word, and at a page to which
-// its path no longer leads.
+// The end of a reservation: at the ceiling, at a sealed word, and at a page that is no
+// longer at its path.
 
 #include <array>
 
@@ -30,7 +30,7 @@ void RunsEndBelowTheCeiling() {
   CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &range));
   request.limit_tick = 4;
   CHECK(kAhead == Reserve(state, layout, request, start, &range));
-  // A ceiling below the clock, as after a process has slept.
+  // The ceiling is below the clock, as after the sleep of a process.
   request = Want(9, 9, 100);
   request.ceiling = 45;
   CHECK(kCeiling == Reserve(state, layout, request, start, &range));
@@ -61,7 +61,7 @@ void SealedStatesAnswerThatTheyMoved() {
   CHECK(kReserved == Reserve(to, layout, Want(7, 8, 9), start, &range) &&
         range.first == 60);
   CHECK(MoveTo(from, to) && to.word == 69, to.word.load());
-  // Nothing moves to a sealed state, where its slots would not be found.
+  // Slots do not move to a sealed state, because no thread would find them there.
   CHECK(MoveTo(to, last) && last.word == 69);
   OwnState other;
   CHECK(kReserved == Reserve(other, layout, Want(3, 3, 1), start, &range));
@@ -92,17 +92,17 @@ void CeilingsAreAskedInTime() {
   std::array<uint64_t, 64> ids;
   size_t filled;
   uint64_t id;
-  // Before the ceiling is raised for the first time.
+  // The ceiling was never raised.
   CHECK(generator.Next(2, &id) == Status::kCeiling && ceiling.urgent == 1);
   CHECK(generator.GrantUnused(2, 1) == Status::kAhead && ceiling.urgent == 1);
   ceiling.Set(40, 28);
   CHECK(generator.Next(2, &id) == Status::kOk && ceiling.early == 0);
-  // Up to the alarm there is no call.
+  // Below the alarm, Ask() is not called.
   CHECK(generator.Fill(2, 3, ids.data(), 11, &filled) == Status::kOk && filled == 11);
   CHECK(ceiling.early == 0 && state.word == 28, state.word.load());
   CHECK(generator.Fill(3, 3, ids.data(), 1, &filled) == Status::kOk);
   CHECK(ceiling.early == 1 && ceiling.now == 3, ceiling.early, ceiling.now);
-  // The run that meets the ceiling ends there, and the next one has to wait.
+  // The run that meets the ceiling ends there, and the next run has to wait.
   CHECK(generator.Fill(3, 9, ids.data(), 64, &filled) == Status::kAhead);
   CHECK(filled == 11 && ceiling.early == 2 && ceiling.urgent == 1, filled);
   CHECK(generator.Fill(6, 9, ids.data(), 64, &filled) == Status::kCeiling);
@@ -160,7 +160,7 @@ void PagesAreCheckedOncePerTick() {
   for (int i = 0; i < 50; ++i) CHECK(generator.Next(7, &id) == Status::kOk);
   CHECK(place.asked == 1, place.asked);
   CHECK(generator.Next(8, &id) == Status::kOk && place.asked == 2, place.asked);
-  // The rest of a run is the thread's own, wherever the word has moved.
+  // The rest of a run belongs to the thread, even if the word has moved.
   CHECK(generator.Next(8, &id) == Status::kOk && generator.Next(8, &id) == Status::kOk);
   CHECK(access.run.end == 3 && place.asked == 2, access.run.end, place.asked);
   place.is_current = false;

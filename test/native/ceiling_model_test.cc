@@ -16,7 +16,7 @@
 #include "setup.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-// The memory of a process that dies in the middle of a schedule is never freed.
+// The memory of a process that dies in the middle of a schedule is not freed.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "detect_leaks=0";
 }
@@ -43,7 +43,7 @@ CeilingRecord RecordOf(const char* boot_id, Lineage lineage) {
 // fail again at each step.
 class Aftermath {
  public:
-  // For every content of the disk, the next process begins above all that was issued.
+  // For every content of the disk, the next process begins above all issued slots.
   static void Check(const std::vector<CeilingRecord>& versions, uint64_t issued_end,
                     int more_failures) {
     // Thousands of schedules end with the same disks.
@@ -53,7 +53,7 @@ class Aftermath {
     key += std::to_string(issued_end) + ' ' + std::to_string(more_failures);
     if (!done.insert(std::move(key)).second) return;
     for (const CeilingRecord& version : versions) {
-      // Another memory, another boot, or both, as it should be after a failure.
+      // After a failure, the memory, the boot or both differ.
       for (const int what : {1, 2, 3}) {
         CeilingRecord own = version;
         if ((what & 1) != 0) ++own.lineage.low;
@@ -94,7 +94,7 @@ class Aftermath {
     const uint64_t word = state.word.load();
     CHECK(word >= issued_end_, word, issued_end_);
     CHECK(record.durable > word, record.durable, word);
-    // It issues what it may, until the next failure.
+    // The process issues all allowed slots until the next failure.
     issued_end_ = record.durable;
     FailAgain();
   }
@@ -108,8 +108,8 @@ class Aftermath {
   const int more_failures_;
 };
 
-// One schedule: the disk, two pages of memory (the second follows the first), and what
-// was issued.
+// One schedule: the disk, two pages of memory (the second follows the first), and the
+// issued slots.
 struct World {
   explicit World(uint64_t foreign) : issued_end(foreign), foreign_below(foreign) {
     Disk::current = &disk;
@@ -134,7 +134,7 @@ struct World {
   bool is_followed = false;
 };
 
-// One process of a scene: a thread that makes ids. The ceiling has another one.
+// One process of a scene: a thread that makes ids, and the thread of its ceiling.
 class Actor {
  public:
   explicit Actor(World* world) : world_(*world) {}
@@ -143,7 +143,7 @@ class Actor {
     if (ceiling_ != nullptr) new std::shared_ptr<DurableCeiling>(std::move(ceiling_));
   }
 
-  // On the page `page`, or the next if that is sealed. False where a process with
+  // Opens the page `page`, or the next page if that is sealed. False if a process with
   // another memory has the file in use.
   bool Open(uint64_t now, size_t page = 0) {
     for (; ceiling_ == nullptr; ++page) {
@@ -151,7 +151,7 @@ class Actor {
       const Fault fault = DurableCeiling::Open({"", {}, kLayout, kWindow, now},
                                                world_.pages[page], &ceiling_);
       if (fault.kind == Fault::Kind::kInUse) return false;
-      // The first sync may fail, and then there is nothing to begin with.
+      // The first sync may fail, and then the process cannot begin.
       if (world_.may_fail && fault.kind == Fault::Kind::kSystem) return false;
       CHECK(fault.IsNone(), fault.kind);
       SetThread(page);
@@ -178,13 +178,13 @@ class Actor {
       const auto outcome = ceiling_->Await(now, 1000, &attempt, &fault);
       attempt = 0;
       if (outcome == DurableCeiling::Outcome::kRaised) continue;
-      // The page was left; the next attempt finds the current one.
+      // The processes have left this page; the next attempt finds the current page.
       if (generator_->state().word.load() == kSealed) continue;
       return CHECK(world_.may_fail, fault.kind);
     }
   }
 
-  // The page was deleted: moves its word to the next one.
+  // The page was deleted: moves its word to the next page.
   void Follow() {
     if (ceiling_ == nullptr) return;
     world_.is_followed = true;

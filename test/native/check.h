@@ -14,7 +14,7 @@ namespace graupel {
 
 inline uint64_t test_seed = 0;
 
-// Removes what a test has made, if it fails.
+// Removes the files of a test if the test fails.
 inline void (*clean_up)() = nullptr;
 
 template <typename... Values>
@@ -28,7 +28,7 @@ template <typename... Values>
     std::fputc('\n', stderr);
   }
   if (auto* const call = std::exchange(clean_up, nullptr)) call();
-  // Not exit(): other threads of the test may still be running.
+  // exit() is not safe here, because other threads of the test may still be running.
   std::_Exit(1);
 }
 

@@ -1,4 +1,4 @@
-// The clocks. With --steady-script SEED COUNT it prints what SteadyTime makes of
+// The clocks. With --steady-script SEED COUNT it prints the results of SteadyTime for
 // a script, for a comparison with src/engine/js/clock.ts.
 
 #include "../../native/core/clock.h"
@@ -34,7 +34,7 @@ void SteadyTimeLosesASixteenthWhileTheWallIsBehind() {
   int64_t last = time.Read(wall, monotonic);
   const int64_t first = last;
   wall -= 1000 * kMs;
-  // Meets the wall after 16 s, neither sooner nor later.
+  // It meets the wall clock after exactly 16 s.
   for (int ms = 1; ms <= 16'000; ++ms) {
     const int64_t now = time.Read(wall += kMs, monotonic += kMs);
     CHECK(now - last == kMs * 15 / 16, ms, now - last);
@@ -59,7 +59,7 @@ void SteadyTimeSlewsAlsoWhereItIsReadOften() {
   time.Read(wall, monotonic);
   wall -= 100 * kMs;
   for (int i = 0; i < 1'600'000; ++i) time.Read(wall += 1000, monotonic += 1000);
-  // Between two corrections it goes on by all of real time, so that it then stands
+  // Between two corrections it follows real time, so that it then stands
   // still for a 16th of a millisecond and does not go back.
   const int64_t last = time.Read(wall, monotonic);
   CHECK(last - wall >= 0 && last - wall < kMs / 16, last, wall);
@@ -81,7 +81,7 @@ void SteadyTimeNeverGoesBack(uint64_t seed) {
     if (random.OneIn(500)) wall -= static_cast<int64_t>(random.Below(20'000 * kMs));
     const int64_t now = time.Read(wall, monotonic);
     CHECK(now >= last && now >= wall, i, now, last, wall);
-    // It goes forward only as time does, or up to the wall clock.
+    // It goes forward only with time, or up to the wall clock.
     CHECK(i == 0 || now == wall || now - last <= passed, i, now - last, passed);
     last = now;
   }
@@ -121,7 +121,7 @@ void RealClocksAreSane() {
   }
   const int64_t start = MonotonicNs();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  // No upper bound, which would depend on the scheduler. A wrong unit is off by a
+  // An upper bound would depend on the scheduler. A wrong unit is off by a
   // factor of 1000.
   CHECK(MonotonicNs() - start >= 20 * kMs, MonotonicNs() - start);
   CHECK(MonotonicNs() - start < 20'000 * kMs, MonotonicNs() - start);
@@ -141,7 +141,7 @@ void RealClocksAreSane() {
   }
 }
 
-// xorshift32 (Marsaglia 2003), which JavaScript has to the bit as well.
+// xorshift32 (Marsaglia 2003), which gives the same bits in JavaScript.
 uint32_t XorShift(uint32_t& state) {
   state ^= state << 13;
   state ^= state >> 17;

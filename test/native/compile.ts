@@ -9,18 +9,18 @@ import { fileURLToPath } from 'node:url'
 
 export const here = fileURLToPath(new URL('.', import.meta.url))
 export const native = join(here, '../../native')
-/** All that compiles without Node, by its path below `native`. */
+/** The sources that compile without Node, by their paths below `native`. */
 export const coreSources = ['core', 'host', 'platform'].flatMap((room) =>
   readdirSync(join(native, room), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.cc'))
     .map((file) => join(room, file)),
 )
 const compiler = process.env['CXX'] ?? 'c++'
-/** For what a test file makes; removed by `removeFolder`. */
+/** The folder for the products of a test file; `removeFolder` removes it. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-native-'))
-/** How long one command may take. */
+/** The time limit of one command. */
 const commandTimeout = 300_000
-/** How long a test may take, which may have to wait for the commands of others. */
+/** The time limit of a test, which may have to wait for the commands of other tests. */
 export const timeout = 4 * commandTimeout
 
 export const removeFolder = () => rm(folder, { recursive: true, force: true })
@@ -67,7 +67,7 @@ const standardHeaders = [
   ...['random', 'set', 'string', 'thread', 'unordered_map', 'vector'],
 ]
 
-/** Precompiles the standard headers, once; the flags that take them. They are a third of the time of most files. */
+/** Precompiles the standard headers once, which saves a third of the time of most files. Returns the flags that use them. */
 async function precompiled(configuration: Configuration): Promise<string[]> {
   if (await isClang()) return []
   const header = join(folder, `standard-${numberOf(configuration)}.h`)
@@ -78,7 +78,7 @@ async function precompiled(configuration: Configuration): Promise<string[]> {
   return ['-include', header]
 }
 
-/** Compiles one program from `from`, once; its path. */
+/** Compiles one program from `from` once, and returns its path. */
 export function build(
   name: string,
   configuration: Configuration,
@@ -104,7 +104,7 @@ export async function coreObjects(configuration: Configuration): Promise<string[
   )
 }
 
-/** Runs a program; its output. @throws Error with all output unless it exits with 0. */
+/** Runs a program and returns its output. @throws Error with all output unless the program exits with 0. */
 export async function run(program: string, args: readonly string[] = []): Promise<string> {
   try {
     return await job(program, args)
@@ -117,7 +117,7 @@ export async function run(program: string, args: readonly string[] = []): Promis
 
 const probes = new Map<Configuration, Promise<string | undefined>>()
 
-/** Why a configuration cannot be built here, if so. */
+/** Returns the reason why a configuration cannot be built here, or `undefined`. */
 export function whyNot(configuration: Configuration): Promise<string | undefined> {
   let probe = probes.get(configuration)
   if (probe === undefined) {
@@ -136,13 +136,13 @@ async function tryCompiler(configuration: Configuration): Promise<string | undef
     return undefined
   } catch (error) {
     const reason = `${compiler} cannot build with ${configuration}; install g++, or set CXX: ${error}`
-    // The usual reporter only counts what is skipped.
+    // The usual reporter only counts skipped tests.
     console.warn(reason)
     return reason
   }
 }
 
-/** GCC would otherwise mark a library as one that cannot be unloaded. */
+/** Without this flag, GCC marks a library as impossible to unload. */
 async function unloadable(): Promise<string[]> {
   return (await isClang()) ? [] : ['-fno-gnu-unique']
 }
@@ -157,7 +157,7 @@ const maxJobs = 2
 let jobs = 0
 const waiting: (() => void)[] = []
 
-/** Runs a command when there is room for it; its standard output. @throws Error with all output unless it exits with 0. */
+/** Runs a command when there is room for it, and returns its standard output. @throws Error with all output unless it exits with 0. */
 async function job(command: string, args: readonly string[]): Promise<string> {
   if (jobs === maxJobs) await new Promise<void>((resolve) => waiting.push(resolve))
   else jobs++

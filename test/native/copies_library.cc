@@ -1,5 +1,4 @@
-// Takes the place of an addon in copies_test.cc: a shared library with the process's
-// states.
+// A shared library with the process's states, in place of an addon in copies_test.cc.
 
 #include "../../native/host/module_copies.h"
 #include "../../native/host/process_state.h"

@@ -1,5 +1,5 @@
-// Two copies of the module in one process, as two node_modules folders make them, count
-// with one word; and a word outlives the module that counted with it.
+// Two copies of the module in one process, as from two node_modules folders, count with
+// one word. A word outlives the module that counted with it.
 //
 // copies_test share|outlive FIRST SECOND: paths of two copies of copies_library.cc.
 
@@ -32,7 +32,7 @@ struct Module {
 
 std::string Key(int i) { return "key " + std::to_string(i); }
 
-// Loading, first use and all keys at once, by eight threads.
+// Eight threads load the copies and use all keys for the first time at once.
 void CopiesShareTheirStates(const char* first_path, const char* second_path) {
   constexpr int kThreads = 8;
   constexpr int kKeys = 200;
@@ -59,7 +59,7 @@ void CopiesShareTheirStates(const char* first_path, const char* second_path) {
   }
 }
 
-// A word stays after its copy is closed: the same copy finds it when it is loaded
+// A word stays after its copy is closed: the same copy finds the word when it is loaded
 // again, and so does another copy.
 void StatesOutliveTheirModule(const char* first_path, const char* second_path) {
   Module module(first_path);
@@ -80,7 +80,7 @@ void StatesOutliveTheirModule(const char* first_path, const char* second_path) {
 int main(int argc, char** argv) {
   using namespace graupel;
   CHECK(argc == 4);
-  // Each in a process of its own, because a copy that was used stays loaded.
+  // Each case has its own process, because a used copy stays loaded.
   if (std::strcmp(argv[1], "share") == 0) {
     CopiesShareTheirStates(argv[2], argv[3]);
   } else {

@@ -1,7 +1,7 @@
 import { sanitizers, withoutExceptions } from './compile.js'
 import { describeWith, proveBinding, proveCore, proveModels, provePages, proveStress } from './programs.js'
 
-// All programs under the sanitizers and without, and the models.
+// All programs with and without the sanitizers, and the models.
 
 describeWith(sanitizers.address, (proves) => {
   proveCore(sanitizers.address, proves)

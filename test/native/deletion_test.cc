@@ -21,8 +21,8 @@ int64_t FakeNs() { return now_ms * 1'000'000; }
 
 uint64_t NowTick() { return static_cast<uint64_t>(now_ms); }
 
-// A process with a page that it opened itself. In one process, all that goes by
-// native/host/home.h shares one table of pages.
+// A process with a page that it opened itself. Users of native/host/home.h in one
+// process would share one table of pages.
 class Other {
  public:
   explicit Other(const HomeOptions& options) : options_(options) { Open(nullptr); }
@@ -38,8 +38,8 @@ class Other {
   }
   void Follow() { Open(page.get()); }
 
-  // Takes the slots that are left in the clock's tick, up to `count`, without a check
-  // of the path: that was checked in this tick.
+  // Takes the slots that are left in the clock's tick, up to `count`. The path is not
+  // checked again, because it was checked in this tick.
   size_t Take(size_t count) {
     SlotRange range;
     SequenceStart start;
@@ -82,7 +82,7 @@ void ANewPageBeginsAfterTheTickOfTheDeletion(Scratch& scratch) {
   Scratch::Remove(maker.home().page->path());
   Other other(maker.options());
   CHECK(other.Take(3) == 0);
-  // It has checked the path in this tick.
+  // The process has checked the path in this tick.
   CHECK(maker.Take(NowTick(), 3) == 3);
   ++now_ms;
   CHECK(other.Take(3) == 3 && maker.Take(NowTick(), 3) == 3 && other.Take(3) == 3);
@@ -90,7 +90,7 @@ void ANewPageBeginsAfterTheTickOfTheDeletion(Scratch& scratch) {
   CHECK(maker.home().page->IsSameAs(*other.page));
 }
 
-// It has a page that others have left for one that was deleted, too.
+// Other processes have left this page for a page that was deleted, too.
 void SoDoesOneThatFollowsASealedPage(Scratch& scratch) {
   const HomeOptions options = NewOptions(scratch);
   Maker maker(options);
@@ -138,7 +138,7 @@ void ANewPageBeginsAboveTheFormerOne(Scratch& scratch) {
   const uint64_t word = maker.home().state->word;
   const Lineage lineage = maker.home().page->lineage();
   Scratch::Remove(maker.home().page->path());
-  // The tick in which it checks the path, and not the one of its last reservation.
+  // The move is in the tick of the check of the path, not of the last reservation.
   CHECK(maker.Take(NowTick(), 1) == 0);
   CHECK(maker.home().page->lineage() == lineage);
   CHECK(maker.home().state->word >= word, maker.home().state->word.load(), word);
@@ -153,7 +153,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   Other other(options);
   if (has_history) CHECK(EnableHistory(maker.home(), kLayout, 0).IsNone());
   ++now_ms;
-  // Ahead of all that a clock has shown.
+  // The word is ahead of every clock reading.
   for (int i = 0; i < 5; ++i) CHECK(maker.Make(NowTick(), 60));
   const std::string path = other.page->path();
   const uint64_t word = other.page->state().word;
@@ -161,7 +161,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   CHECK(maker.Make(NowTick() + 6, 3));
   CHECK(other.page->state().word == kSealed && other.page->state().last == word);
   CHECK(rename((path + ".away").c_str(), path.c_str()) == 0);
-  // Also for a process that has none of the pages in between.
+  // The same holds for a process that has none of the pages in between.
   Other third(options);
   CHECK(third.page->IsSameAs(*other.page));
   CHECK(third.page->state().word > word && third.Take(1) == 0);
@@ -171,7 +171,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   other.slots.insert(other.slots.end(), third.slots.begin(), third.slots.end());
   CheckApart(maker, other);
   if (!has_history) return;
-  // The ticks of both pages: the marks of each are incomplete.
+  // The ticks of both pages count as used, because the marks of each page are incomplete.
   SlotRange range;
   for (uint64_t tick = 1'000'000; tick + 1 < NowTick(); ++tick) {
     CHECK(ReserveUnused(other.page->state(), kLayout, tick, 1, &range) !=
@@ -179,7 +179,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   }
 }
 
-// Two threads have it open, one since before it was sealed.
+// Two threads have the page open; one thread opened it before it was sealed.
 void AThreadThatSleptThroughThatHasThatPageAgain(Scratch& scratch) {
   const HomeOptions options = NewOptions(scratch);
   Maker sleeper(options);
@@ -239,7 +239,7 @@ void AnInjectedClockIsNotWaitedFor(Scratch& scratch) {
   CheckNoneTwice(maker.slots);
 }
 
-// With the real clock, in ticks that are long enough to be met.
+// The clock is real, and its ticks are long enough for deletions within a tick.
 void OpeningWaitsForTheFirstTick(Scratch& scratch) {
   HomeOptions options = NewOptions(scratch);
   options.layout.tick_ms = 100;

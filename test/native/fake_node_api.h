@@ -1,8 +1,8 @@
 #ifndef GRAUPEL_TEST_FAKE_NODE_API_H_
 #define GRAUPEL_TEST_FAKE_NODE_API_H_
 
-// As much of Node-API as native/binding and node-addon-api call, without Node, so that
-// each call can be made to fail. To be included once in a program.
+// The part of Node-API that native/binding and node-addon-api call, without Node, so
+// that each call can be made to fail. A program includes this header once.
 
 #include <node_api.h>
 
@@ -34,14 +34,14 @@ struct napi_callback_info__ {
 };
 
 // One environment, which fails at the call of that number: in that call alone, or, as
-// where the thread ends, in all from then on that may run JavaScript. Node refuses them
-// by napi_pending_exception, although no exception is pending; all other calls look
-// only at their arguments, and go on. (If they failed as well, node-addon-api could not
-// make an error, and would end the process.)
+// when the thread ends, in all later calls that may run JavaScript. Node refuses these
+// calls by napi_pending_exception, although no exception is pending. All other calls
+// only check their arguments, and succeed. (If they failed as well, node-addon-api
+// could not make an error, and would end the process.)
 struct napi_env__ {
   napi_env__(int fail_at_in, bool is_final_in)
       : fail_at(fail_at_in), is_final(is_final_in) {}
-  // Node may free its data before or after what JavaScript holds.
+  // Node may free its data before or after the objects of JavaScript.
   ~napi_env__() {
     const bool is_data_first = fail_at % 2 == 0;
     if (is_data_first) FreeData();
@@ -51,7 +51,7 @@ struct napi_env__ {
     if (!is_data_first) FreeData();
   }
 
-  // The status of a call that looks only at its arguments.
+  // The status of a call that only checks its arguments.
   napi_status Status() {
     return ++calls == fail_at && !is_final ? napi_generic_failure : napi_ok;
   }
@@ -85,8 +85,8 @@ struct napi_env__ {
   int calls = 0;
   int references = 0;
   int scopes = 0;
-  napi_value exception = nullptr;  // The pending one.
-  std::string thrown;              // The code of what the last call has thrown.
+  napi_value exception = nullptr;  // The pending exception.
+  std::string thrown;              // The code of the last call's error.
   std::deque<napi_value__> values;
   void* instance_data = nullptr;
   napi_finalize drop = nullptr;
@@ -314,8 +314,8 @@ napi_status napi_create_reference(napi_env env, napi_value value, uint32_t,
   return napi_ok;
 }
 
-// node-addon-api calls these functions to tell an error, and ends the process if one
-// fails. They look only at their arguments, and do not fail in Node.
+// node-addon-api calls these functions to throw an error, and ends the process if a call
+// fails. They only check their arguments, and do not fail in Node.
 
 napi_status napi_typeof(napi_env, napi_value value, napi_valuetype* result) {
   REFUSE_UNLESS(value != nullptr)

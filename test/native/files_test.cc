@@ -1,5 +1,5 @@
 // Real pages and real state files: many threads and processes open them at once, and
-// bad ones are refused.
+// damaged files are refused.
 
 #include <barrier>
 #include <memory>
@@ -91,7 +91,7 @@ void HistoriesAreForTheCurrentPage(Scratch& scratch) {
   CHECK(page->HistoryMemory(&memory).IsNone());
   const Layout layout = MakeLayout(41, 10, 3);
   CHECK(EnableHistory(page->state(), layout, 5, memory));
-  // Found at the other address by the distance.
+  // The distance finds the slot at the other address.
   CHECK(HistoryOf(same->state()) != memory && HistoryOf(same->state())->Usable());
   Scratch::Remove(page->path());
   CHECK(page->HistoryMemory(&memory).kind == Kind::kLost);
@@ -119,7 +119,7 @@ Fault OpenStateFile(const std::string& path, const Identity& identity) {
 const Opener kPages = {Header::kPage, Page::kBytes, OpenPage};
 const Opener kStateFiles = {Header::kStateFile, StateFile::kBytes, OpenStateFile};
 
-// A valid file, its path and its bytes.
+// Makes a valid file, its path and its bytes.
 struct Sample {
   Sample(Scratch& scratch, const Opener& opener_in)
       : opener(opener_in), identity(scratch.NewIdentity()) {
@@ -135,7 +135,7 @@ struct Sample {
     CHECK(bytes.size() == opener.size, bytes.size());
   }
   Fault Open() const { return opener.open(path, identity); }
-  // The fault of a file with these bytes.
+  // Returns the fault of a file with these bytes.
   Fault Try(const std::string& other) const {
     PutFile(path, other);
     const Fault fault = Open();
@@ -143,7 +143,7 @@ struct Sample {
     CHECK(fault.IsNone() || fault.path == path);
     return fault;
   }
-  // The same file for other ids, or of another kind.
+  // A file for other ids, or of another kind.
   std::string Of(Header::Kind kind, const Identity& other) const {
     std::string made = Header::Make(kind, other, {}, "");
     return made + bytes.substr(made.size());
@@ -170,7 +170,7 @@ void DamagedFilesAreRefused(const Sample& sample) {
     other[i] = static_cast<char>(other[i] ^ 0x80);
     const Fault fault = sample.Try(other);
     if (i >= 88 && i < 96) {
-      CHECK(fault.IsNone(), i);  // Not a part of it.
+      CHECK(fault.IsNone(), i);  // The byte is not checked.
     } else {
       const bool is_version = i >= 8 && i < 12;
       CHECK(fault.kind == (is_version ? Kind::kVersion : Kind::kCorrupt), i);
@@ -242,7 +242,7 @@ void DamagedStateFilesForgetNothing(Scratch& scratch, bool is_clean) {
   const std::string bytes = ReadFile(sample.path);
   int refused = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
-    // In the unused part, a few bytes are enough: each one is a sync of the disk.
+    // In the unused part a few bytes are enough, because each byte costs a sync.
     const bool is_used = i < 96 + sample.identity.key.size() + 2 ||
                          (i >= StateFile::kRecordAt && i < StateFile::kRecordAt + 88);
     if (!is_used && i % 512 != 0) continue;

@@ -14,8 +14,8 @@ namespace graupel {
 
 using Mode = SequenceStart::Mode;
 
-// The state as it should be: with divisions instead of shifts, and a record of every
-// slot and every tick.
+// The expected state: with divisions instead of shifts, and a record of every slot and
+// every tick.
 class Model {
  public:
   explicit Model(const Layout& layout)
@@ -26,7 +26,7 @@ class Model {
 
   void Issue(uint64_t slot) { CHECK(issued_.insert(slot).second, slot, TickOf(slot)); }
 
-  // A reservation of the slots from `first` on; returns one past the last.
+  // Reserves the slots from `first` on, and returns the slot after the last.
   uint64_t Reserve(uint64_t now, uint64_t limit, uint64_t ceiling, uint64_t want,
                    bool one_tick, Mode mode, uint64_t first) {
     CHECK(CanReserve(now, limit) && first < ceiling, now, limit, word, ceiling);
@@ -50,8 +50,8 @@ class Model {
     return std::max(word / capacity_, now) <= std::min(limit, max_tick_);
   }
 
-  // Whether this status is right for a caller who gets nothing. Where a new tick begins
-  // in its middle, both answers about the ceiling are right.
+  // Whether this status is right for a caller who gets no slot. If a new tick begins in
+  // the middle of the call, both answers about the ceiling are right.
   bool MayRefuse(Status status, uint64_t now, uint64_t limit, uint64_t ceiling,
                  Mode mode) const {
     if (status == Status::kAhead) return !CanReserve(now, limit);
@@ -67,7 +67,7 @@ class Model {
     marked_.clear();
   }
 
-  // How many slots of a past tick may be given out, and the first of them.
+  // The number of slots of a past tick that may be reused, and the first of them.
   uint64_t Unused(uint64_t tick, uint64_t* first) const {
     if (!has_history || tick * capacity_ < floor || word == 0 ||
         TickOf(word - 1) <= tick)
@@ -84,7 +84,7 @@ class Model {
     Mark(tick);
   }
 
-  // The word goes to `next`, and what lies from `first` on is used.
+  // The word goes to `next`, and the slots from `first` on are used.
   void Pass(uint64_t first, uint64_t next) {
     const uint64_t last_tick = TickOf(next - 1);
     if (word != 0 && TickOf(word - 1) < last_tick) Mark(TickOf(word - 1));

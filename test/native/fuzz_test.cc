@@ -1,6 +1,6 @@
-// Random operations by several generators in one thread, against a model that is too
-// slow to be wrong: it stores every slot that was ever issued, and computes the result
-// of each operation beforehand.
+// Random operations by several generators in one thread, against a slow and simple
+// model: it stores every issued slot, and computes the result of each operation
+// beforehand.
 //
 // --seed N replays a failure; --iterations N is the number of worlds.
 
@@ -34,7 +34,7 @@ class FuzzCeiling : public Ceiling {
   uint64_t early = 0;
 };
 
-// One state, its threads and generators, and a clock that goes both ways.
+// One state, its threads and generators, and a clock that goes forward and back.
 class World {
  public:
   explicit World(uint64_t seed)
@@ -75,7 +75,7 @@ class World {
     Generator generator;
     Mode mode;
     bool is_timid;           // Never asks to run ahead.
-    uint64_t may_ahead = 0;  // The most it has asked for, in ticks.
+    uint64_t may_ahead = 0;  // The most that it has requested, in ticks.
     uint64_t issued = 0;
   };
 
@@ -83,7 +83,7 @@ class World {
     // All 64 bits for time and sequence.
     if (random_.OneIn(10)) return MakeLayout(53, 0, 11);
     const int sequence = static_cast<int>(1 + random_.Below(random_.OneIn(4) ? 12 : 4));
-    // Often with so few ticks that the last one is reached.
+    // Often there are so few ticks that the last tick is reached.
     const int timestamp =
         static_cast<int>(random_.OneIn(2) ? 41 : 6 + random_.Below(6));
     const int node = static_cast<int>(random_.Below(11));
@@ -286,7 +286,7 @@ class World {
     if (slot > model_.word) model_.Pass(model_.word, slot);
   }
 
-  // The state moves to a new one.
+  // The word moves to a new state.
   void Move() {
     const OwnState* const former = state_;
     states_.push_back(std::make_unique<OwnState>());

@@ -33,7 +33,7 @@ HomeOptions OptionsFor(Scratch& scratch, Bound bound) {
   HomeOptions options;
   options.place = Place::kHost;
   options.bound = bound;
-  // As the facade makes it: the clock, and then the identity.
+  // The key has the facade's form: the clock, and then the identity.
   options.file_key = scratch.NewIdentity().key;
   options.identity = {"real " + options.file_key, "{}"};
   options.layout = kLayout;
@@ -54,12 +54,12 @@ CeilingRecord RecordIn(const HomeOptions& options) {
   StateFile file;
   OpenFileOf(options, &file);
   CeilingRecord record;
-  // Not locked, so that it may be read while it is written.
+  // The file is read without its lock, even while it is written.
   while (!file.Read(&record)) CHECK(file.fault().kind == Kind::kCorrupt);
   return record;
 }
 
-// After the last user has left. Where other programs keep the disk busy, a write may
+// The record after the last user has left. If other programs keep the disk busy, a write may
 // take longer than a ceiling waits for at its end; the next user then writes the word.
 CeilingRecord RecordAfterUse(const HomeOptions& options) {
   CeilingRecord record = RecordIn(options);
@@ -71,7 +71,7 @@ CeilingRecord RecordAfterUse(const HomeOptions& options) {
   return record;
 }
 
-// Four threads that make `count` runs each, and what happens sixteen times meanwhile.
+// Runs four threads that make `count` runs each, and an event sixteen times meanwhile.
 std::vector<uint64_t> MakeInThreads(
     const HomeOptions& options, size_t count, const std::function<void()>& meanwhile,
     const std::function<void(Maker&)>& each = [](Maker&) {}) {
@@ -114,7 +114,7 @@ void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
   CHECK(record.word == *std::max_element(slots.begin(), slots.end()) + 1);
 }
 
-// A window of its own makes a ceiling of its own, as it is in another process.
+// Another window makes another ceiling, as in another process.
 void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   HomeOptions options = OptionsFor(scratch, Bound::kFile);
   auto first = std::make_unique<Maker>(options);
@@ -133,7 +133,7 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   const uint64_t word = second->home().state->word;
   const auto closed = std::chrono::steady_clock::now();
   second.reset();
-  // As long as that a ceiling may wait for a disk, and not write.
+  // A ceiling may wait for a disk this long without a write.
   const bool was_slow =
       std::chrono::steady_clock::now() - closed >= std::chrono::milliseconds(900);
   CHECK(RecordIn(options).is_clean == 1 || was_slow);
@@ -144,7 +144,7 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   CHECK(next.Make(1, 1) && next.slots[0] == word, next.slots[0], word);
 }
 
-// And not for a fixed time.
+// The wait is shorter than a fixed time.
 void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
   HomeOptions options = OptionsFor(scratch, Bound::kFile);
   StateFile file;
@@ -213,7 +213,7 @@ void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
 void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound) {
   HomeOptions options = OptionsFor(scratch, bound);
   Maker sleeper(options);
-  // With a ceiling of its own, as in another process.
+  // The home has its own ceiling, as in another process.
   options.window_ticks = 40;
   auto other = std::make_unique<Maker>(options);
   const std::string path = other->home().page->path();
@@ -288,7 +288,7 @@ void LostFilesStopAtTheCeiling(Scratch& scratch, Loss loss) {
   CHECK(kind == (loss == Loss::kCut ? Kind::kCorrupt : Kind::kLost), kind);
   CHECK(maker.fault.path == options.path);
   if (loss != Loss::kDeleted && loss != Loss::kReplaced) return;
-  // A new home goes on, on the file that is there now.
+  // A new home goes on with the present file.
   Maker next(options);
   CHECK(next.Make(1, 1) && next.slots[0] == bound, next.slots[0], bound);
 }
@@ -330,7 +330,7 @@ void KilledProcessesRepeatNothing(Scratch& scratch, uint64_t seed) {
   munmap(made, sizeof(Made));
 }
 
-// Several processes at once, one of which is killed while others go on.
+// Several processes run at once, and one of them is killed while the others go on.
 void ProcessesShareOneFile(Scratch& scratch) {
   constexpr size_t kMost = 4000;
   struct Made {

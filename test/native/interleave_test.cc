@@ -14,8 +14,8 @@
 namespace graupel {
 namespace {
 
-// One thread of a scene: a generator, and what it made. It begins on the first of
-// two states, and goes to the second one when it is told that the slots moved.
+// One thread of a scene: a generator and its ids. It begins on the first of two states,
+// and goes to the second state when it learns that the slots moved.
 class Actor {
  public:
   Actor(OwnState* states, size_t index, const Layout& layout)
@@ -55,34 +55,34 @@ class Actor {
     }
   }
   void Enable(uint64_t now) { state().Remember(layout_, now, index_ % 2); }
-  // Another owner of the node has issued all below tick `floor`.
+  // Another owner of the node has issued all slots below tick `floor`.
   void Raise(uint64_t floor) {
     raised_to = layout_.FirstSlot(floor);
     std::optional<uint64_t> former;
     while (!(former = RaiseFloor(state(), raised_to)).has_value()) Follow();
     raised_from = *former;
   }
-  // As in a process that finds another page at the path.
+  // The process finds another page at the path.
   void Follow() {
     CHECK(MoveTo(states_[0], states_[1]));
     Go();
   }
-  // As in a process that has not noticed the move, and does not notice it now.
+  // The process has not noticed the move, and does not notice it now.
   void Try(uint64_t now) {
     uint64_t id;
     if (generator_.Next(now, &id) == Status::kOk) Take(id);
   }
-  // The first page is at the path once more, sealed, and the second one is gone.
+  // The first page is at the path again, sealed, and the second page is deleted.
   void Begin(uint64_t now) {
     CHECK(states_[0].word.load() == kSealed);
     BeginAt(states_[0], kSealed, BeginningOf(states_[0], layout_, &now));
     access_.state = &states_[0];
   }
-  // As in a process that has only the second page.
+  // The process has only the second page.
   void Go() { access_.state = &states_[1]; }
 
   std::vector<uint64_t> slots;
-  // By the last call of Raise().
+  // The ceiling of the last call of Raise().
   uint64_t raised_from = 0;
   uint64_t raised_to = 0;
 
@@ -106,7 +106,7 @@ using Play = std::function<void(Actor&)>;
 
 struct Scene {
   const char* name;
-  // Ticks below this one are another owner's, once RaiseFloor has returned.
+  // Lower ticks belong to another owner after RaiseFloor has returned.
   uint64_t foreign_below;
   Play before;
   std::vector<Play> plays;

@@ -1,4 +1,4 @@
-// Which numbers from outside make a layout.
+// Checks of the numbers from outside that describe a layout.
 
 #include "../../native/core/layout.h"
 
@@ -8,7 +8,7 @@
 namespace graupel {
 namespace {
 
-// The largest and the smallest of each part, in any order.
+// Each part has its largest or smallest size, in any order.
 void WhatDefineLayoutMakesIsSound() {
   for (int timestamp = 1; timestamp <= 53; ++timestamp) {
     for (int node = 0; node <= 53; ++node) {
@@ -31,7 +31,7 @@ void WhatDefineLayoutMakesIsSound() {
   upside_down.tick_ms = INT64_MAX;
   upside_down.epoch_ms = INT64_MIN;
   CHECK(upside_down.IsSound());
-  // Every time of the clock, which the sanitizer must not complain about.
+  // The sanitizer must accept every time of the clock.
   uint64_t tick;
   for (const int64_t now_ms : {INT64_MIN, int64_t{0}, INT64_MAX}) {
     CHECK(upside_down.ToTick(now_ms, &tick) && tick <= 2, tick);
@@ -62,7 +62,7 @@ void WhatWouldDivideByZeroOrShiftTooFarIsNot() {
 }
 
 void WhatWouldMakeEqualIdsIsNot() {
-  // Ticks that lose bits, or a word that would begin anew after the last of them.
+  // Ticks that lose bits, or a word that would wrap around after the last tick.
   REFUSED(max_tick = LowBits(43));
   REFUSED(max_tick = LowBits(54));
   REFUSED(max_tick = UINT64_MAX);

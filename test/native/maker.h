@@ -12,7 +12,7 @@
 
 namespace graupel {
 
-// The ids of one thread, made as native/binding makes them.
+// Makes the ids of one thread in the same way as native/binding.
 class Maker {
  public:
   explicit Maker(const HomeOptions& options) : options_(options) {
@@ -22,7 +22,7 @@ class Maker {
     UpdateAccess();
   }
 
-  // Makes some ids, from the tick of the clock on. False if there are none.
+  // Makes some ids, from the tick of the clock on. False if no id can be made.
   bool Make(uint64_t now, size_t count) {
     uint64_t ids[64];
     size_t filled = 0;
@@ -65,7 +65,7 @@ class Maker {
   Home& home() { return home_; }
 
   std::vector<uint64_t> slots;
-  Fault fault;  // Why Make() was in vain.
+  Fault fault;  // The reason why Make() failed.
 
  private:
   void Keep(const uint64_t* ids, size_t count) {

@@ -35,7 +35,7 @@ describe('the programs of test/native', () => {
   }
 })
 
-/** The sources of the copy if a header is mutated; otherwise the mutated source and the objects of the others. */
+/** The sources of the copy if a header is mutated; otherwise the mutated source and the objects of the other sources. */
 async function coreWith(copy: string, mutated: string): Promise<string[]> {
   if (!coreSources.includes(mutated)) return coreSources.map((source) => join(copy, source))
   const objects = await coreObjects('few optimisations')

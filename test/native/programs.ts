@@ -9,7 +9,7 @@ import { build, type Configuration, coreObjects, native, removeFolder, run, time
 
 type Prove = (behaviour: string, prove: (context: TestContext) => Promise<unknown>) => void
 
-/** Tests that need the compiler of a configuration. They run beside each other, two jobs at a time. */
+/** Tests that need the compiler of a configuration. They run side by side, two jobs at a time. */
 export function describeWith(configuration: Configuration, body: (proves: Prove) => void): void {
   afterAll(removeFolder)
   describe(`the native sources with ${configuration}`, () => {
@@ -29,7 +29,7 @@ export function leaveOut({ skip }: TestContext, reason: string | undefined): voi
   skip(reason)
 }
 
-/** native/core without an operating system: what compiles in seconds. */
+/** The programs of native/core, which need no operating system and compile in seconds. */
 export function proveCore(configuration: Configuration, proves: Prove): void {
   const program = async (name: string) => run(await build(name, configuration))
 
@@ -66,7 +66,7 @@ export function provePages(configuration: Configuration, proves: Prove): void {
   })
 }
 
-/** How far the programs go that have no end. */
+/** The limits of the programs that have no end of their own. */
 export interface Effort {
   readonly fuzzIterations: number
   readonly threadRounds: number
@@ -82,7 +82,7 @@ export function proveStress(configuration: Configuration, proves: Prove, effort:
   )
 }
 
-/** How often a schedule may take the turn from a thread. */
+/** The number of times that a schedule may interrupt a thread. */
 export interface Preemptions {
   readonly interleave: number
   readonly ceiling: number
@@ -99,13 +99,13 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
   )
 }
 
-/** native/binding without Node, on a Node-API whose calls fail as binding_test.cc tells them. */
+/** The program of native/binding without Node, on a Node-API whose calls fail on request of binding_test.cc. */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
   const sources = ['addon.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc'].map((file) =>
     join(native, 'binding', file),
   )
   proves(behaviour, async (context) => {
-    // The folder of Node, or the folder that npm was told.
+    // The folder of Node, or the folder in npm's options.
     const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
     leaveOut(context, node === undefined ? 'the headers of this Node are not beside it' : undefined)
     const headers = [join(node ?? '', 'include/node'), join(native, '../node_modules/node-addon-api')]

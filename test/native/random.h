@@ -5,8 +5,8 @@
 
 namespace graupel {
 
-// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): any seed will do, also the
-// small ones that are next to each other.
+// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Every seed is good, even small
+// consecutive seeds.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}

@@ -42,7 +42,7 @@ void RunsBeginAtTheClockOrAtTheWord() {
   CHECK(range.first == 37 && range.count == 3, range.first, range.count);
   CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &range));
   CHECK(state.word == 40, state.word.load());
-  // After a step back of the clock, only with permission.
+  // After a step back of the clock, a reservation needs permission.
   CHECK(kAhead == Reserve(state, layout, Want(1, 4, 1), start, &range));
   CHECK(state.word == 40 && state.high_tick == 4, state.word.load());
   CHECK(kReserved == Reserve(state, layout, Want(1, 5, 100, true), start, &range));
@@ -65,7 +65,7 @@ void NothingIsIssuedBelowTheFloor() {
   CHECK(kReserved == Reserve(state, layout, Want(6, 6, 1), start, &range));
   CHECK(RaiseFloor(state, layout.FirstSlot(9) + 2) == 49);
   CHECK(kAhead == Reserve(state, layout, Want(8, 8, 1), start, &range));
-  // Neither what this state had issued nor what it only passed over.
+  // No slot is reused that this state has issued or passed over.
   for (uint64_t tick = 0; tick <= 9; ++tick) {
     CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick, range.first);
   }
@@ -126,7 +126,7 @@ void SequencesStartAsAsked() {
     const uint64_t first = rotate.First(layout, 80 + next);
     CHECK(first == (next < 4 ? next : 0), next, first);
   }
-  // Both numbers of a tick that has two, or all ids would be even.
+  // A tick with two numbers starts at either number; otherwise all ids would be even.
   CHECK(rotate.First(narrow, 3) == 1);
   SequenceStart random(Mode::kRandom, 0);
   // The first numbers of xorshift32 from 1.
@@ -200,7 +200,7 @@ void RunsBelongToTheirPolicy() {
   CHECK(timid.Next(10, &id) == Status::kAhead);
   CHECK(bold.Next(9, &id) == Status::kAhead);
   CHECK(bold.Next(11, &id) == Status::kOk && id == layout.BaseId(12) + 4, id);
-  // Another generator with a permission takes the run over, up to its limit.
+  // Another generator with permission continues the run, up to its limit.
   CHECK(timid.Grant(10, 11) == Status::kAhead);
   CHECK(timid.Grant(11, 12) == Status::kOk && state.word == layout.FirstSlot(12) + 7);
   CHECK(timid.Next(11, &id) == Status::kOk && id == layout.BaseId(12) + 5, id);

@@ -10,15 +10,15 @@
 
 #include "scheduler.h"
 
-// Included before any header of native/core: in these headers, every operation of a
-// std::atomic then first asks the scheduler which thread goes on. So the real header is
-// explored, and not a copy of it.
+// A program includes this header before any header of native/core. Every operation of a
+// std::atomic in these headers then first lets the scheduler choose the next thread. So
+// the model explores the real headers, not copies.
 //
 // The schedules are sequentially consistent. ThreadSanitizer and docs/memory-order.md
 // have to prove the weaker orders.
 
-// The one place that adds a name to std, which the standard forbids: the headers look
-// for `std::atomic` there.
+// The standard forbids new names in std. Only this file adds a name, because the headers
+// look up `std::atomic` there.
 namespace std {
 
 template <typename T>

@@ -6,7 +6,7 @@
 
 #include "scheduler.h"
 
-// As scheduled_atomic.h, for mutexes. Taking a free mutex is no scheduling point,
+// The counterpart of scheduled_atomic.h for mutexes. Taking a free mutex is no scheduling point,
 // because other threads see only what the mutex guards.
 
 namespace std {

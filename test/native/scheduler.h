@@ -29,19 +29,19 @@ class Scheduler {
   using Body = std::function<void()>;
 
   struct Scene {
-    // Makes the bodies of a schedule; each is a process of its own.
+    // Makes the bodies of a schedule. Each body is a process.
     std::function<std::vector<Body>()> prepare;
-    // After it.
+    // Called after each schedule.
     Body check;
-    // Before each of its steps.
+    // Called before each step of a schedule.
     Body observe = {};
-    // A process was ended in the middle of what it did.
+    // Called when a process was ended in the middle of its work.
     std::function<void(size_t process)> died = {};
-    // How many processes may end so, in one schedule.
+    // The number of processes that may be ended in one schedule.
     int deaths = 0;
   };
 
-  // Returns how many schedules there were.
+  // Returns the number of schedules.
   static size_t Explore(const Scene& scene, int preemptions) {
     StayOnOneProcessor();
     Pool pool;
@@ -66,7 +66,7 @@ class Scheduler {
     schedule->Decide(true);
   }
 
-  // Goes on when `is_ready` says so.
+  // Waits until `is_ready` returns true.
   static void Await(const std::function<bool()>& is_ready) {
     Scheduler* const schedule = current_;
     if (schedule == nullptr) return CHECK(is_ready());
@@ -82,7 +82,7 @@ class Scheduler {
     schedule->Start(std::move(body), Process(), true);
   }
 
-  // The process of the thread that has the turn.
+  // The process of the running thread.
   static size_t Process() {
     return current_ == nullptr ? SIZE_MAX
                                : current_->threads_[current_->running_]->process;
@@ -105,7 +105,7 @@ class Scheduler {
     std::binary_semaphore turn{0};
   };
 
-  // Threads that are used by many schedules, because making them takes most of the
+  // Threads that many schedules share, because making them takes most of the
   // time.
   class Pool {
    public:
@@ -193,7 +193,7 @@ class Scheduler {
     thread.turn.acquire();
     if (thread.is_dead) return;
     current_ = this;
-    // A dead process cleans nothing up, so nothing is unwound.
+    // A dead process runs no destructors, so its stack is not unwound.
     if (setjmp(thread.end) == 0) thread.body();
     current_ = nullptr;
     if (thread.is_dead) return;

@@ -39,7 +39,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // For a page that is removed in the end. `kind` is the first word of the key.
+  // Makes the key of a page that is removed at the end. `kind` is the key's first word.
   Identity NewIdentity(const std::string& kind = "any") {
     Identity identity{kind + ' ' + folder_ + std::to_string(count_++), "{}"};
     std::shared_ptr<Page> page;
@@ -86,7 +86,7 @@ inline std::string ReadFile(const std::string& path) {
   return bytes;
 }
 
-// A new file with these bytes in place of what was there.
+// Replaces a file by a new file with these bytes.
 inline void PutFile(const std::string& path, const std::string& bytes,
                     mode_t mode = 0600) {
   Scratch::Remove(path);
@@ -96,7 +96,7 @@ inline void PutFile(const std::string& path, const std::string& bytes,
   CHECK(close(fd) == 0);
 }
 
-// Runs `body` in a process of its own, which must have no other threads yet.
+// Runs `body` in a forked process. The program must have no other threads yet.
 inline pid_t Fork(const std::function<void()>& body) {
   const pid_t child = fork();
   CHECK(child >= 0);

@@ -13,7 +13,7 @@ inline uint64_t LowBits(int bits) {
 }
 
 // timestamp, node, sequence; or, as in sonyflake, timestamp, sequence, node.
-// max_tick as src/layout/layout.ts has it: one less than fits if time and
+// max_tick as in src/layout/layout.ts: one less than fits if time and
 // sequence fill all 64 bits.
 inline Layout MakeLayout(int timestamp_bits, int node_width, int sequence_bits,
                          uint64_t node = 0, bool sequence_above_node = false) {

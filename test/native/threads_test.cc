@@ -20,7 +20,7 @@
 namespace graupel {
 namespace {
 
-// How a round gets its history.
+// The way in which a round gets its history.
 enum class Remembering { kNever, kBefore, kMidway, kTwiceAtOnce };
 
 struct Round {
@@ -40,7 +40,7 @@ struct Stage {
   std::atomic<uint64_t> clock{2000};
 };
 
-// One thread: its calls, the policy between them, and what it got.
+// One thread: its calls, the policy between them, and its ids.
 class Worker {
  public:
   Worker(const Round& round, uint64_t index, Stage* stage, uint64_t seed)
@@ -139,7 +139,7 @@ class Worker {
   std::vector<uint64_t> slots_;
 };
 
-// Returns how many ids were made.
+// Returns the number of ids.
 size_t Play(const Round& round, uint64_t seed) {
   Stage stage(round);
   if (round.remembering == Remembering::kBefore) {

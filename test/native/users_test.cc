@@ -62,7 +62,7 @@ void APageHasAnEntryForEachProcess(Scratch& scratch) {
   CHECK(CountIn(path, 0) == kMaxUsers);
 }
 
-// No process frees the entry of another one, however long that has been dead.
+// No process frees the entry of another process, even if that is long dead.
 void TheEntriesOfTheKilledStay(Scratch& scratch) {
   const Identity identity = scratch.NewIdentity();
   for (size_t i = 0; i < kMaxUsers + 4; ++i) {
@@ -161,7 +161,7 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
   CHECK(home.state->word == 5'000'000, home.state->word.load());
   CHECK(home.state->high_tick == options.layout.TickOf(4'999'999));
-  // A page that takes the place of this one knows the step, too.
+  // A page that replaces this page has the step, too.
   options.rules.step = {};
   Home other;
   CHECK(OpenHome(options, &other).IsNone() && other.page == home.page);
@@ -171,7 +171,7 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   PutFile(claim + "/7.a6", "{}");
   const Fault fault = FollowHome(options.identity, options.layout, &other);
   CHECK(fault.kind == Fault::Kind::kClaimed, fault.kind);
-  // And without a claim there is none.
+  // Without a claim there is no step.
   for (const char* step : {"/6.a5", "/7.a6"}) Scratch::Remove(claim + step);
   Scratch::Remove(claim);
   CHECK(FollowHome(options.identity, options.layout, &other).IsNone());
@@ -199,7 +199,7 @@ void AProcessRemembersTheWordOfAPageThatItHasClosed(Scratch& scratch) {
   CHECK(home.state->high_tick == 500);
 }
 
-// A mapping each would end the process after some 65 000 of them.
+// If each opening kept a mapping, the process would fail after some 65 000 openings.
 void APageIsMappedOnlyWhileItIsOpen(Scratch& scratch) {
 #if defined(__linux__)
   HomeOptions options;

@@ -20,7 +20,7 @@ const env = {
   ...process.env,
   WINEPREFIX: join(folder, 'prefix'),
   WINEDEBUG: '-all',
-  // Wine would otherwise ask whether to download .NET and a browser.
+  // Without this, Wine asks whether to download .NET and a browser.
   WINEDLLOVERRIDES: 'mscoree=;mshtml=',
 }
 
@@ -61,20 +61,20 @@ describe('the native sources for Windows', () => {
       const { stdout } = await start(wine, [program], { env, timeout })
       expect(stdout.trim()).toBe('done')
     } finally {
-      // Its server would stay for some seconds, and write to the folder.
+      // Otherwise Wine's server would run for some more seconds, and write to the folder.
       await start(wine, ['wineboot', '--kill'], { env }).catch(() => {})
     }
   })
 })
 
-/** Which of the commands is installed. */
+/** Returns the first installed command. */
 async function firstThatRuns(commands: readonly string[]): Promise<string | undefined> {
   for (const command of commands) {
     try {
       await start(command, ['--version'])
       return command
     } catch {
-      // The next one may be.
+      // The next command may be installed.
     }
   }
   return undefined

@@ -25,7 +25,7 @@ constexpr uint64_t kNow = 1000;
 constexpr uint64_t kWindow = 3000;
 constexpr uint64_t kReservations = 20'000;
 
-std::string this_run;  // A name for what is of this run only.
+std::string this_run;  // A name for objects of this run.
 std::string folder;    // For this run, with a backslash.
 
 const Layout& TestLayout() {
@@ -207,7 +207,7 @@ void ExclusiveUseTurnsIntoSharedUseWithoutAGap() {
   CHECK(one.ShareUse(0).IsNone());
   CHECK(!two.TryExclusiveUse());
   CHECK(two.ShareUse(0).IsNone());
-  CHECK(!one.TryExclusiveUse());  // And gives up its own share.
+  CHECK(!one.TryExclusiveUse());  // The call also gives up the shared lock.
   CHECK(two.TryExclusiveUse());
   CHECK(two.ShareUse(0).IsNone() && two.ShareUse(0).IsNone());
   CHECK(two.TryExclusiveUse());
@@ -361,7 +361,7 @@ void ACeilingRisesAndLeavesTheWord() {
   ceiling.reset();
   CHECK(RecordOf(path, identity).is_clean == 0);
   open();
-  CHECK(other.TryExclusiveUse() == false);  // And is no longer in use by this one.
+  CHECK(other.TryExclusiveUse() == false);  // The call also gives up the shared lock.
   ceiling.reset();
   record = RecordOf(path, identity);
   CHECK(record.is_clean == 1 && record.word == word, record.is_clean, record.word);

@@ -91,7 +91,7 @@ test('no package of the service is in a folder that the image does not have', ()
   expect(inServer).toEqual([])
 })
 
-test('the service accepts the flags of the image, and listens where the image says', () => {
+test('the service accepts the flags of the image, and listens on the port of the image', () => {
   const options = optionsOf(wordsOf('CMD'))
   const exposed = instructions.find((one) => one.getKeyword() === 'EXPOSE')?.getArgumentsContent()
   expect(`${options.port}`).toBe(exposed)

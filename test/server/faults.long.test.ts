@@ -12,8 +12,8 @@ import { ask, Clients, Counts, Ids, Watch } from './support/clients.ts'
 import { serveOn } from './support/instance.ts'
 import { endedProcess, folder, type Serving, serve, workersOf } from './support/process.ts'
 
-// Faults of what the service stands on, and of its own processes, while clients ask for ids and counts. Requests may fail; ids and counts
-// Faults of the store, the clock and the service's own processes, while clients ask for ids and counts. Requests may fail, but ids and
+// Faults of the store, the clock and the service's own processes, while clients request ids and counts. Requests may fail, but ids and
+// counts stay right.
 
 const windowMs = 1500
 const flags = ['--window-ms', `${windowMs}`, '--drain-ms', '0']

@@ -107,7 +107,7 @@ describe('a name', () => {
     expect(service.segments.entries()).toHaveLength(2)
   })
 
-  it('that belongs to a counter is no segment, and the answer does not say where the record is', async () => {
+  it('that belongs to a counter is no segment, and the answer does not name the record', async () => {
     const { url } = await startService()
     await (await fetch(`${url}/v1/counters/orders`)).text()
     const problem = await problemOf(`${url}/v1/segments/orders`)

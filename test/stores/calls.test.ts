@@ -49,10 +49,10 @@ describe('a write', () => {
   it.each([
     ['that is answered', []],
     ['whose reply is lost', [failAfter]],
-    ['that the client sends again, and that meets itself', [resent]],
+    ['that the client repeats, and that conflicts with itself', [resent]],
     ['that fails before it is applied', [failBefore, failBefore]],
     ['that is never answered', [hang]],
-    ['whose reply is lost, and then the next one', [failBefore, failAfter]],
+    ['whose first attempt fails, and whose next reply is lost', [failBefore, failAfter]],
   ])('%s lands once', async (_name, attempts) => {
     const first = await store.write(key, 'before', undefined)
     const written = await write(callsOf(writesLike(...attempts)), 'after', first)

@@ -1,5 +1,5 @@
-// One process of a fleet that counts: it says 'ready', begins when it hears 'go', logs each number, and says at its end what its
-// counter has done. It ends when it has counted enough, or hears 'stop'.
+// One counting process of a fleet. It prints 'ready', begins at the input 'go', logs each number, and prints the statistics of its counter
+// at its end. It ends when it has counted enough, or at the input 'stop'.
 import { openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,10 +10,10 @@ import { openStore } from '../../stores/programs/open-store.js'
  * @typedef {object} Order
  * @property {import('../../stores/programs/open-store.js').StorePlan} store
  * @property {Omit<import('graupel/segments').CounterOptions, 'store'>} options
- * @property {string} file - Where each number is written as soon as it is there.
- * @property {number} together - How many calls are made at once.
- * @property {number | null} count - How many numbers they take; null for as many as there is time for.
- * @property {number} alone - How many numbers are taken one by one afterwards.
+ * @property {string} file - The file to which each number is written at once.
+ * @property {number} together - The number of simultaneous calls.
+ * @property {number | null} count - The number of numbers that they take; null for no limit.
+ * @property {number} alone - The number of numbers that are taken one by one afterwards.
  */
 
 /** @type {Order} */
@@ -29,7 +29,7 @@ const go = new Promise((resolve) => {
     if (line === 'go') resolve(undefined)
     else left = 0
   })
-  // The test has ended.
+  // The input ends when the test has ended.
   lines.on('close', () => process.exit(1))
 })
 console.log('ready')
@@ -56,7 +56,7 @@ async function countOn() {
   while (left-- > 0) await take()
 }
 
-/** Takes a number, however often that needs a call. */
+/** Takes a number, and repeats the call until it succeeds. */
 async function take() {
   for (;;) {
     try {

@@ -9,7 +9,7 @@ interface Given {
   readonly isTake: boolean
 }
 
-/** Counts in a row that a write has taken, both included. */
+/** The consecutive counts that a write has taken, with both ends. */
 interface Applied {
   readonly process: number
   readonly period: string
@@ -17,13 +17,13 @@ interface Applied {
   readonly last: number
 }
 
-/** Knows which numbers callers have got, and finds what is wrong with them. */
+/** Records the numbers of callers, and finds violations. */
 export class Judge {
   violation: string | undefined
   issued = 0
   readonly #world: World
   readonly #applied: Applied[] = []
-  /** By period and count. */
+  /** The numbers of callers by period and count. */
   readonly #given = new Map<string, Given>()
   /** The last count that each process gave to a call of one number. */
   readonly #last = new Map<number, readonly [period: string, count: number]>()
@@ -32,12 +32,12 @@ export class Judge {
     this.#world = world
   }
 
-  /** In how many periods there are numbers. */
+  /** The number of periods with numbers. */
   get periods(): number {
     return new Set(this.#applied.map(({ period }) => period)).size
   }
 
-  /** The server has applied a write. */
+  /** Checks a write that the server has applied. */
   applied(process: number, before: string | undefined, value: string): void {
     const met = before === undefined ? undefined : (JSON.parse(before) as Position)
     const { period, count } = JSON.parse(value) as Position
@@ -45,7 +45,7 @@ export class Judge {
     this.#applied.push({ process, period, first, last: count })
   }
 
-  /** A caller has got texts. */
+  /** Checks the texts that a caller has got. */
   gave(process: number, texts: readonly string[], isTake: boolean, fromMs: number): void {
     const { reset, hasTakes, durable } = this.#world.shape
     let before: number | undefined
@@ -69,14 +69,14 @@ export class Judge {
     }
   }
 
-  /** A call has failed, which it may for some reasons. */
+  /** Checks the error of a call, which only some reasons allow. */
   failed(error: unknown): void {
     const { code } = error as { code?: string }
     if (code === 'ERR_STORE_UNAVAILABLE') return
     this.#fail(`a call ended with ${code}: ${error}`)
   }
 
-  /** Whether any number is missing for another reason than that the process which took it has crashed, or its period was over. */
+  /** Checks that a number is missing only if its process has crashed or its period was over. */
   end(processes: readonly Process[]): void {
     if (!this.#world.shape.durable) return
     const missing = new Map<number, number>()
@@ -97,7 +97,7 @@ export class Judge {
     }
   }
 
-  /** A number has the date of a moment between its call and its answer. */
+  /** Checks that a number has the date of a moment between its call and its answer. */
   #checkTime(period: string, fromMs: number): void {
     const { reset, timeZone, skewMs = 0 } = this.#world.shape
     const offset = offsetOf(timeZone)

@@ -15,12 +15,12 @@ const patterns = {
 
 /** One life of a process: some callers of one counter, until it crashes. */
 export class Process extends Machine {
-  /** Counts that its calls have asked for and not got, because they failed, or because it has crashed. */
+  /** Requested counts that the calls did not get, because they failed or the process crashed. */
   missed = 0
   counter: Counter | undefined
   readonly #world: World
   readonly #skewMs: number
-  /** Counts that calls ask for which are under way. */
+  /** Requested counts of the calls in progress. */
   #asked = 0
 
   constructor(number: number, world: World) {
@@ -35,10 +35,10 @@ export class Process extends Machine {
     this.#world.note(this.number, undefined, () => 'crashes')
   }
 
-  /** The network tells when it has an answer; its callers go on by themselves. */
+  /** Does nothing when the network has an answer, because the callers continue on their own. */
   issue(): void {}
 
-  /** Counts while things go wrong, and then until nothing is left that it has taken and given to none. */
+  /** Counts during the faults, and then until every number that it has taken was given to a caller. */
   async live(): Promise<void> {
     const { shape } = this.#world
     this.counter = await this.#open()
@@ -65,11 +65,11 @@ export class Process extends Machine {
       await this.#take(counter)
       await this.sleep(world.random() * world.shape.restMs)
     }
-    // Until one that is made in calm is answered.
+    // Calls repeat until a call that was made after the faults is answered.
     while (!world.hasFailed && !(await this.#take(counter)));
   }
 
-  /** One call; whether it got a number. */
+  /** Makes one call, and tells whether it got a number. */
   async #take(counter: Counter): Promise<boolean> {
     const { random, shape, judge } = this.#world
     const kind = random()
@@ -103,7 +103,7 @@ export class Process extends Machine {
     }
   }
 
-  /** The store as this process sees it. Without a clock, where the world says so. */
+  /** The store as this process sees it. It has no clock if the world's shape says so. */
   #store(): Store {
     const world = this.#world
     const { nowMs, ...store } = storeOf(this, world, (...words) => world.write(this.number, ...words))

@@ -2,7 +2,7 @@ import { tell } from '../../simulation/report.ts'
 import { expectNoViolationIn } from '../../simulation/runs.ts'
 import { type Outcome, runWorld } from './world.ts'
 
-/** Runs worlds of counters, and fails with the first that goes wrong. */
+/** Runs worlds of counters, and fails at the first violation. */
 export function expectNoViolation(file: string, name: string, runs: number, durable: boolean): Promise<void> {
   const worlds = {
     run: (seed: number, isRecorded: boolean) => runWorld(seed, durable, isRecorded),

@@ -3,12 +3,12 @@ import { someOf } from '../../simulation/faults.ts'
 import type { CallFaults } from '../../simulation/network.ts'
 import type { Random } from '../../support/random.ts'
 
-/** How long a call of the store may take. */
+/** The longest time of a call of the store. */
 export const callTimeoutMs = 100
 
-/** How often things go wrong in calls, from 0 to 1; and by nature, against each other, per step. */
+/** Probabilities of the faults of calls, from 0 to 1, and relative weights of the faults per step. */
 interface Faults extends CallFaults {
-  /** Another server takes over, which has forgotten the last writes where the store is not durable. */
+  /** Another server takes over. It has forgotten the last writes if the store is not durable. */
   readonly failover: number
   readonly cut: number
   readonly pause: number
@@ -29,7 +29,7 @@ const usualFaults: Faults = {
   crash: 2,
 }
 
-/** A world as its seed has it. */
+/** The world of a seed. */
 export interface Shape {
   readonly processes: number
   readonly callersEach: number
@@ -37,13 +37,13 @@ export interface Shape {
   readonly reset: Reset
   readonly timeZone: string
   readonly start: number
-  /** How far the clocks of hosts may be off; the store has a clock where that is `undefined`. */
+  /** The largest error of the hosts' clocks. If it is `undefined`, the store has a clock. */
   readonly skewMs: number | undefined
   readonly hasTakes: boolean
-  /** How many faults of nature there are, and the longest time between two of them. A period ends in their middle. */
+  /** The number of faults that no call causes, and the longest time between two of them. A period ends in their middle. */
   readonly steps: number
   readonly stepMs: number
-  /** How long a caller waits between two calls, at most. */
+  /** The longest pause of a caller between two calls. */
   readonly restMs: number
   readonly maxClockSkewMs: number
   readonly clockMs: number

@@ -8,7 +8,7 @@ import { Judge } from './judge.ts'
 import { Process } from './process.ts'
 import { type Shape, shapeFrom } from './shape.ts'
 
-/** How long it takes without faults until each process has what it has taken. */
+/** The time after the faults within which each process has given out every number that it has taken. */
 const calmMs = 60_000
 const natural = ['failover', 'cut', 'pause', 'crash'] as const
 
@@ -18,15 +18,15 @@ export interface Outcome {
   readonly issued: number
   readonly periods: number
   readonly crashes: number
-  /** Sums of what counters say. */
+  /** Sums of the counters' statistics. */
   readonly lost: number
   readonly recovered: number
   readonly conflicts: number
-  /** Empty unless it was asked for. */
+  /** The world's log, which is empty unless requested. */
   readonly moments: readonly Moment[]
 }
 
-/** Some processes that count in one record, with faults at first, and with a new year in their middle. */
+/** Some processes that count in one record, first with faults. A new year begins in the middle of the faults. */
 export class World {
   readonly random: Random
   readonly shape: Shape
@@ -38,7 +38,7 @@ export class World {
   finish: () => void = () => {}
   readonly #isRecorded: boolean
   readonly #beginMs: number
-  /** All that ever lived. */
+  /** All lives of all processes. */
   readonly #processes: Process[] = []
   readonly #end: Promise<void>
   #running = 0

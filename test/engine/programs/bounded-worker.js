@@ -1,4 +1,4 @@
-// Makes ids in a worker thread, below a ceiling that the main thread raises, and says how many there were.
+// Makes ids in a worker thread, below a ceiling that the main thread raises, and reports their number.
 import { parentPort, workerData } from 'node:worker_threads'
 import { tsImport } from 'tsx/esm/api'
 

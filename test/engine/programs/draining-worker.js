@@ -1,4 +1,4 @@
-// Takes all slots that are left of one state after another, beside other threads that do the same.
+// Takes all remaining slots of one state after another, beside other threads with this program.
 import { workerData } from 'node:worker_threads'
 import { tsImport } from 'tsx/esm/api'
 
@@ -16,7 +16,7 @@ for (let round = 1; round <= rounds; round++) {
   Atomics.wait(turns, 0, round - 1)
   let count = 0
   let last = 0n
-  // One by one in one thread, by arrays in the other.
+  // One thread takes ids one by one, the other thread by arrays.
   if (index === 0) {
     for (; core.grant(nowTick, spec.maxTick) === 0; count++) last = core.id
   } else {

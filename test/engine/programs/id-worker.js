@@ -1,4 +1,4 @@
-// Makes ids in a worker thread and records each where the main thread sees it, even if this thread is ended at once.
+// Makes ids in a worker thread and records each id in shared memory, so the main thread sees it even if this thread is ended at once.
 import { workerData } from 'node:worker_threads'
 import { createGenerator } from 'graupel'
 
@@ -17,7 +17,7 @@ for (let i = 0; i < record.length; ) {
   if (calls === 'next') {
     record[i++] = generator.next()
   } else {
-    // Every way to make ids, in turns.
+    // The thread uses every way to make ids in turn.
     generator.fill(own)
     record.set(own.subarray(0, record.length - i), i)
     i = Math.min(record.length, i + own.length)

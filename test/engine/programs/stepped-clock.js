@@ -1,5 +1,5 @@
-// Runs under libfaketime: steps the clock of this process by its order, and makes ids in between. The order and the
-// outcomes are JSON; clock-step.long.test.ts judges them.
+// Runs under libfaketime: steps the clock of this process by its order, and makes ids in between. The order and the results are JSON;
+// clock-step.long.test.ts judges the results.
 import { renameSync, writeFileSync } from 'node:fs'
 import { createGenerator } from 'graupel'
 
@@ -35,9 +35,9 @@ function open() {
   }
 }
 
-/** @param {string} clock as libfaketime wants it */
+/** @param {string} clock - The time in the format of libfaketime. */
 function setClock(clock) {
-  // In one step: an empty file would be no time at all.
+  // The file is replaced in one step, because an empty file would be no valid time.
   writeFileSync(`${file}.new`, clock)
   renameSync(`${file}.new`, file)
   // The native engine may use its last reading for 33 microseconds.

@@ -1,5 +1,5 @@
-// Makes generators, ids by each of their functions, and closes them, over and over, until the thread is ended. Records
-// each id where the main thread sees it.
+// Makes generators, makes ids by each of their functions, and closes them, again and again, until the thread is ended. Records each id
+// in shared memory, where the main thread sees it.
 import { workerData } from 'node:worker_threads'
 import { createGenerator, layouts } from 'graupel'
 
@@ -30,7 +30,7 @@ for (let round = 0; ; round++) {
 /** @param {bigint} id */
 function keep(id) {
   const at = Atomics.load(count, 0)
-  // Enough of them.
+  // The array is full.
   if (at === record.length) return
   record[at] = id
   Atomics.store(count, 0, at + 1)

@@ -22,7 +22,7 @@ for (const [at, round] of rounds.entries()) {
   const workers = round.map(start)
   const ends = workers.map(({ worker, whenToEnd, recorded }) =>
     whenToEnd().then(() => {
-      // At once, and not when this function has ended.
+      // The process exits at once, not when this function has ended.
       if (exits && at === rounds.length - 1) {
         writeSync(1, JSON.stringify({ last: `${lastOf([...all, ...workers.map(({ recorded }) => recorded())])}` }))
         process.exit()
@@ -50,7 +50,7 @@ function start({ isLoading, afterMs }, index) {
   const ids = new SharedArrayBuffer(maxIds * 8)
   const made = new SharedArrayBuffer(4)
   const count = new Int32Array(made)
-  // Each begins with another one.
+  // Each worker begins with another way to make ids.
   const rotated = [...states.slice(index % states.length), ...states.slice(0, index % states.length)]
   const worker = new Worker(new URL('terminated-worker.js', import.meta.url), {
     workerData: { namespace, states: rotated, ids, made },
@@ -58,7 +58,7 @@ function start({ isLoading, afterMs }, index) {
   const failed = once(worker, 'error').then(([error]) => {
     throw error
   })
-  // No error is the rule.
+  // Usually a worker has no error.
   failed.catch(() => {})
   const whenToEnd = async () => {
     while (!isLoading && Atomics.load(count, 0) === 0) await Promise.race([setTimeout(1), failed])
