@@ -31,8 +31,7 @@ class SequenceStart {
 
  private:
   // Marsaglia's xorshift32 (Journal of Statistical Software 8/14, 2003): four
-  // bytes of state, and the same in TypeScript to the bit
-  // (src/engine/js/state.ts).
+  // bytes of state. src/engine/js/state.ts draws the same numbers.
   uint32_t Random() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 17;

@@ -6,7 +6,7 @@ const keptDigits = 1e9
 
 const fromCharCode = /* @__PURE__ */ (() => String.fromCharCode)()
 
-/** Character codes. The elements that {@link textOf} names are there where the length says so. */
+/** Character codes. The length tells which elements {@link textOf} reads. */
 type Codes = number[] & Record<0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15, number>
 
 /**
@@ -57,7 +57,7 @@ export class DecimalWriter {
     const rest = Number(id % BigInt(keptDigits))
     const upper = String(id / BigInt(keptDigits))
     this.#codes = Array.from(`${upper}000000`, (digit) => code(Number(digit))) as Codes
-    // May be negative, where the 10^9 began below this upper half.
+    // Negative if the 10^9 began below this upper half.
     this.#baseLow = low - rest
     this.#baseHigh = high
     this.#codesFrom = -1

@@ -82,7 +82,7 @@ interface Events {
   engine: EngineEvent
 }
 
-/** Publishes on `graupel:<name>`, where the platform has channels. Not called on the hot path. @internal */
+/** Publishes on `graupel:<name>`, if the platform has channels. Not called on the hot path. @internal */
 export function publish<N extends keyof Events>(name: N, event: Events[N]): void {
   const channel = platform.channel(`graupel:${name}`)
   if (channel?.hasSubscribers) channel.publish(event)

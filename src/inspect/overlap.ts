@@ -1,6 +1,6 @@
 import { decode, type Layout } from '../layout/index.js'
 
-/** Memory grows by so many ids at once, so that none has to be copied. */
+/** Memory grows by this many ids at once, so that no id is copied. */
 const chunkIds = 2 ** 17
 
 /** Ids of one source, in their order: 8 bytes each. With a layout, also when they were made, and on which nodes. */

@@ -20,7 +20,7 @@ export const plausibilities = ['recent', 'past', 'unusual', 'early', 'future'] a
 export type Plausibility = (typeof plausibilities)[number]
 
 /**
- * When systems began to make ids, where that was after their epoch: Leaf was published in April 2017, Mastodon in 2016, and the
+ * The times at which systems began to make ids, if that was after their epoch: Leaf was published in April 2017, Mastodon in 2016, and the
  * presets of this package in November 2026.
  */
 const beganMs = new Map([
@@ -60,7 +60,7 @@ function hasHighNumbers({ layout, sequence, node }: Reading): boolean {
 
 /**
  * The readings in which the id fits the layout and its time is past, or at most a day ahead, for clocks that are wrong. The
- * most plausible comes first; otherwise the order of `layouts` decides, where the best known come first.
+ * most plausible comes first; otherwise the order of `layouts` decides, in which the best known come first.
  */
 export function plausibleReadings(id: bigint, layouts: readonly Layout[], nowMs: number): Guess[] {
   return layouts
@@ -81,7 +81,7 @@ const rivalsOf: Readonly<Record<Plausibility, readonly Plausibility[]>> = {
 }
 
 /**
- * The first of some readings, where it is the only likely one: the others are far less plausible, or read the same bits by
+ * Returns the first reading if it is the only likely reading: the others are far less plausible, or read the same bits by
  * other names. It is a guess all the same.
  *
  * @param ranked - The likeliest first.

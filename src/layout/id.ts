@@ -42,7 +42,7 @@ export function toId(id: unknown): bigint {
   return whole[0] as bigint
 }
 
-/** Writes an id to {@link halves}; `false` for what is none. The one place that says what an id is. */
+/** Writes an id to {@link halves}; returns `false` for any other value. This function alone defines what an id is. */
 function load(id: unknown): boolean {
   if (typeof id === 'string') return loadDigits(id)
   if (typeof id !== 'bigint' || BigInt.asUintN(64, id) !== id) return false
@@ -53,7 +53,7 @@ function load(id: unknown): boolean {
 /** 20 digits do not fit a number: the last nine are counted apart. */
 const lastDigits = 9
 
-/** A loop, because a regular expression and `BigInt()` take four times as long, and divisions without remainders for the same reason. */
+/** A loop without remainders, because a regular expression and `BigInt()` take four times as long. */
 function loadDigits(text: string): boolean {
   const { length } = text
   if (length === 0 || length > 20 || (length > 1 && text.charCodeAt(0) === zero)) return false

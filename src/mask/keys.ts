@@ -47,14 +47,14 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
   return all
 }
 
-/** A copy of the key, by what it holds and not by what a subclass says of it. */
+/** Copies the bytes of a key. A subclass cannot change which bytes are copied. */
 function keyFrom(what: string, given: unknown): Uint8Array {
   if (!isBytes(given)) {
     const type = typeof given === 'object' ? show(given) : `of type ${typeof given}`
     const remedy = typeof given === 'string' ? "pass its bytes: Buffer.from(text, 'hex')" : advice
     throw typeError('ERR_KEY_INVALID', `${what} is ${type}, and not a Uint8Array; ${remedy}`)
   }
-  // One whose memory was transferred is empty, and cannot be copied.
+  // An array whose memory was transferred is empty, and cannot be copied.
   const key = lengthGetter.call(given) === 0 ? new Uint8Array() : new Uint8Array(given)
   if (!keyLengths.includes(key.length)) {
     const text =

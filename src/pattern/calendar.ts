@@ -65,11 +65,11 @@ export function timeOfTexts(
   offsetMinutes: number,
 ): number | undefined {
   const { yyyy, MM = '01', dd = '01', HH = '00', mm = '00', ss = '00', SSS = '000' } = texts
-  // Date.UTC takes the years 0 to 99 for those of the twentieth century.
+  // Date.UTC treats the years 0 to 99 as 1900 to 1999.
   const year = Number(yyyy) + cycleYears
   const local = Date.UTC(year, Number(MM) - 1, Number(dd), Number(HH), Number(mm), Number(ss), Number(SSS)) - cycleMs
   const timeMs = local - offsetMinutes * minuteMs
-  // Date.UTC takes the 31st of April for the 1st of May.
+  // Date.UTC treats the 31st of April as the 1st of May.
   const exact = unitTexts(timeMs, offsetMinutes)
   const isExact =
     exact.yyyy === yyyy &&

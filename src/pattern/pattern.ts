@@ -92,7 +92,7 @@ function readBraces(pattern: string, content: string, tokens: readonly string[])
   return [{ token: name, width: Number(width) }]
 }
 
-/** Units of time that stand in one pair of braces; else the name itself. Not by `(yyyy|yy)+`, which takes for ever to refuse a long name. */
+/** Splits a name into units of time; returns the name itself if it has other parts. `(yyyy|yy)+` would take forever to refuse a long name. */
 function joinedIn(name: string): string[] {
   const found = name.match(eachUnit) ?? []
   return found.join('') === name ? found : [name]

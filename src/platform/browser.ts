@@ -11,7 +11,7 @@ const wallMs = /* @__PURE__ */ (() => Date.now)()
 
 const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
 
-/** Makes memory for the states: shared if the page is isolated from other sites, and else private. */
+/** Makes memory for the states: shared if the page is isolated from other sites, otherwise private. */
 function makeMemory(): SharedArrayBuffer | ArrayBuffer {
   const size = { maxByteLength: 256 * 1024 * 1024 }
   return typeof SharedArrayBuffer === 'function'

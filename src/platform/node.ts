@@ -22,8 +22,8 @@ const memoryKey = 'graupel.state'
 /** Under this name every copy of the package in this thread finds the memory of this thread, and of the workers that it starts later. */
 const threadMemoryKey = 'graupel.thread-state'
 
-// Environment data is copied to a worker when that is started, so it has to be there before the user starts one: that
-// is why it happens on import, and not when the first generator needs it.
+// Environment data is copied to a worker when the worker starts. So the data is set on import, before the user starts a worker, and
+// not when the first generator needs it.
 if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeMemory())
 
 let native: NativeLoad | undefined
@@ -51,7 +51,7 @@ export const platform: Platform = {
   },
 
   siblingProcesses() {
-    // A worker has a channel to its primary, and to load node:cluster takes 2 ms.
+    // A worker has a channel to its primary. Without the channel, the 2 ms for loading node:cluster are saved.
     const cluster =
       process.send === undefined
         ? undefined
@@ -64,7 +64,7 @@ export const platform: Platform = {
   },
 
   systemErrorName(error) {
-    // Windows has other numbers.
+    // The numbers of system errors differ on Windows.
     if (process.platform === 'win32' || error <= 0) return undefined
     return process.getBuiltinModule('node:util').getSystemErrorName(-error)
   },
@@ -120,7 +120,7 @@ function isSharedMemory(memory: unknown): memory is SharedArrayBuffer {
   return Object.prototype.toString.call(memory) === '[object SharedArrayBuffer]'
 }
 
-/** `Date.now`, or that of a fresh global object where a test has replaced it already. */
+/** `Date.now`, or the `Date.now` of a fresh global object if a test has already replaced it. */
 function realClock(): () => number {
   const { now } = Date
   // A bound function shows native code as well, but no name.

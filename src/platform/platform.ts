@@ -25,7 +25,7 @@ interface Channel {
 /** All that the package needs from the runtime. `#platform` in package.json leads to one of two implementations. */
 export interface Platform extends Clock {
   environmentVariable(name: string): string | undefined
-  /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this one. */
+  /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this thread. */
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
   /** Memory for generators with `state: 'thread'`, in a thread that cannot reach the shared memory. */
   threadMemory(): SharedArrayBuffer | ArrayBuffer
@@ -33,7 +33,7 @@ export interface Platform extends Clock {
   readonly claims: Claims | undefined
   /** A sign that other processes run the same program, such as `node:cluster`. */
   siblingProcesses(): string | undefined
-  /** The name of a system error, such as `ENOSPC`, where the platform has names. */
+  /** The name of a system error, such as `ENOSPC`, if the platform has names. */
   systemErrorName(error: number): string | undefined
   /** Calls back before this thread ends by itself. */
   atExit(callback: () => void): void
@@ -47,12 +47,12 @@ export interface Platform extends Clock {
   loadNative(): NativeLoad
   warn(message: string, code: string): void
   channel(name: string): Channel | undefined
-  /** Puts the thread to sleep; false where it may not. */
+  /** Puts the thread to sleep; false if the thread may not sleep. */
   sleep(ms: number): boolean
   /** Milliseconds since 1970 by the system's clock, even if a test has replaced `Date`. */
   wallMs(): number
   /** Calls back after `ms`, or after a turn of the event loop for 0; the result cancels that. */
   later(callback: () => void, ms: number): () => void
-  /** Names this process among those of a fleet, for people. */
+  /** Names this process among the processes of a fleet, for people. */
   processName(): string
 }

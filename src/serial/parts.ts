@@ -2,7 +2,7 @@ import type { Layout } from '../layout/index.js'
 import { isUnit, type Unit, units } from '../pattern/calendar.js'
 import { parsePattern, patternError } from '../pattern/pattern.js'
 
-/** A piece of a serial, always as long: text that stays as it is, a unit of time, or a number of so many bits. */
+/** A piece of a serial, of constant length: fixed text, a unit of time, or a number with its bits. */
 export type SerialPart =
   | { readonly kind: 'literal'; readonly literal: string; readonly width: number }
   | { readonly kind: 'unit'; readonly unit: Unit; readonly width: number }
