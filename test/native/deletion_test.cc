@@ -171,7 +171,8 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   other.slots.insert(other.slots.end(), third.slots.begin(), third.slots.end());
   CheckApart(maker, other);
   if (!has_history) return;
-  // The ticks of both pages count as used, because the marks of each page are incomplete.
+  // The ticks of both pages count as used, because the marks of each page are
+  // incomplete.
   SlotRange range;
   for (uint64_t tick = 1'000'000; tick + 1 < NowTick(); ++tick) {
     CHECK(ReserveUnused(other.page->state(), kLayout, tick, 1, &range) !=

@@ -314,8 +314,8 @@ napi_status napi_create_reference(napi_env env, napi_value value, uint32_t,
   return napi_ok;
 }
 
-// node-addon-api calls these functions to throw an error, and ends the process if a call
-// fails. They only check their arguments, and do not fail in Node.
+// node-addon-api calls these functions to throw an error, and ends the process if a
+// call fails. They only check their arguments, and do not fail in Node.
 
 napi_status napi_typeof(napi_env, napi_value value, napi_valuetype* result) {
   REFUSE_UNLESS(value != nullptr)

@@ -59,8 +59,9 @@ CeilingRecord RecordIn(const HomeOptions& options) {
   return record;
 }
 
-// The record after the last user has left. If other programs keep the disk busy, a write may
-// take longer than a ceiling waits for at its end; the next user then writes the word.
+// The record after the last user has left. If other programs keep the disk busy, a
+// write may take longer than a ceiling waits for at its end; the next user then writes
+// the word.
 CeilingRecord RecordAfterUse(const HomeOptions& options) {
   CeilingRecord record = RecordIn(options);
   for (int i = 0; i < 5 && record.is_clean == 0; ++i) {
@@ -208,8 +209,8 @@ void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
 
 // A page was deleted. Its users followed it to a second page and ended, and the second
 // page was deleted too. Then a process that still has the first page looks for the
-// current one. What was issued on the second page is unknown, so a third page must not
-// count as its successor: the state file, or without one the clock, decides.
+// current page. The slots of the second page are unknown, so a third page must not
+// count as its successor: the state file decides, or, without a state file, the clock.
 void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound) {
   HomeOptions options = OptionsFor(scratch, bound);
   Maker sleeper(options);

@@ -17,8 +17,8 @@
 // The schedules are sequentially consistent. ThreadSanitizer and docs/memory-order.md
 // have to prove the weaker orders.
 
-// The standard forbids new names in std. Only this file adds a name, because the headers
-// look up `std::atomic` there.
+// The standard forbids new names in std. Only this file adds a name, because the
+// headers look up `std::atomic` there.
 namespace std {
 
 template <typename T>

@@ -6,8 +6,8 @@
 
 #include "scheduler.h"
 
-// The counterpart of scheduled_atomic.h for mutexes. Taking a free mutex is no scheduling point,
-// because other threads see only what the mutex guards.
+// The counterpart of scheduled_atomic.h for mutexes. Taking a free mutex is no
+// scheduling point, because other threads see only what the mutex guards.
 
 namespace std {
 

@@ -11,8 +11,8 @@
 #include "check.h"
 #include "scheduler.h"
 
-// Replaces page.h, state_file.h and the system by a memory and a disk that can be lost at
-// any moment. So the model explores the real durable_ceiling.cc.
+// Replaces page.h, state_file.h and the system by a memory and a disk that can be lost
+// at any moment. So the model explores the real durable_ceiling.cc.
 #define GRAUPEL_HOST_PAGE_H_
 #define GRAUPEL_HOST_STATE_FILE_H_
 
@@ -36,8 +36,8 @@ struct Disk {
   enum class Use : uint8_t { kNone, kShared, kExclusive };
   static constexpr size_t kProcesses = 8;
 
-  // After a loss of power the record is any of these. The first is the record of the last
-  // sync, and the last is the one that all processes read until then.
+  // After a loss of power the record is any of these. The first is the record of the
+  // last sync, and the last is the one that all processes read until then.
   std::vector<CeilingRecord> versions;
   // A sync that failed marks the data as clean, so the next sync does not write it
   // again: as on Linux.
