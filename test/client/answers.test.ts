@@ -40,7 +40,7 @@ test.each<[string, Change, string]>([
     'ids of one answer ascend',
   ],
   [
-    'an id that is below the one before',
+    'an id that is below the id before',
     { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(1n)]) },
     'has 1 after',
   ],

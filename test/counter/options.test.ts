@@ -84,7 +84,7 @@ describe('the record that a counter finds', () => {
     [{ timeZone: 'UTC' }, "timeZone '+08:00'", "timeZone 'UTC'"],
     [{ start: 2 }, 'start 1', 'start 2'],
     [{ reset: 'never' }, "reset 'day'", "reset 'never', timeZone 'UTC'"],
-  ] as const)('is refused where it has other rules than %o', async (options, theirs, ours) => {
+  ] as const)('is refused if it has other rules than %o', async (options, theirs, ours) => {
     const rules = { reset: 'day', timeZone: '+08:00' } as const
     await (await world.open(rules)).next()
     await expect(world.open({ ...rules, ...options })).rejects.toMatchObject({

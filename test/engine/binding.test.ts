@@ -122,7 +122,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
   it.each([
     ['of fewer elements', new BigUint64Array(4), 0, 5],
     ['of smaller elements', new Uint8Array(64), 0, 8],
-    ['whose buffer is gone', transferred(new BigUint64Array(8)), 0, 8],
+    ['whose buffer was transferred', transferred(new BigUint64Array(8)), 0, 8],
     ['filled backwards', new BigUint64Array(8), 5, 4],
     ['that is none', {}, 0, 1],
   ])('fills no array %s', (_, array, from, to) => {

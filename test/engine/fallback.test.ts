@@ -105,8 +105,8 @@ describe.runIf(engines.includes('native'))('the binary', () => {
   const shippedIn = `prebuilds/${process.platform}-${process.arch}`
 
   it.each([
-    ['where it is built is loaded at once', 'build/Release/graupel.node', false],
-    ['where it is shipped is loaded at once', `${shippedIn}/${ownTarget()?.file}`, false],
+    ['in the folder of builds is loaded at once', 'build/Release/graupel.node', false],
+    ['in the folder of shipped binaries is loaded at once', `${shippedIn}/${ownTarget()?.file}`, false],
     ['by another name is found by node-gyp-build', `${shippedIn}/node.napi.node`, true],
   ])('%s', (_, name, usesFinder) => {
     const folder = project()

@@ -46,7 +46,10 @@ describe('a permutation', () => {
   it.each([
     ['of every number', { radix: 16, length: 3, size: 4096n }],
     ['of an odd number of digits', { radix: 4, length: 5, size: 1024n }],
-    ['of less than its digits can hold, where some go round again', { radix: 13, length: 3, size: 1031n }],
+    [
+      'of fewer numbers than its digits can hold, so that some numbers need several rounds',
+      { radix: 13, length: 3, size: 1031n },
+    ],
   ])('%s reaches each exactly once, and goes back', (_what, digits) => {
     const permutation = permutationOf(bytes(key128), digits)
     const all = Array.from({ length: Number(digits.size) }, (_, i) => BigInt(i))

@@ -150,7 +150,7 @@ uint32_t XorShift(uint32_t& state) {
 }
 
 // Whole milliseconds in, and sixteenths of a millisecond out: both engines hold
-// those exactly, one in integers and the other in doubles.
+// both exactly, the native engine in integers and the js engine in doubles.
 void PrintSteadyScript(uint32_t seed, uint64_t count) {
   uint32_t random = seed;
   int64_t wall = 1'700'000'000'000;

@@ -130,7 +130,7 @@ void SoDoesOneThatFollowsAnOlderPage(Scratch& scratch) {
   CheckApart(maker, other);
 }
 
-// Neither slots ahead of the clock nor the latest tick are forgotten.
+// The slots ahead of the clock and the latest tick are not forgotten.
 void ANewPageBeginsAboveTheFormerOne(Scratch& scratch) {
   Maker maker(NewOptions(scratch));
   ++now_ms;

@@ -139,7 +139,7 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
       std::chrono::steady_clock::now() - closed >= std::chrono::milliseconds(900);
   CHECK(RecordIn(options).is_clean == 1 || was_slow);
   CHECK(RecordAfterUse(options).word == word, word);
-  // Also after a loss of the memory, with a clock that was set back.
+  // The same holds after a loss of the memory, with a clock that was set back.
   Scratch::Remove(page);
   Maker next(options);
   CHECK(next.Make(1, 1) && next.slots[0] == word, next.slots[0], word);

@@ -179,7 +179,7 @@ export const mutations: readonly Mutation[] = [
     test: 'interleave_test',
   },
   {
-    defect: 'the floor of the history stays where it was',
+    defect: 'the floor of the history does not change',
     file: 'core/state.h',
     from: '    if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n    if (word >= slot) return word;\n',
     to: '    if (word >= slot) return word;\n',
@@ -228,7 +228,7 @@ export const mutations: readonly Mutation[] = [
     test: 'deletion_test',
   },
   {
-    defect: 'a sealed page is begun where it was sealed',
+    defect: 'a sealed page begins at its sealed word',
     file: 'core/state.h',
     from: 'uint64_t slot = is_sealed ? last + 1 : last;',
     to: 'uint64_t slot = last;',

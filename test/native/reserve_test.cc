@@ -136,7 +136,7 @@ void SequencesStartAsAsked() {
   std::array<int, 8> seen{};
   for (int i = 0; i < 1000; ++i) ++seen[random.First(layout, 0)];
   for (size_t i = 0; i < 8; ++i) CHECK((seen[i] > 0) == (i < 4), i, seen[i]);
-  // Only for new ticks: a word ahead of the clock continues at its slot.
+  // The option is for new ticks: a word ahead of the clock continues at its slot.
   OwnState state;
   SequenceStart again(Mode::kRotate, 0);
   SlotRange range;

@@ -23,7 +23,7 @@ namespace graupel {
 // Runs threads one at a time, and in every order: after CHESS (Musuvathi and others,
 // OSDI 2008), all schedules that take the turn from a thread which could have gone on
 // at most `preemptions` times. Most races need one or two. The end of a process, which
-// stops all of its threads, counts as one of them.
+// stops all of its threads, counts as one preemption.
 class Scheduler {
  public:
   using Body = std::function<void()>;

@@ -37,7 +37,7 @@ struct Disk {
   static constexpr size_t kProcesses = 8;
 
   // After a loss of power the record is any of these. The first is the record of the
-  // last sync, and the last is the one that all processes read until then.
+  // last sync, and the last is the record that all processes read until then.
   std::vector<CeilingRecord> versions;
   // A sync that failed marks the data as clean, so the next sync does not write it
   // again: as on Linux.

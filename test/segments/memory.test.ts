@@ -38,7 +38,7 @@ const defects: [Mutation, Model][] = [
   ],
   [
     {
-      defect: 'a segment is added where there is no room',
+      defect: 'a segment is added although there is no room',
       file,
       from: 'return segments < 2n ||',
       to: 'return true ||',

@@ -116,10 +116,22 @@ describe('sortable', () => {
     ['the node before the time', `{node}${time}{sequence}`, usual],
     ['the sequence before the node', `${time}{sequence}{node}`, usual],
     ['node fields in another order', `${time}{worker}{region}{sequence}`, usual],
-    ['the node before the sequence, where the id has it after', `${time}{machine}{sequence}`, sonyflake],
-    ['the whole node, where the id has it on both sides of the sequence', `${time}{node}{sequence}`, split],
-    ['the whole node after the sequence, where the id has it on both sides', `${time}{sequence}{node}`, split],
-    ['the time first, where the id has it second', `${time}{worker}{sequence}`, nodeFirst],
+    [
+      'the node before the sequence, though the id has the node after the sequence',
+      `${time}{machine}{sequence}`,
+      sonyflake,
+    ],
+    [
+      'the whole node before the sequence, though the id has it on both sides of the sequence',
+      `${time}{node}{sequence}`,
+      split,
+    ],
+    [
+      'the whole node after the sequence, though the id has it on both sides of the sequence',
+      `${time}{sequence}{node}`,
+      split,
+    ],
+    ['the time first, though the id has it second', `${time}{worker}{sequence}`, nodeFirst],
     ['two digits of a year through the turn of a century', '{yyMMddHHmmssSSS}{node}{sequence}', lastCentury],
     ['the node in the place of the unit that has its name', '{yyyy}{MM}{node}{dd}{sequence}', daily],
   ])('is false with %s, and so are the texts', (_, pattern, layout) => {

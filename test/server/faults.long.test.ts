@@ -129,7 +129,7 @@ for (const [tool, start, urlOf] of stores) {
         await again()
         await pair.load.goOn()
         await pair.outage(() => server.signal('SIGKILL'), again)
-        // With PostgreSQL it would stop only one of many processes.
+        // With PostgreSQL the signal would stop only one of many processes.
         if (tool === 'redis') {
           await pair.outage(
             () => server.signal('SIGSTOP'),

@@ -93,7 +93,7 @@ describeWith(['redis'], 'Redis that is killed under load', () => {
     const counts = loads.map(({ numbers }) => numbers.length + 20)
     await until(() => loads.every(({ numbers }, i) => numbers.length >= (counts[i] as number)))
     expect(loads.map(({ refused }) => refused)).toEqual([0, 0])
-    // Until the fetched numbers are used up.
+    // The requests go on until the fetched numbers are used up.
     const greedy = urls.map((url) => new Load(`${url}?count=500`, 1))
     await until(() => [...loads, ...greedy].every(({ refused }) => refused > 0))
     await redis.restart()

@@ -16,7 +16,7 @@ test('it prints its address, node, store and example URLs, and logs the events o
   expect(others).toEqual([`  ${url}/v1/ids?count=3`, `  ${url}/v1/segments/orders`, `  ${url}/openapi.json`, ''])
   for (const line of others.slice(0, 3)) expect((await fetch(line.trim())).status).toBe(200)
   expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok\n')
-  // Only its user may read the numbers.
+  // Only the service's user may read the numbers.
   expect(statSync(data).mode & 0o777).toBe(0o700)
   expect(statSync(join(data, 'graupel.db')).mode & 0o777).toBe(0o600)
   child.kill('SIGINT')

@@ -52,7 +52,7 @@ describeWith(['etcd'], 'etcd of three', () => {
           try {
             made.push(...ids.take(10))
           } catch (error) {
-            // A machine that is busy may take longer to choose another leader than a window lasts.
+            // On a busy machine, the election of another leader may take longer than a window.
             if (!(error instanceof GraupelError && error.code === 'ERR_LEASE_EXPIRED')) throw error
           }
         }

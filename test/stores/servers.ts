@@ -99,7 +99,7 @@ export function asUser(user: string | undefined, program: string, words: string[
 
 const handedOut = new Set<number>()
 
-/** Finds a free port below the range of outgoing connections on Linux, so that none of them takes the port before the server starts. */
+/** Finds a free port below Linux's range of outgoing connections, so no connection takes the port before the server starts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000)

@@ -106,7 +106,7 @@ export async function refuses(url: string): Promise<boolean> {
 
 /** Resolves to the node of the worker that answers. */
 export async function servedBy(url: string): Promise<number> {
-  // A connection that is kept belongs to one worker.
+  // A kept connection belongs to one worker.
   const answer = await fetch(`${url}/v1/ids`, { headers: { connection: 'close' } })
   const { ids } = (await answer.json()) as { ids: string[] }
   return decode(ids[0] as string, layouts.twitter).node
@@ -145,7 +145,7 @@ function processesByPs(): ProcessRow[] {
     .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
 }
 
-/** Waits until a process has ended that is no child of this process. */
+/** Waits for the end of a process that is no child of this process. */
 export function endedProcess(pid: number): Promise<void> {
   return until(() => !isAlive(pid))
 }
