@@ -149,8 +149,8 @@ uint32_t XorShift(uint32_t& state) {
   return state;
 }
 
-// Whole milliseconds in, and sixteenths of a millisecond out: both engines hold
-// both exactly, the native engine in integers and the js engine in doubles.
+// Whole milliseconds in, and sixteenths of a millisecond out. Both engines represent
+// these exactly, the native engine in integers and the js engine in doubles.
 void PrintSteadyScript(uint32_t seed, uint64_t count) {
   uint32_t random = seed;
   int64_t wall = 1'700'000'000'000;
