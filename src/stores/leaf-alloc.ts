@@ -35,7 +35,7 @@ const notComparable = 1267
 
 /**
  * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf. Leaf and graupel may take numbers of
- * one `biz_tag` at the same time: `max_id` grows by a step, and the numbers from the old `max_id` up to below the new one are
+ * one `biz_tag` at the same time: `max_id` grows by a step, and the numbers from the old `max_id` up to the new `max_id` - 1 are
  * taken.
  *
  * Each call is one transaction on one connection. If the outcome of its COMMIT is not known, the call rejects, and its numbers are

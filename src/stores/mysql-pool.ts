@@ -2,7 +2,7 @@ import { GraupelError, show } from '../core/errors.js'
 import { onAbort } from '../core/timing.js'
 import { clientError } from './options.js'
 
-/** A pool of mysql2, with promises or callbacks, or one of mariadb, with promises. */
+/** A pool of mysql2 with promises or callbacks, or a pool of mariadb with promises. */
 export type MysqlPool = PromisePool | CallbackPool
 
 interface PromisePool {

@@ -114,7 +114,7 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
         const found = await store.read(key)
         equal(found?.value, landed[0], 'the value')
         expected = found?.version
-        equal(versions.includes(expected), true, 'whether the version is the one that was answered')
+        equal(versions.includes(expected), true, 'whether a write answered the version')
       }
     },
   ],

@@ -175,7 +175,7 @@ export class Session {
 }
 
 export function closedError(): GraupelError {
-  return new GraupelError('ERR_STORE_UNAVAILABLE', "the store 'zookeeper' was closed; make another one")
+  return new GraupelError('ERR_STORE_UNAVAILABLE', "the store 'zookeeper' was closed; make another store")
 }
 
 function expired(): GraupelError {

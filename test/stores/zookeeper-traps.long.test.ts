@@ -342,7 +342,7 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
   it('leaves no session if the store is closed at once, or before its first use', async () => {
     const sessions = async () => Number(await figure(server.port, 'zk_global_sessions'))
     const before = await sessions()
-    const closed = "the store 'zookeeper' was closed; make another one"
+    const closed = "the store 'zookeeper' was closed; make another store"
     for (let ms = 0; ms < 5; ms++) {
       const { store } = storeOn(server.port)
       const call = store.read('folder/none').catch((error) => error.message)

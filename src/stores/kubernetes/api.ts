@@ -128,11 +128,11 @@ function expectKind(kind: string, status: number, answer: Answer): Said {
 }
 
 function remedyOf({ status, said }: Answer): string {
-  if (status === 401) return 'the token is missing, wrong or has expired: pass one that is valid in headers'
+  if (status === 401) return 'the token is missing, wrong or has expired: pass a valid token in headers'
   if (status === 403) {
     return 'let a Role allow its user get, list, create and update of leases in coordination.k8s.io, as kubernetes-rbac.yaml in the examples does'
   }
-  if (status === 404 && said.details?.kind === 'namespaces') return 'create the namespace, or pass another one'
+  if (status === 404 && said.details?.kind === 'namespaces') return 'create the namespace, or pass another namespace'
   if (said.kind === 'Status') return 'correct the fault that the answer names'
   return 'that is not how the API of Kubernetes answers: see whether url leads to it'
 }

@@ -59,7 +59,7 @@ export const reconnectMs = 200
 /** The listener of errors that a call also reports. */
 export const ignore = (): void => {}
 
-/** This module, or the one that it is bundled into. CommonJS has no `import.meta.url`. */
+/** The file of this module, or of the bundle that contains it. CommonJS has no `import.meta.url`. */
 const here = import.meta.url ?? __filename
 
 /**
