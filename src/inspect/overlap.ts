@@ -3,7 +3,7 @@ import { decode, type Layout } from '../layout/index.js'
 /** Memory grows by this many ids at once, so that no id is copied. */
 const chunkIds = 2 ** 17
 
-/** Ids of one source, in their order: 8 bytes each. With a layout, also when they were made, and on which nodes. */
+/** Ids of one source, in their order: 8 bytes each. With a layout, also their times and nodes. */
 export class IdSet {
   readonly name: string
   readonly #layout: Layout | undefined
@@ -90,7 +90,7 @@ export function equalIds(sets: readonly IdSet[], limit: number): EqualIds {
   let count = 0
   const first: bigint[] = []
   for (let i = 1; i < all.length; i++) {
-    // The first two of a row of equal ids count, and not its others.
+    // In a row of equal ids, only the first two count.
     if (all[i] !== all[i - 1] || (i > 1 && all[i] === all[i - 2])) continue
     count++
     if (first.length < limit) first.push(all[i] as bigint)
@@ -102,7 +102,7 @@ function placesOf(id: bigint, sets: readonly IdSet[], limit: number): EqualId['p
   return sets.flatMap((set) => set.linesOf(id, limit).map((line) => ({ set: set.name, line })))
 }
 
-/** Finds the nodes of which ids are in more than one set, in ascending order. */
+/** Finds the nodes that have ids in more than one set, in ascending order. */
 export function commonNodes(sets: readonly IdSet[]): CommonNode[] {
   const nodes = new Set(sets.flatMap((set) => set.nodes))
   return [...nodes]

@@ -13,7 +13,7 @@ import { combineNode, type NodeOf, placeNode } from './node.js'
  * decode('175928847299117063', layouts.discord).fields // { worker: 1, process: 0 }
  */
 export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
-  /** When the id was made, to the tick. */
+  /** The time at which the id was made, to the tick. */
   timestamp: Date
   /** The same moment in milliseconds since 1970. */
   timestampMs: number
@@ -21,7 +21,7 @@ export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
   node: number
   /** The node fields by their names. */
   fields: { [K in NodeFieldOf<F>]: number }
-  /** Which id of its tick and node it is, from 0. */
+  /** The number of the id in its tick and node, from 0. */
   sequence: number
 }
 
@@ -34,13 +34,13 @@ export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
 export interface IdParts<F extends readonly Field[] = readonly Field[]> {
   /** Milliseconds since 1970; rounded down to the layout's tick. */
   timestampMs: number
-  /** One number over all node fields, or one for each. */
+  /** One number over all node fields, or a number for each field. */
   node: NodeOf<F>
   /** From 0 to the most that the layout holds. @default 0 */
   sequence?: number
-  /** Not needed, and in what {@link decode} returns: the same moment as `timestampMs`. */
+  /** Optional, because {@link decode} returns it: the moment of `timestampMs`. */
   timestamp?: Date
-  /** Not needed, and in what {@link decode} returns: the same node as `node`. */
+  /** Optional, because {@link decode} returns it: the fields of `node`. */
   fields?: { readonly [K in NodeFieldOf<F>]: number }
 }
 
@@ -76,7 +76,7 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
 }
 
 /**
- * When an id was made, in milliseconds since 1970: the `timestampMs` of {@link decode}, in a fraction of the time.
+ * Returns the time of an id, in milliseconds since 1970: the `timestampMs` of {@link decode}, in a fraction of the time.
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
@@ -94,7 +94,7 @@ function timeOf<F extends readonly Field[]>({ epochMs, tickMs, timestamp }: Layo
   return epochMs + partOf(upper, lower, timestamp) * tickMs
 }
 
-/** A field of at most 53 bits, from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. */
+/** Reads a field of at most 53 bits from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. */
 function partOf(upper: number, lower: number, { bits, shift }: Placement): number {
   if (shift >= 32) return lowBits(upper >>> (shift - 32), bits)
   const below = lower >>> shift
@@ -111,8 +111,8 @@ const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
 
 /**
  * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a moment) and
- * for taking over ids of another system; ids that have to be new come from a generator. What {@link decode} returns can be
- * given as it is; if `timestamp` or `fields` contradict `timestampMs` or `node`, it is refused.
+ * for taking over ids of another system; ids that have to be new come from a generator. The result of {@link decode} can be
+ * passed; it is refused if `timestamp` or `fields` contradict `timestampMs` or `node`.
  *
  * @param parts - `timestampMs` and `node` are required; the sequence is 0 by default.
  * @param layout - The layout of the id.

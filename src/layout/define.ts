@@ -12,8 +12,8 @@ const maxDateMs = 8.64e15
 const maxFieldBits = 53
 
 /**
- * The layouts that {@link defineLayout} returned, each by itself; and, by the layouts of other copies of the package, those made
- * from them. An entry can be neither inherited nor forged.
+ * The layouts of this copy of the package. The key is a layout that {@link defineLayout} returned, or the layout of another copy from
+ * which a layout was made here. Entries cannot be inherited or forged.
  */
 const genuine = new WeakMap<object, Layout>()
 
@@ -82,8 +82,8 @@ export function makeLayout<F extends readonly Field[]>(spec: Required<LayoutSpec
 }
 
 /**
- * The layout that a value stands for: the value, where {@link defineLayout} returned it; or a new one of the same
- * specification, where another copy of the package made it, or this copy in another realm.
+ * Returns the layout for a value: the value, if {@link defineLayout} returned it; or a new layout of the same specification, if another
+ * copy of the package made the value, or this copy in another realm.
  *
  * @throws TypeError `ERR_LAYOUT_INVALID`
  * @internal
@@ -92,7 +92,7 @@ export function genuineLayout<F extends readonly Field[]>(value: Layout<F>): Lay
   return (genuine.get(value) ?? adopt(value)) as Layout<F>
 }
 
-/** Makes a layout from the specification of one that may be forged, and checks all of it. */
+/** Makes a layout from the specification of another layout. Checks all of it, because it may be forged. */
 function adopt(value: unknown): Layout {
   let cause: unknown
   try {
@@ -138,7 +138,7 @@ export function checkEpochMs(epochMs: unknown, others = ''): asserts epochMs is 
   }
 }
 
-/** A copy of the fields, frozen, so that what is checked is what is used. */
+/** Copies and freezes the fields, so that they cannot change after the check. */
 function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readonly Field[] {
   if (!Array.isArray(fields))
     throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)

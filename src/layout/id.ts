@@ -4,8 +4,8 @@ import { genuineLayout } from './define.js'
 import type { Field, Layout } from './layout.js'
 
 /**
- * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or the same in decimal digits as `String()` writes
- * them. With a layout, also whether it has no more bits than that layout's ids. It throws for no value.
+ * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as `String()` writes
+ * them. With a layout, also whether it has no more bits than ids of the layout. Never throws.
  *
  * A sign, a space, a leading zero and a number are refused: `Number` would read them, and other code may not.
  *
@@ -70,7 +70,7 @@ function loadDigits(text: string): boolean {
     if (digit < 0 || digit > 9) return false
     below = below * 10 + digit
   }
-  // above * 10^9 + below by parts of `above`, so that no product reaches 2^53; first in units of 2^22, then of 2^32.
+  // Computes above * 10^9 + below by parts of `above`, so that no product reaches 2^53; first in units of 2^22, then of 2^32.
   const aboveUpper = Math.floor(above / 2 ** 22)
   const lower = (above - aboveUpper * 2 ** 22) * 1e9 + below
   const upper = aboveUpper * 1e9

@@ -50,7 +50,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   fields: F
   /** Allows 64 bits instead of 63; a signed 64-bit column holds such ids for half of the layout's time only. @default false */
   unsigned?: boolean
-  /** Its sequence is no counter, so that only the other system can make ids of it: a generator refuses the layout. @default false */
+  /** The sequence is no counter, so only another system can make such ids, and generators refuse the layout. @default false */
   decodeOnly?: boolean
 }
 
@@ -70,8 +70,8 @@ export interface Placement {
 /**
  * The bits of an id: time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts}; frozen.
  *
- * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again; everything
- * else is worked out from them.
+ * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again. All other
+ * properties follow from them.
  *
  * @example
  * layouts.twitter.nodes // 1024
@@ -130,7 +130,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     Object.freeze(this)
   }
 
-  /** The first moment at which no id can be made: what the timestamp field cannot express, or one tick before (`maxTick`). */
+  /** The first moment at which no id can be made: the end of the tick `maxTick`. */
   get expiresAt(): Date {
     return new Date(this.epochMs + (this.maxTick + 1) * this.tickMs)
   }
@@ -146,8 +146,8 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   }
 
   /**
-   * The last tick in which ids are made. Where time and sequence fill all 64 bits it is one less than fits, because the state word counts one
-   * past the last slot.
+   * The last tick in which ids are made. If time and sequence fill all 64 bits, it is one less than fits, because the state word counts
+   * one past the last slot.
    */
   get maxTick(): number {
     const last = 2 ** this.timestamp.bits - 1

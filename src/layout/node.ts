@@ -1,7 +1,7 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import type { Field, Layout, NodeFieldOf } from './layout.js'
 
-/** A node: one number over all node fields, or one number for each of them. */
+/** A node: one number over all node fields, or a number for each field. */
 export type NodeOf<F extends readonly Field[]> = number | { readonly [K in NodeFieldOf<F>]: number }
 
 /**

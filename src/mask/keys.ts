@@ -5,15 +5,14 @@ import { isBytes, lengthGetter } from '../core/typed-array.js'
 const keyLengths: readonly number[] = [16, 24, 32]
 
 /**
- * Begins with a letter: an object has names such as '2' before all others, whatever their order was, and then the wrong key would
- * hide.
+ * A name begins with a letter, because objects always list names such as '2' first, and the first key hides.
  */
 const keyName = /^[A-Za-z][0-9A-Za-z]{0,15}$/
 
 const advice = 'pass 16, 24 or 32 random bytes, such as crypto.getRandomValues(new Uint8Array(32))'
 
 /**
- * The keys by their names, the one that hides first. A key without a name has the name ''.
+ * Returns the keys by their names. The first key hides. A key without a name has the name ''.
  *
  * @throws TypeError, RangeError `ERR_KEY_INVALID`
  */
@@ -27,7 +26,7 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
     throw rangeError('ERR_KEY_INVALID', 'keys is empty; the first key of it hides, and all reveal')
   const all = given.map(([name, key]) => {
     if (name !== '' && !keyName.test(name)) {
-      // A longer one may be a key.
+      // A longer name may be a key, so no message shows it.
       const shown = name.length > 16 ? `of ${name.length} characters` : show(name)
       throw rangeError(
         'ERR_KEY_INVALID',
@@ -61,7 +60,7 @@ function keyFrom(what: string, given: unknown): Uint8Array {
       key.length === 48 || key.length === 64 ? "; if these are digits of hex, pass Buffer.from(text, 'hex')" : ''
     throw rangeError('ERR_KEY_INVALID', `${what} has ${key.length} bytes; ${advice}${text}`)
   }
-  // Memory that was never filled.
+  // One repeated byte is memory that was never filled.
   if (key.every((byte) => byte === key[0])) {
     throw rangeError('ERR_KEY_INVALID', `${what} is the same byte ${key.length} times; ${advice}`)
   }

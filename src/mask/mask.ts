@@ -49,7 +49,7 @@ export interface Mask {
   /** The names of the keys; the first hides. */
   readonly keyNames: readonly string[]
   /**
-   * Hides an id with the first key: another number of the same range, and the same one every time.
+   * Hides an id with the first key: gives another number of the same range, and the same number every time.
    *
    * @param id - A bigint from 0 to 2^bits - 1, or its decimal digits.
    * @throws TypeError, RangeError `ERR_ID_INVALID`
@@ -58,7 +58,7 @@ export interface Mask {
   /** Returns the id that `hide` was given, by the first key. @throws TypeError, RangeError `ERR_ID_INVALID` */
   reveal(hidden: bigint | string): bigint
   /**
-   * The same as `hide` for numbers, if the mask has 53 bits.
+   * Hides a JavaScript number as `hide` does, if the mask has 53 bits.
    *
    * @throws TypeError, RangeError `ERR_ID_INVALID`; RangeError `ERR_NUMBER_UNSAFE` if it has more.
    */
@@ -72,7 +72,7 @@ export interface Mask {
    */
   hideString(id: bigint | string): string
   /**
-   * Returns the id that `hideString` was given, by the key whose name stands in front.
+   * Returns the id that `hideString` was given, by the key whose name begins the text.
    *
    * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that no mask of this width and encoding writes; RangeError
    * `ERR_KEY_INVALID` for the name of a key that is not among `keys`.
@@ -127,7 +127,7 @@ export function createMask(given: Uint8Array | MaskOptions): Mask {
     throw rangeError('ERR_ID_INVALID', `the id is ${show(id)}; pass a whole number from 0 to 2^53 - 1`)
   }
 
-  /** Digits have one length, so the name is what stands before them, whatever the names are. */
+  /** The digits have a constant length, so everything before them is the name. */
   function revealString(text: unknown): bigint {
     if (typeof text !== 'string') {
       throw typeError('ERR_ID_INVALID', `the text is ${show(text)} (${typeof text}); pass a string, or use reveal()`)

@@ -31,7 +31,7 @@ export const digitsOf = {
 /**
  * FF1 of NIST SP 800-38G with an empty tweak, on numbers: the most significant digit is the first.
  *
- * Another width needs no other key for it: radix and length are in the first block of each of its rounds.
+ * All widths can use one key, because radix and length are in the first block of each round.
  */
 export function permutationOf(key: Uint8Array, { radix, length, size }: Digits): Permutation {
   // The library keeps the array that it is given, and reads it in each call.

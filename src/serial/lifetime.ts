@@ -50,9 +50,9 @@ export class Lifetime {
   }
 
   /**
-   * The time of the tick that has these texts, in milliseconds since 1970; or why there is none.
+   * Returns the time of the tick with these texts, in milliseconds since 1970; or why there is no such tick.
    *
-   * @param texts - So many units that no two ticks have all of them in common.
+   * @param texts - Enough units that no two ticks have all their texts in common.
    */
   tickWith(texts: Partial<UnitTexts>): number | string {
     const { yy, ...others } = texts
@@ -72,7 +72,7 @@ export class Lifetime {
       : `lies between two ticks of layout '${name}'`
   }
 
-  /** The one year of the lifetime, or after it, that ends with these digits. */
+  /** Returns the first year, from the first year of the lifetime on, that ends with these digits. */
   #longYear(yy: string): string {
     const first = this.#firstYear
     return String(first + ((Number(yy) - (first % 100) + 100) % 100)).padStart(4, '0')

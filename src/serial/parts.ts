@@ -49,9 +49,9 @@ function numbersOf({ nodeFields, nodeBits, sequence }: Layout): NumberPart[] {
 }
 
 /**
- * Whether texts are ordered as ids are: each part stands in front of those that are less significant in the id.
+ * Returns whether texts are ordered as ids are: each part stands before all parts that are less significant in the id.
  *
- * @param parts - All that ids differ in is among them.
+ * @param parts - They contain every part in which ids differ.
  */
 export function areInOrder(parts: readonly SerialPart[], { placements, nodeFields }: Layout): boolean {
   const rankOf = (field: string) => placements.findIndex(({ name }) => name === field) * units.length
@@ -70,7 +70,7 @@ export function areInOrder(parts: readonly SerialPart[], { placements, nodeField
   return ranks.every((rank, i) => i === 0 || rank > (ranks[i - 1] as number))
 }
 
-/** Units of time, the largest first, with the most milliseconds that one of them has. */
+/** Units of time, the largest first, with the most milliseconds that a unit can have. */
 const lengths: readonly (readonly [Unit, number])[] = [
   ['yyyy', 31_622_400_000],
   ['MM', 2_678_400_000],
@@ -82,7 +82,7 @@ const lengths: readonly (readonly [Unit, number])[] = [
 ]
 
 /**
- * Checks that the parts have all that two ids can differ in, each of it once.
+ * Checks that the parts contain everything in which two ids can differ, each once.
  *
  * @throws RangeError `ERR_PATTERN_INVALID`
  */
@@ -101,7 +101,7 @@ function missingUnits(parts: readonly SerialPart[], { tickMs }: Layout): Unit[] 
   const given = new Set(parts.map((part) => (part.kind === 'unit' ? part.unit : undefined)))
   if (given.has('yy')) given.add('yyyy')
   const smallest = lengths.findLastIndex(([unit]) => given.has(unit))
-  // Ticks that are at least so far apart lie in different units, wherever the epoch is.
+  // Ticks that are at least this far apart lie in different units, at any epoch.
   const needed = lengths.findIndex(([, longestMs]) => longestMs <= tickMs)
   const path = lengths.slice(0, Math.max(smallest, needed) + 1)
   return path.map(([unit]) => unit).filter((unit) => !given.has(unit))

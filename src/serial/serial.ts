@@ -5,7 +5,7 @@ import type { Lifetime } from './lifetime.js'
 import type { NumberPart, SerialPart } from './parts.js'
 
 /**
- * Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen, and its calls need no `this`.
+ * Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen. Its calls can be passed as functions.
  *
  * @example
  * const { format, sortable } = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}-{node}-{sequence}', layout: layouts.twitter })
@@ -14,14 +14,14 @@ import type { NumberPart, SerialPart } from './parts.js'
  */
 export interface Serial<F extends readonly Field[] = readonly Field[]> {
   /**
-   * The text of an id.
+   * Writes the text of an id.
    *
    * @param id - A bigint, or the id in decimal digits; of the serial's layout.
    * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout.
    */
   readonly format: (id: bigint | string) => string
   /**
-   * The id of a text. Nothing is trimmed, skipped or filled up: `format` of the id is the same text.
+   * Reads the id of a text. Nothing is trimmed, skipped or filled up: `format` of the id gives the same text.
    *
    * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that `format` makes of no id.
    */
