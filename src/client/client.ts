@@ -5,6 +5,7 @@ import { type DecodedId, decode, type Field, type Layout, type layouts } from '.
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Prefetcher } from '../numbers/prefetcher.js'
+import { Queue } from '../numbers/queue.js'
 import { type Batch, Batches } from './batches.js'
 import type { BaseClient, ClientStats, IdClient, NumberClient } from './id-client.js'
 import {
@@ -22,11 +23,13 @@ class Client extends Numbers implements BaseClient {
   readonly #service: Service
   readonly #prefetcher: Prefetcher<Batch>
   readonly #more: FetchedNumbers
+  readonly #clock: Clock
   #count = 0
 
   constructor(options: ResolvedOptions, clock: Clock) {
     const batches = new Batches(options, clock, () => this.#prefetcher.ask())
-    super({ type: 'IdClient', isEager: true, clock }, batches, options.layout)
+    super('IdClient', batches)
+    this.#clock = clock
     const { count, maxCount, batchMs, maxWaitMs } = options
     this.#options = options
     this.#batches = batches
@@ -83,6 +86,14 @@ class Client extends Numbers implements BaseClient {
 
   protected object(): string {
     return `the id client of ${this.#options.urls.join(', ')}`
+  }
+
+  protected get idLayout(): Layout | undefined {
+    return this.#options.layout
+  }
+
+  protected queue(): Queue {
+    return new Queue(this.#more, true, this.#clock)
   }
 
   protected more(): FetchedNumbers {

@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { clockMs, openCore } from '../engine/open.js'
 import { coreSpec } from '../engine/source/core-spec.js'
 import { LeasedNode } from '../engine/source/leased-node.js'
-import { givenNode } from '../engine/source/node-source.js'
+import { GivenNode } from '../engine/source/node-source.js'
 import { checkLifetime, type Field, type Layout, type layouts } from '../layout/index.js'
 import { Generator } from './generator.js'
 import type { IdGenerator, NumbersOf } from './id-generator.js'
@@ -48,7 +48,7 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   checkLifetime(layout, nowMs)
   if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
   if (typeof origin === 'number') {
-    return narrowed(new Generator(openCore(engine, coreSpec(options, origin, nowMs)), options, givenNode(origin)))
+    return narrowed(new Generator(openCore(engine, coreSpec(options, origin, nowMs)), options, new GivenNode(origin)))
   }
   const source = new LeasedNode(origin, engine, options, nowMs)
   return narrowed(new Generator(source.core, options, source))

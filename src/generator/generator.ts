@@ -4,13 +4,13 @@ import type { NodeSource } from '../engine/source/node-source.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
 import { Numbers } from '../numbers/numbers.js'
+import { Queue } from '../numbers/queue.js'
 import type { MoreNumbers } from '../numbers/source.js'
 import type { Counters } from '../policy/policy.js'
 import { PolicyRunner } from '../policy/runner.js'
 import type { BaseGenerator, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 
-const kind = { type: 'IdGenerator', isEager: false }
 const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
 
 /** The class behind {@link createGenerator}. @internal */
@@ -25,7 +25,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   #lastStats: Stats | undefined
 
   constructor(core: Core, settings: ResolvedOptions<F>, source: NodeSource) {
-    super(kind, core, settings.layout)
+    super('IdGenerator', core)
     this.#core = core
     this.#settings = settings
     this.#source = source
@@ -78,6 +78,14 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
 
   protected object(): string {
     return `the generator of node ${this.node}`
+  }
+
+  protected get idLayout(): Layout {
+    return this.#settings.layout
+  }
+
+  protected queue(more: MoreNumbers): Queue {
+    return new Queue(more, false)
   }
 
   protected more(): MoreNumbers {

@@ -4,21 +4,12 @@ import { two32 } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 import type { Layout } from '../layout/index.js'
 import { checkCount, checkIdArray } from './array.js'
-import { Queue, type QueueClock } from './queue.js'
+import type { Queue } from './queue.js'
 import type { MoreNumbers, ReadyNumbers } from './source.js'
 import { FillTask, OneTask } from './task.js'
 
 /** The upper half of 2^53. */
 const unsafeHigh = 0x20_0000
-
-/** The constants of a class that hands out numbers. */
-export interface NumbersKind {
-  /** The name that `console.log` shows. */
-  readonly type: string
-  /** Whether a waiting call begins in the turn in which it is made. */
-  readonly isEager: boolean
-  readonly clock?: QueueClock | undefined
-}
 
 /**
  * The calls that generators, segment generators and clients have in common. A subclass adds the source of more numbers.
@@ -28,17 +19,13 @@ export interface NumbersKind {
 export abstract class Numbers {
   declare readonly next: () => bigint
   readonly #ready: ReadyNumbers
-  readonly #kind: NumbersKind
-  readonly #layout: Layout | undefined
   #queue: Queue | undefined
   #isClosed = false
 
-  /** @param layout - Numbers without a layout have up to 64 bits. */
-  constructor(kind: NumbersKind, ready: ReadyNumbers, layout: Layout | undefined) {
-    this.#kind = kind
+  /** @param type - The name that `console.log` shows. */
+  constructor(type: string, ready: ReadyNumbers) {
     this.#ready = ready
-    showByJson(this, kind.type)
-    this.#layout = layout
+    showByJson(this, type)
     // The calls that run for each number are functions and not methods, so that they can be passed on without their object. They close
     // over few variables: V8 treats these as constants if a call site has one object, which saves 1 ns in 30.
     define(this, 'next', (): bigint => {
@@ -63,7 +50,7 @@ export abstract class Numbers {
   get nextNumber(): () => number {
     return Numbers.#made(this, 'nextNumber', (of) => {
       const ready = of.#ready
-      const { name, bits = 0 } = of.#layout ?? {}
+      const { name, bits = 0 } = of.idLayout ?? {}
       if (bits > 53) {
         return () => {
           throw rangeError(
@@ -99,8 +86,12 @@ export abstract class Numbers {
 
   /** Names the object in messages: `the segment generator 'orders'`. */
   protected abstract object(): string
+  /** The layout of the numbers. Numbers without a layout have up to 64 bits. */
+  protected abstract get idLayout(): Layout | undefined
   /** Returns the source of more numbers. */
   protected abstract more(): MoreNumbers
+  /** Makes the queue of the calls that wait. */
+  protected abstract queue(more: MoreNumbers): Queue
   /** Frees what the object holds; called once. */
   protected abstract end(): void
   /** Shows the object to `JSON.stringify` and `console.log`. */
@@ -182,7 +173,7 @@ export abstract class Numbers {
     checkIdArray(array)
     if (this.#isClosed) throw this.#closed()
     this.checkArray(array)
-    return new FillTask(this.#ready, array, this.#layout?.bits ?? 64, isSliced)
+    return new FillTask(this.#ready, array, this.idLayout?.bits ?? 64, isSliced)
   }
 
   #more(): MoreNumbers {
@@ -192,7 +183,7 @@ export abstract class Numbers {
 
   #queued(): Queue {
     const more = this.#more()
-    this.#queue ??= new Queue(more, this.#kind.isEager, this.#kind.clock)
+    this.#queue ??= this.queue(more)
     return this.#queue
   }
 

@@ -6,7 +6,7 @@ import type { IdArray } from '../engine/engine.js'
 import { isSigned } from '../numbers/array.js'
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
-import type { QueueClock } from '../numbers/queue.js'
+import { Queue, type QueueClock } from '../numbers/queue.js'
 import { objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
 import { Run } from './run.js'
 import type { SegmentSupply } from './thread-channel.js'
@@ -85,10 +85,12 @@ export class SegmentNumbers extends Numbers implements SegmentGenerator {
   readonly #supply: SegmentSupply
   readonly #run: Run
   readonly #more: FetchedNumbers
+  readonly #clock: QueueClock
 
   constructor(info: SegmentInfo, supply: SegmentSupply, clock: QueueClock) {
     const run = new Run(supply.memory, info.stride, supply.isShared)
-    super({ type: 'SegmentGenerator', isEager: true, clock }, run, undefined)
+    super('SegmentGenerator', run)
+    this.#clock = clock
     this.#info = info
     this.#supply = supply
     this.#run = run
@@ -129,6 +131,14 @@ export class SegmentNumbers extends Numbers implements SegmentGenerator {
 
   protected object(): string {
     return objectOf(this.#info.name)
+  }
+
+  protected get idLayout(): undefined {
+    return undefined
+  }
+
+  protected queue(): Queue {
+    return new Queue(this.#more, true, this.#clock)
   }
 
   protected more(): FetchedNumbers {

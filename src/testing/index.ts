@@ -6,7 +6,7 @@ import { JsCore } from '../engine/js/core.js'
 import { StateTable } from '../engine/js/state-table.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
 import { coreSpec } from '../engine/source/core-spec.js'
-import { givenNode } from '../engine/source/node-source.js'
+import { GivenNode } from '../engine/source/node-source.js'
 import { Generator } from '../generator/generator.js'
 import type { IdGenerator, NumbersOf } from '../generator/id-generator.js'
 import type { GeneratorOptions } from '../generator/options.js'
@@ -93,7 +93,7 @@ class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
 
   constructor(options: ResolvedOptions<F>, node: number) {
     const core = open(freshSpec(options, node))
-    super(core, options, givenNode(node))
+    super(core, options, new GivenNode(node))
     this.reset = () => core.moveTo(freshSpec(options, node))
   }
 }

@@ -73,6 +73,10 @@ describe('presets', () => {
     for (const [name, layout] of Object.entries(layouts)) expect(layout.name).toBe(name)
   })
 
+  it.each(Object.values(layouts) as Layout[])('$name is what defineLayout makes of its properties', (preset) => {
+    expect(defineLayout({ ...preset })).toEqual(preset)
+  })
+
   it('cannot be changed', () => {
     expect(Object.isFrozen(layouts)).toBe(true)
     expect(Object.isFrozen(layouts.twitter)).toBe(true)

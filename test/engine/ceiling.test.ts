@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { CeilingOutcome, type Core, type CoreSpec, Status } from '../../src/engine/engine.js'
 import { openCore } from '../../src/engine/open.js'
-import { givenNode } from '../../src/engine/source/node-source.js'
+import { GivenNode } from '../../src/engine/source/node-source.js'
 import { createGenerator } from '../../src/generator/create.js'
 import { Queue } from '../../src/numbers/queue.js'
 import { OneTask } from '../../src/numbers/task.js'
@@ -97,7 +97,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const core = open(specFor(freshNamespace()))
     const policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 100, maxWaitMs: 60_000 } as const
     const counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
-    const source = { ...givenNode(1), isAwaited: false }
+    const source = Object.create(new GivenNode(1), { isAwaited: { value: false } })
     const subject = { layout, namespace: '', hasInjectedClock: true, path: '', source }
     const ids = new PolicyRunner(core, policy, subject, counters)
     expect(() => ids.finish(new OneTask(core))).toThrow(/ceiling has not risen within \d+ ms/)

@@ -25,15 +25,22 @@ export interface NodeSource {
 }
 
 /** The source of a node that was given as a number. If the state has a ceiling, a thread of the addon raises it in a state file. */
-export function givenNode(node: number): NodeSource {
-  return {
-    node,
-    isAwaited: true,
-    late: (waitedMs, rule) =>
-      new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
-        { option: 'windowMs' },
-      ),
+export class GivenNode implements NodeSource {
+  readonly node: number
+
+  constructor(node: number) {
+    this.node = node
+  }
+
+  get isAwaited(): boolean {
+    return true
+  }
+
+  late(waitedMs: number, rule: string): GraupelError {
+    return new GraupelError(
+      'ERR_STATE_UNAVAILABLE',
+      `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
+      { option: 'windowMs' },
+    )
   }
 }
