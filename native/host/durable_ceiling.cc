@@ -13,7 +13,7 @@ namespace {
 // process that holds a lock for longer was stopped, or its disk does not answer.
 constexpr int kLockMs = 1000;
 constexpr std::chrono::milliseconds kCloseTime{2000};
-// After a failure, a reservation that passes the alarm does not ask again for this time.
+// Time after a failure in which reservations that pass the alarm do not ask again.
 constexpr int64_t kQuietNs = 100'000'000;
 
 }  // namespace

@@ -23,14 +23,14 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
   }
   const given = Object.entries(keys)
   if (given.length === 0)
-    throw rangeError('ERR_KEY_INVALID', 'keys is empty; the first key of it hides, and all reveal')
+    throw rangeError('ERR_KEY_INVALID', 'keys is empty; pass at least one key, of which the first hides')
   const all = given.map(([name, key]) => {
     if (name !== '' && !keyName.test(name)) {
       // A longer name may be a key, so no message shows it.
       const shown = name.length > 16 ? `of ${name.length} characters` : show(name)
       throw rangeError(
         'ERR_KEY_INVALID',
-        `keys has the name ${shown}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without one`,
+        `keys has the name ${shown}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without a name`,
       )
     }
     return [name, keyFrom(name === '' ? 'the key' : `the key '${name}'`, key)] as const
