@@ -139,7 +139,7 @@ function statesFor({ isThread }: CoreSpec): ThreadStates {
   if (!isThread) {
     throw new GraupelError(
       'ERR_STATE_UNREACHABLE',
-      `the js engine cannot reach the states of this process from this thread: ${states}; import 'graupel' in the main thread before it starts workers`,
+      `the js engine cannot reach the states of this process from this thread: ${states}; import 'graupel' in the main thread before it starts workers, or pass state: 'thread' if no other thread uses the node`,
     )
   }
   own ??= new ThreadStates(new StateTable(platform.threadMemory()), platform)

@@ -9,9 +9,16 @@ import { coreSpec } from '../engine/source/core-spec.js'
 import { GivenNode } from '../engine/source/node-source.js'
 import { Generator } from '../generator/generator.js'
 import type { IdGenerator, NumbersOf } from '../generator/id-generator.js'
-import type { GeneratorOptions } from '../generator/options.js'
 import { type ResolvedOptions, resolveOptions } from '../generator/resolve.js'
-import { checkLifetime, type Field, layoutOf, type layouts, type NodeOf, optionsElsewhere } from '../layout/index.js'
+import {
+  checkLifetime,
+  type Field,
+  type Layout,
+  layoutOf,
+  type layouts,
+  type NodeOf,
+  optionsElsewhere,
+} from '../layout/index.js'
 
 /**
  * The options of {@link testGenerator}, with the meaning that they have for `createGenerator`.
@@ -19,8 +26,11 @@ import { checkLifetime, type Field, layoutOf, type layouts, type NodeOf, options
  * @example
  * testGenerator({ node: 7, clock: () => Date.UTC(2030, 0, 1) })
  */
-export interface TestGeneratorOptions<F extends readonly Field[] = readonly Field[]>
-  extends Pick<GeneratorOptions<F>, 'layout' | 'epoch'> {
+export interface TestGeneratorOptions<F extends readonly Field[] = readonly Field[]> {
+  /** The fields of an id and their widths. @default layouts.twitter */
+  layout?: Layout<F>
+  /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
+  epoch?: number | Date
   /** One number over all node fields of the layout, or a number for each field. @default 0 */
   node?: NodeOf<F>
   /**
