@@ -3,10 +3,10 @@ import type { Platform } from './platform.js'
 
 // Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen. Every copy of the
 // package on a page finds the memory under this name.
-const memoryKey = Symbol.for('graupel.state')
+const memoryKey = /* @__PURE__ */ Symbol.for('graupel.state')
 
-// Taken when the module is loaded, because tests replace them later.
-const { setTimeout, clearTimeout, performance } = /* @__PURE__ */ (() => globalThis)()
+// Taken when the module is loaded, because tests replace them later. Bundlers drop marked calls that nothing uses, but no destructuring.
+const timers = /* @__PURE__ */ (() => ({ setTimeout, clearTimeout, performance }))()
 const wallMs = /* @__PURE__ */ (() => Date.now)()
 
 const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
@@ -19,7 +19,15 @@ function makeMemory(): SharedArrayBuffer | ArrayBuffer {
     : new ArrayBuffer(64 * 1024, size)
 }
 
+// Not a method that names `platform`: webpack keeps an object that its own methods name.
+function memory(): SharedArrayBuffer | ArrayBuffer {
+  shared[memoryKey] ??= makeMemory()
+  return shared[memoryKey]
+}
+
 function later(callback: () => void, ms: number): () => void {
+  // Called without an object, because browsers refuse another one than the window.
+  const { setTimeout, clearTimeout } = timers
   const timer = setTimeout(callback, Math.min(ms, maxTimerMs))
   return () => clearTimeout(timer)
 }
@@ -27,12 +35,8 @@ function later(callback: () => void, ms: number): () => void {
 export const platform: Platform = {
   environmentVariable: () => undefined,
 
-  stateMemory() {
-    shared[memoryKey] ??= makeMemory()
-    return shared[memoryKey]
-  },
-
-  threadMemory: () => platform.stateMemory() as SharedArrayBuffer | ArrayBuffer,
+  stateMemory: memory,
+  threadMemory: memory,
   claims: undefined,
 
   // A page is one process of its own. A worker has siblings that it cannot see: the page, and other workers.
@@ -57,7 +61,7 @@ export const platform: Platform = {
   channel: () => undefined,
   sleep: () => false,
   wallMs,
-  monotonicMs: () => performance.now(),
+  monotonicMs: () => timers.performance.now(),
 
   later,
   background: later,
