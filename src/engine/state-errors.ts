@@ -62,7 +62,7 @@ export function tooEarly(kind: StateKind, path: string, waitMs: number): Graupel
   const retryAfterMs = Math.ceil(waitMs)
   return new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms, and createGenerator waits for at most maxWaitMs; try again after retryAfterMs, or raise maxWaitMs`,
+    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms (never, if the clock stands still), and createGenerator waits for at most maxWaitMs; try again after retryAfterMs, or raise maxWaitMs`,
     { retryAfterMs },
   )
 }
