@@ -96,7 +96,7 @@ async function bundle(project: Project, name: string, conditions: string[], firs
     logLevel: 'error',
   })
   const text = outputFiles[0]?.text ?? ''
-  if (/["'`]node:|getBuiltinModule|\bprocess\.\w/.test(text))
+  if (/["'`]node:\w|getBuiltinModule|\bprocess\.\w/.test(text))
     throw new Error(`the bundle of ${name} has something of Node's`)
   return text
 }
