@@ -77,7 +77,7 @@ function aheadError(
   const file = path === '' ? '' : `, and delete ${path}`
   return new GraupelError(
     'ERR_CLOCK_ROLLBACK',
-    `the clock shows ${showTime(nowMs)}, and node ${node} has issued ids of ${showTime(nowMs + aheadMs)}; if a wrong clock made those ids and none was kept, stop the processes of this node, and run 'npx graupel state --clean ${page}'${file}`,
+    `the clock shows ${showTime(nowMs)}, and node ${node} has issued ids of ${showTime(nowMs + aheadMs)}, and ${rule}; if a wrong clock made those ids and none was kept, stop the processes of this node, and run 'npx graupel state --clean ${page}'${file}`,
     { ...details, rollbackMs },
   )
 }
