@@ -1,5 +1,5 @@
 // Makes the JavaScript of `dist` from `src`, after tsc has written the declarations there: each module once as an ES module and once as
-// CommonJS. A module that several entries need is in `dist/core.js`, so all entries share one copy of it.
+// CommonJS. The modules that `graupel` needs are in `dist/core.js`, and others that several entries need in `dist/shared.js`.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
@@ -14,13 +14,16 @@ const entries = Object.values<{ import?: { default: string } }>(exports).flatMap
 const platforms = ['platform/node', 'platform/browser']
 const command = nameOf(bin.graupel)
 
+/** The modules that `graupel` needs on Node. `core` has no others, because code that is not used takes time to load. */
+const ofGraupel = await modulesOf(['index', 'platform/node'])
+
 for (const file of filesIn('dist')) if (/\.c?js(\.map)?$/.test(file)) rmSync(file)
 // The command line is built with the ES modules, to share their core.
 await bundle('esm', [...entries, ...platforms, command])
 await bundle('cjs', [...entries, ...platforms])
 
 // The service suggests names as the library does, but the library does not export that.
-await write({ input: 'src/core/suggestion.ts' }, { file: 'server/dist/suggestion.js' })
+await write(optionsOf(['core/suggestion']), { file: 'server/dist/suggestion.js' })
 copyFileSync('dist/core/suggestion.d.ts', 'server/dist/suggestion.d.ts')
 
 writeDeclarations()
@@ -29,8 +32,7 @@ async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<
   const fileNames = `[name].${format === 'cjs' ? 'cjs' : 'js'}`
   await write(
     {
-      input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
-      external: ['#platform', /^@noble\/ciphers\//, /^node:/],
+      ...optionsOf(names),
       plugins: [entriesOfTheCommand()],
       // An entry with a facade is two files.
       preserveEntrySignatures: 'allow-extension',
@@ -49,7 +51,12 @@ async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<
       exports: 'named',
       entryFileNames: fileNames,
       chunkFileNames: fileNames,
-      codeSplitting: { groups: [{ name: 'core', minShareCount: 2 }] },
+      codeSplitting: {
+        groups: [
+          { name: 'core', test: (id) => ofGraupel.has(id), priority: 1 },
+          { name: 'shared', minShareCount: 2 },
+        ],
+      },
       sourcemap: true,
       // With the sources in them, the maps would be half of the package.
       sourcemapExcludeSources: true,
@@ -58,13 +65,27 @@ async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<
   )
 }
 
-async function write(input: InputOptions, output: OutputOptions): Promise<void> {
-  const build = await rolldown({
+/** Finds the modules that entries import, without the entries themselves. */
+async function modulesOf(names: readonly string[]): Promise<Set<string>> {
+  const build = await rolldown(optionsOf(names))
+  const { output } = await build.generate()
+  await build.close()
+  const all = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+  return new Set(all.filter((id) => !names.some((name) => id === resolve(`src/${name}.ts`))))
+}
+
+function optionsOf(names: readonly string[]): InputOptions {
+  return {
+    input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
     checks: { bundlerTimings: false, pluginTimings: false },
     platform: 'neutral',
     resolve: { extensionAlias: { '.js': ['.ts'] } },
-    ...input,
-  })
+    external: ['#platform', /^@noble\/ciphers\//, /^node:/],
+  }
+}
+
+async function write(input: InputOptions, output: OutputOptions): Promise<void> {
+  const build = await rolldown(input)
   await build.write({
     minifyInternalExports: false,
     // Node loads a file faster without docstrings, which the declarations have. Bundlers need the marks of pure calls.

@@ -59,6 +59,7 @@ const mayImport: Record<string, string[]> = {
     'layout',
     'policy',
     'serial',
+    'platform',
   ],
   cli: [
     'codec',
