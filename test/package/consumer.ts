@@ -24,6 +24,11 @@ export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
 export type Variables = Record<string, string | undefined>
 
+/** The folder of the host state of this test file's programs, so that they meet no program of another file. Any user may write there. */
+const states = mkdtempSync(join(tmpdir(), 'graupel-states-'))
+chmodSync(states, 0o777)
+process.once('exit', () => rmSync(states, { recursive: true, force: true }))
+
 /** Returns the environment without the variables of the npm that runs these tests, except its registry and its settings. */
 function cleanEnvironment(): Variables {
   const kept = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|nodedir|proxy|https_proxy|noproxy)$/i
@@ -32,7 +37,7 @@ function cleanEnvironment(): Variables {
     Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)),
   )
   // Tests of installing need no fast binary.
-  return { CXXFLAGS: '-O0', ...inherited }
+  return { CXXFLAGS: '-O0', GRAUPEL_STATE_FOLDER: states, ...inherited }
 }
 
 export function temporaryFolder(): string {
