@@ -7,7 +7,7 @@ import { Publication } from './publication.js'
 import { Renewal } from './renewal.js'
 
 /**
- * Leases a node from a store. No other process has the node, whatever clocks, networks and pauses do (docs/leases.md). Waits for a
+ * Leases a node from a store. No other process has the node, even with wrong clocks and long pauses (docs/leases.md). Waits for a
  * free node; on a store that may forget what it has acknowledged, also until the server has run for some eleven seconds.
  *
  * @param options - `store` is required; {@link LeaseOptions} describes all.
