@@ -119,6 +119,12 @@ function otherEngine({ key, description }: CoreSpec, kept: EngineKind, wanted: E
   )
 }
 
+/** Frees what this thread has for the key of a lease that is sealed. Otherwise a process would keep all leases that it ever had. */
+export function forgetKey(key: string): void {
+  const states = sharedStates()
+  if (typeof states !== 'string') states.forget(key)
+}
+
 let shared: ThreadStates | undefined
 let own: ThreadStates | undefined
 

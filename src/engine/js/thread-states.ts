@@ -99,6 +99,11 @@ export class ThreadStates {
     return found
   }
 
+  /** Forgets a state of which nothing more can be reserved. A generator that still has it hands out the rest of its run. */
+  forget(key: string): void {
+    this.#external.delete(key)
+  }
+
   /** Gives back every key that this process has claimed and this thread knows; for the end of the process. */
   releaseClaims(): void {
     for (const { claim } of this.#open.values()) claim?.release()

@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { errorCodes, GraupelError, showTime } from '../../core/errors.js'
 import type { EngineKind } from '../choose.js'
 import { type Core, type CoreSpec, Status } from '../engine.js'
-import { engineOf, openCore } from '../open.js'
+import { engineOf, forgetKey, openCore } from '../open.js'
 import { coreSpec, type StateOptions } from './core-spec.js'
 import type { NodeSource } from './node-source.js'
 import {
@@ -25,6 +25,7 @@ export class LeasedNode implements NodeSource {
   readonly #options: StateOptions
   #generation: number
   #node: number
+  #key: string
 
   /** @throws GraupelError as {@link endedError} and {@link lateError} make it; as {@link openCore} */
   constructor(lease: ResolvedLease, engine: EngineKind, options: StateOptions, nowMs: number) {
@@ -33,7 +34,9 @@ export class LeasedNode implements NodeSource {
     const view = this.#heldView()
     this.#generation = view.generation
     this.#node = view.node
-    this.core = openCore(engine, leasedSpec(lease.handle, options, view, nowMs))
+    const spec = leasedSpec(lease.handle, options, view, nowMs)
+    this.#key = spec.key
+    this.core = openCore(engine, spec)
     this.#raise(view)
   }
 
@@ -49,7 +52,11 @@ export class LeasedNode implements NodeSource {
   rise(): boolean {
     const view = this.#heldView()
     if (view.generation !== this.#generation) {
-      this.core.moveTo(leasedSpec(this.#lease.handle, this.#options, view, platform.wallMs()))
+      const spec = leasedSpec(this.#lease.handle, this.#options, view, platform.wallMs())
+      this.core.moveTo(spec)
+      // The lease's thread has sealed the former state.
+      forgetKey(this.#key)
+      this.#key = spec.key
       this.#generation = view.generation
       this.#node = view.node
     }
@@ -89,6 +96,7 @@ export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): nu
     const core = openCore(engineOf(spec.key) ?? handle.engine, spec)
     const word = core.raiseFloor(firstSlot(view.ceiling, bits), 0)
     core.close()
+    forgetKey(spec.key)
     return word === 0n ? view.floor : Number((word - 1n) >> BigInt(bits)) + 1
   } catch (error) {
     if (error instanceof GraupelError) return view.ceiling
