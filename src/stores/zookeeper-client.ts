@@ -1,3 +1,5 @@
+import { GraupelError } from '../core/errors.js'
+
 /** Takes the answer of a call. An error has the code of ZooKeeper's KeeperException. */
 export type Answer<T = unknown> = (error: ZooKeeperError | null | undefined, result: T) => void
 
@@ -105,4 +107,30 @@ export function mend(client: Client, listener: Listener): void {
     manager.pendingBuffer = null
     if (listener.closed()) onSocketClosed.call(manager, hadError)
   }
+}
+
+/** Reads the code of an error, even if {@link explained} has wrapped it. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof GraupelError ? codeOf(error.cause) : Object(error).code
+}
+
+/** Replaces an error about rights by an error that says what to do. */
+export function explained(error: ZooKeeperError, root: string): unknown {
+  const texts: Record<number, string> = {
+    [codes.noAuth]: `the client of the store 'zookeeper' may not do this in ${root} (NO_AUTH); call client.addAuthInfo() in the function that makes the clients`,
+    [codes.invalidAcl]: `the client of the store 'zookeeper' gave an ACL that the server refuses (INVALID_ACL); CREATOR_ALL_ACL needs client.addAuthInfo()`,
+  }
+  const text = texts[Number(error?.code)]
+  return text === undefined ? error : new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
+}
+
+/** Makes the error of nodes that could not be made. */
+export function missing(root: string, reasons: readonly unknown[]): unknown {
+  const reason = reasons.find((one) => one !== undefined)
+  if (reason instanceof GraupelError) return reason
+  return new GraupelError(
+    'ERR_STORE_UNAVAILABLE',
+    `the store 'zookeeper' cannot make the node ${root}; if the connection string of the client ends with a path, make that first`,
+    { cause: reason },
+  )
 }

@@ -1,8 +1,8 @@
-import { GraupelError, show, typeError } from '../core/errors.js'
+import { show, typeError } from '../core/errors.js'
 import { clientError, readStoreOptions, refuseForgetting } from './options.js'
 import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
-import { codes, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
+import { codeOf, codes, explained, missing, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
 import { Sessions } from './zookeeper-sessions.js'
 
 /** The parts of a client of node-zookeeper-client 1.1, made by `createClient()`, that a store uses. */
@@ -136,15 +136,20 @@ export function zookeeperStore(
           else answer(error, found)
         }),
       )
-      const entries = names.map((name) =>
-        call<StoreEntry | undefined>(signal, (client, answer) =>
+      // All reads are one call, because each call adds a listener to the signal, and Node warns of more than ten.
+      const entries = await call<(StoreEntry | undefined)[]>(signal, (client, answer) => {
+        const found: (StoreEntry | undefined)[] = []
+        if (names.length === 0) answer(null, found)
+        for (const name of names) {
           client.getData(`${path}/${name}`, (error, data) => {
-            if (error?.code === codes.noNode) answer(null, undefined)
-            else answer(error, error ? undefined : entryOf(folder + decodeURIComponent(name), data))
-          }),
-        ),
-      )
-      return (await Promise.all(entries)).filter((entry) => entry !== undefined)
+            const isGone = error?.code === codes.noNode
+            if (error && !isGone) return answer(error, found)
+            found.push(isGone ? undefined : entryOf(folder + decodeURIComponent(name), data))
+            if (found.length === names.length) answer(null, found)
+          })
+        }
+      })
+      return entries.filter((entry) => entry !== undefined)
     },
     async write(key, value, expected, signal) {
       const { folder, path } = placeOf(root, key)
@@ -209,31 +214,6 @@ function entryOf(key: string, data: Buffer | undefined): StoreEntry {
   // Data that was written by hand is returned as it is. No write can expect its version.
   if (version === undefined) return { key, value: text, version: 'none' }
   return { key, value: text.slice(versionLength), version }
-}
-
-/** Reads the code of an error, even if {@link explained} has wrapped it. */
-function codeOf(error: unknown): unknown {
-  return error instanceof GraupelError ? codeOf(error.cause) : Object(error).code
-}
-
-function explained(error: ZooKeeperError, root: string): unknown {
-  const texts: Record<number, string> = {
-    [codes.noAuth]: `the client of the store 'zookeeper' may not do this in ${root} (NO_AUTH); call client.addAuthInfo() in the function that makes the clients`,
-    [codes.invalidAcl]: `the client of the store 'zookeeper' gave an ACL that the server refuses (INVALID_ACL); CREATOR_ALL_ACL needs client.addAuthInfo()`,
-  }
-  const text = texts[Number(error?.code)]
-  return text === undefined ? error : new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
-}
-
-/** Makes the error of nodes that could not be made. */
-function missing(root: string, reasons: readonly unknown[]): unknown {
-  const reason = reasons.find((one) => one !== undefined)
-  if (reason instanceof GraupelError) return reason
-  return new GraupelError(
-    'ERR_STORE_UNAVAILABLE',
-    `the store 'zookeeper' cannot make the node ${root}; if the connection string of the client ends with a path, make that first`,
-    { cause: reason },
-  )
 }
 
 /** @throws TypeError `ERR_OPTION_INVALID` */

@@ -34,6 +34,21 @@ describeServers('a store', (_, { clients }, server) => {
     clients,
     () => server().port,
     (opened) => {
+      it('lists thirty records without a warning of Node', async () => {
+        const warnings: Error[] = []
+        // The other kinds of servers are tested at the same time.
+        const listen = (warning: Error) =>
+          void (warning.name === 'MaxListenersExceededWarning' && warnings.push(warning))
+        process.on('warning', listen)
+        const folder = `${crypto.randomUUID()}/`
+        const { store } = opened()
+        await Promise.all(Array.from({ length: 30 }, (_, i) => store.write(`${folder}${i}`, 'x', undefined)))
+        expect(await store.list(folder, new AbortController().signal)).toHaveLength(30)
+        await new Promise(setImmediate)
+        process.off('warning', listen)
+        expect(warnings).toEqual([])
+      })
+
       it('has another name for its life after a restart if it may forget', async () => {
         const { store } = opened()
         if (store.durable) return expect(store.incarnation).toBeUndefined()
