@@ -9,11 +9,14 @@ export interface LossyProxy {
   cutReplyTo(text: string): void
   /** Holds all data in both directions until the returned function is called, which forwards the data. */
   hold(): () => void
+  /** Drops all further data of the present connections, as a network does that has forgotten them. New connections work. */
+  silence(): void
   close(): void
 }
 
 export async function startProxy(serverPort: number): Promise<LossyProxy> {
   const sockets = new Set<Socket>()
+  const silent = new Set<Socket>()
   let marker: string | undefined
   let cuts = 0
   let held: (() => void)[] | undefined
@@ -30,6 +33,7 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
     }
     near.on('data', (data) =>
       pass(() => {
+        if (silent.has(near)) return
         if (marker !== undefined && data.includes(marker)) {
           marker = undefined
           isCutting = true
@@ -39,6 +43,7 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
     )
     far.on('data', (data) =>
       pass(() => {
+        if (silent.has(near)) return
         if (!isCutting) return near.write(data)
         cuts++
         end()
@@ -49,6 +54,7 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
+        silent.delete(socket)
         // The connection ends after the held data.
         pass(end)
       })
@@ -70,6 +76,9 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
         held = undefined
         for (const action of actions) action()
       }
+    },
+    silence() {
+      for (const socket of sockets) silent.add(socket)
     },
     close() {
       server.close()

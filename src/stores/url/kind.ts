@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { platform } from '#platform'
 import { GraupelError } from '../../core/errors.js'
+import { onAbort } from '../../core/timing.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import type { Store, StoreOptions } from '../store.js'
 import type { StoreUrl } from './url.js'
@@ -38,6 +40,8 @@ export interface Client {
    */
   // biome-ignore lint/suspicious/noExplicitAny: the packages are the user's, and their types are not here
   open(loaded: any, url: StoreUrl, options: OpenOptions): Promise<Opened>
+  /** The client waits for ever on a connection that has gone silent, and has no option against that. */
+  readonly staysSilent?: true
 }
 
 /** A kind of store, by the schemes of its URLs. */
@@ -55,6 +59,12 @@ export interface StoreKind {
 export const connectMs = 3000
 /** The pause between two attempts of a client that was connected. */
 export const reconnectMs = 200
+
+/**
+ * How long a connection may leave a call without an answer before it is closed. Networks forget connections without a word, and TCP
+ * notices that after a quarter of an hour.
+ */
+export const silentMs = 3000
 
 /** The listener of errors that a call also reports. */
 export const ignore = (): void => {}
@@ -98,6 +108,53 @@ export function loadClient({ schemes, clients }: StoreKind, asker: string | URL)
 function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boolean {
   if (code === 'ERR_UNKNOWN_BUILTIN_MODULE') return true
   return code === 'MODULE_NOT_FOUND' && message.startsWith(`Cannot find module '${name}'`)
+}
+
+/** The functions of a store that ask its server. */
+const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'add', 'setup'] as const
+
+/** A client is replaced if a call is given up, and the client has answered nothing for this time. */
+const replacedAfterMs = 1000
+
+/**
+ * Replaces a client that has gone silent by a new one. No call is repeated: its caller finds out whether it was done.
+ *
+ * @param open - Opens the store with a new client.
+ */
+export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
+  let current: Promise<Opened> | undefined = Promise.resolve(first)
+  let answeredMs = platform.monotonicMs()
+  const dropped = (opening: Promise<Opened>) => {
+    if (current !== opening) return
+    current = undefined
+    opening.then(({ close }) => close()).catch(ignore)
+  }
+  const call = async (name: (typeof calls)[number], ...words: unknown[]) => {
+    const begunMs = platform.monotonicMs()
+    current ??= open()
+    const used = current
+    const signal = words.find((word): word is AbortSignal => word instanceof AbortSignal)
+    const stop = onAbort(signal, () => {
+      if (platform.monotonicMs() - Math.max(answeredMs, begunMs) >= replacedAfterMs) dropped(used)
+    })
+    try {
+      const { store } = await used.catch((error) => {
+        dropped(used)
+        throw error
+      })
+      return await (store[name] as (...words: unknown[]) => unknown)(...words)
+    } finally {
+      answeredMs = platform.monotonicMs()
+      stop()
+    }
+  }
+  const present = calls.filter((name) => first.store[name] !== undefined)
+  const functions = present.map((name) => [name, (...words: unknown[]) => call(name, ...words)])
+  return {
+    ...first,
+    store: { ...first.store, ...Object.fromEntries(functions) },
+    close: async () => (await current?.catch(ignore))?.close(),
+  }
 }
 
 function folderOf(asker: string | URL): string {

@@ -8,7 +8,7 @@ import { located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import type { Store } from '../store.js'
 import { consulKind, etcdKind } from './fetched.js'
-import { loadClient, type Names, type Opened, type OpenOptions, type StoreKind } from './kind.js'
+import { loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
 import { kubernetesKind } from './kubernetes.js'
 import { mysqlKind } from './mysql.js'
 import { postgresKind } from './postgres.js'
@@ -152,8 +152,10 @@ async function openClient(
   signal: AbortSignal | undefined,
 ): Promise<Opened> {
   const { client, loaded } = loadClient(kind, clientsOf)
+  const open = () => client.open(loaded, url, options)
   try {
-    return await within(openMs, () => client.open(loaded, url, options), signal)
+    const opened = await within(openMs, open, signal)
+    return client.staysSilent ? replacing(opened, open) : opened
   } catch (cause) {
     // An error about an option.
     if (Object.hasOwn(errorCodes, Object(cause).code)) throw cause

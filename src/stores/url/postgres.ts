@@ -1,10 +1,12 @@
-import { type Client, connectMs, ignore, type StoreKind } from './kind.js'
+import { type Client, connectMs, ignore, type StoreKind, silentMs } from './kind.js'
 
 const pg: Client = {
   name: 'pg',
   async open({ Pool }, url, { names }) {
     const { postgresStore } = await import('../postgres.js')
-    const pool = new Pool({ connectionString: url.text, connectionTimeoutMillis: connectMs, max: 2 })
+    // Each connection of the pool that has gone silent costs a call, so there are two.
+    const limits = { connectionTimeoutMillis: connectMs, query_timeout: silentMs, max: 2 }
+    const pool = new Pool({ connectionString: url.text, ...limits })
     // A connection may break while it is idle.
     pool.on('error', ignore)
     const close = () => pool.end()
@@ -20,6 +22,7 @@ const pg: Client = {
 
 const postgresJs: Client = {
   name: 'postgres',
+  staysSilent: true,
   async open(loaded, url, { names }) {
     const { postgresStore } = await import('../postgres.js')
     const sql = (loaded.default ?? loaded)(url.text, { connect_timeout: connectMs / 1000, max: 2, onnotice: ignore })

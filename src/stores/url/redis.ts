@@ -1,6 +1,15 @@
 import { rangeError } from '../../core/errors.js'
 import type { RedisClient } from '../redis.js'
-import { type Client, connectMs, ignore, type Names, type Opened, reconnectMs, type StoreKind } from './kind.js'
+import {
+  type Client,
+  connectMs,
+  ignore,
+  type Names,
+  type Opened,
+  reconnectMs,
+  type StoreKind,
+  silentMs,
+} from './kind.js'
 import type { StoreUrl } from './url.js'
 
 // URLs do not show whether a server belongs to a cluster, so each client asks the server. The client of a single server would not
@@ -23,6 +32,7 @@ const ioredis: Client = {
       new Redis(url.text, {
         lazyConnect: true,
         connectTimeout: connectMs,
+        socketTimeout: silentMs,
         retryStrategy: retry,
         // A repeated command would meet its own write.
         autoResendUnfulfilledCommands: false,
@@ -32,7 +42,7 @@ const ioredis: Client = {
     const isCluster = await inCluster(() => client.call('INFO', 'cluster'))
     if (isCluster) client.disconnect()
     const { username, password, tls } = client.options
-    const redisOptions = { username, password, tls, connectTimeout: connectMs }
+    const redisOptions = { username, password, tls, connectTimeout: connectMs, socketTimeout: silentMs }
     const used = isCluster
       ? await connect(new Cluster([url.text], { lazyConnect: true, clusterRetryStrategy: retry, redisOptions }))
       : client
@@ -52,6 +62,7 @@ interface IoredisClient {
 
 const nodeRedis: Client = {
   name: 'redis',
+  staysSilent: true,
   async open({ createClient, createCluster }, url, { names }) {
     checkDatabase(url)
     let isConnected = false
@@ -76,6 +87,7 @@ const nodeRedis: Client = {
 
 const glide: Client = {
   name: '@valkey/valkey-glide',
+  staysSilent: true,
   async open({ GlideClient, GlideClusterClient, Logger }, url, { names }) {
     checkDatabase(url)
     // It would write to stdout, among the ids.
