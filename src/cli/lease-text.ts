@@ -14,6 +14,8 @@ export interface ListedGroup {
   readonly found: FoundGroup
   readonly nodes: readonly (FoundNode | Unreadable)[]
   readonly nowMs: number
+  /** Where the records are: server, database, schema, table or prefix. */
+  readonly place: string
 }
 
 /** Returns the fault of a record in a word. */
@@ -23,13 +25,14 @@ function faultOf({ error }: Unreadable): 'damaged' | 'foreign' {
 
 /** Returns the ids of the group, a row for each node, and a sum; or, for `--json`, a line for the group and for each node. */
 export function groupText(listed: ListedGroup, isJson: boolean, paint: Paint): string {
-  const { found, nodes, nowMs } = listed
+  const { found, nodes, nowMs, place } = listed
   if (isJson) return [plainGroup(listed), ...nodes.map((node) => plainNode(found, node, nowMs))].map(jsonLine).join('')
   const rows = nodes.map((node) => nodeCells(node, nowMs))
   const [head, ...lines] = table([['node', 'state', 'until', 'window', 'owner'], ...rows], [0, 3])
   return [
     paint('bold', printable(found.name)),
     paint('dim', printable(found.group.ids)),
+    paint('dim', `in ${printable(place)}`),
     ...(lines.length === 0 ? [] : [paint('dim', `  ${head}`)]),
     ...lines.map((line) => `  ${line}`),
     sumText(listed),
@@ -83,13 +86,14 @@ function sumText(listed: ListedGroup): string {
 }
 
 function plainGroup(listed: ListedGroup) {
-  const { found, nowMs } = listed
+  const { found, nowMs, place } = listed
   const { nextFreeMs, ...sum } = sumOf(listed)
   const { epochMs, tickMs } = found.group.layout
   return {
     kind: 'group',
     group: found.name,
     namespace: found.namespace,
+    place,
     ids: found.group.ids,
     nodes: found.nodes,
     epochMs,

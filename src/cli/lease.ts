@@ -72,13 +72,14 @@ async function list([wanted, ...rest]: readonly string[], values: Values, output
   const isJson = values.json !== undefined
   await use(values, async ({ calls, shown }) => {
     const groups = matching(await groupsIn(calls), wanted, shown)
+    const place = await placeOf(calls, shown)
     if (groups.length === 0 && !isJson) {
-      await output.write(`There is no lease in ${printable(shown)}: no process has had a node by it.\n`)
+      await output.write(`There is no lease in ${printable(place)}: no process has had a node by it.\n`)
     }
     for (const [i, found] of groups.entries()) {
       const text = isUnreadable(found)
         ? unreadableText(found, isJson, paint)
-        : groupText({ found, nodes: await allNodes(calls, found), nowMs: await timeOf(calls) }, isJson, paint)
+        : groupText({ found, nodes: await allNodes(calls, found), nowMs: await timeOf(calls), place }, isJson, paint)
       // Each group is a paragraph.
       if (!(await output.write(i > 0 && !isJson ? `\n${text}` : text))) return
     }
@@ -103,6 +104,12 @@ async function forget([name, digits, ...rest]: readonly string[], values: Values
 
 function use(values: Values, work: (open: OpenStore) => Promise<void>): Promise<void> {
   return withStore({ ...values, store: values.store as string }, { mayMake: false }, work)
+}
+
+/** Describes the place of the records: two processes that share nodes have the same. Without a right to ask, that is the URL. */
+async function placeOf(calls: StoreCalls, shown: string): Promise<string> {
+  const place = await calls.place().catch(() => undefined)
+  return place === undefined ? shown : `${calls.store.name}: ${place}`
 }
 
 /** Returns the groups with a name or a namespace, or all groups if neither is given. */

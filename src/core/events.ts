@@ -52,6 +52,8 @@ export interface LeaseEvent {
   node?: number
   /** Ids stay before this time; milliseconds since 1970. Not with `waiting` before the first node. */
   ceilingMs?: number
+  /** The place of the records: server, database, schema, table or prefix. Only with `acquired`, if the store can tell it. */
+  place?: string
   /** The end of the wait, in milliseconds since 1970; only with `waiting`. */
   untilMs?: number
   /** The error of the store; only with `unreachable` and `ended`. */
@@ -80,6 +82,11 @@ interface Events {
   rollback: AheadEvent
   overflow: AheadEvent
   engine: EngineEvent
+}
+
+/** Whether the program listens to `graupel:<name>`. @internal */
+export function isHeard(name: keyof Events): boolean {
+  return platform.channel(`graupel:${name}`)?.hasSubscribers === true
 }
 
 /** Publishes on `graupel:<name>`, if the platform has channels. Not called on the hot path. @internal */

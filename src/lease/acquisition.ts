@@ -1,5 +1,6 @@
 import { platform } from '#platform'
 import { GraupelError, showTime } from '../core/errors.js'
+import { isHeard } from '../core/events.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
@@ -10,6 +11,8 @@ import type { Publication } from './publication.js'
 
 /** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000
+
+let hasWarned = false
 
 /** Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's floor has passed. */
 export class Acquisition {
@@ -61,14 +64,27 @@ export class Acquisition {
     }
   }
 
+  /** Describes the place of the records, if someone listens; `undefined` if it is not known. */
+  async place(signal: AbortSignal | undefined): Promise<string | undefined> {
+    return isHeard('lease') ? this.#calls.place(signal).catch(() => undefined) : undefined
+  }
+
   /** Gives up the claim to the node that the lease had, because another process has it. */
   forget(): void {
     this.#token = newToken()
   }
 
-  /** Tells users why the acquisition takes some seconds. */
+  /** Tells users why the acquisition takes some seconds: by an event, or once by a warning if no one listens to events. */
   #reportServer(untilMs: number): void {
     this.#publication.publish('waiting', { untilMs })
+    if (!isHeard('lease') && !hasWarned) {
+      hasWarned = true
+      const { name } = this.#options.store
+      platform.warn(
+        `the lease waits until ${showTime(untilMs)}, because the server of the store '${name}' has started or is new to this group, and may have forgotten leases; if it never forgets, pass assumeDurable: true to the store; for development see docs/leases.md`,
+        'GRAUPEL_LEASE_WAIT',
+      )
+    }
     if (this.#publication.hasNode)
       this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
   }

@@ -42,7 +42,9 @@ export class Renewal {
   async begin(): Promise<void> {
     const startMs = platform.monotonicMs()
     try {
-      this.#moveTo(await this.#acquisition.acquire(this.#options.signal))
+      const { signal } = this.#options
+      const holding = await this.#acquisition.acquire(signal)
+      this.#moveTo(holding, await this.#acquisition.place(signal))
     } catch (error) {
       await this.#acquisition.protocol.abandon().catch(() => {})
       throw error
@@ -107,8 +109,8 @@ export class Renewal {
     this.#moveTo(await this.#acquisition.acquire(this.#over.signal))
   }
 
-  /** Lets the generators go on with a node that was just acquired. */
-  #moveTo(holding: Holding): void {
+  /** Lets the generators go on with a node that was just acquired. @param place - The place of its record, for the event. */
+  #moveTo(holding: Holding, place?: string): void {
     const { node, record } = holding
     const isFirst = !this.#publication.hasNode
     // The floor is above all ids that any thread has made on the node before, so the ids of each caller ascend.
@@ -116,7 +118,7 @@ export class Renewal {
     const generation = this.#publication.view.generation + 1
     this.#holding = holding
     this.#publication.acknowledge({ generation, node, floor, ceiling: record.ceiling })
-    this.#publication.publish(isFirst ? 'acquired' : 'moved')
+    this.#publication.publish(isFirst ? 'acquired' : 'moved', place === undefined ? {} : { place })
   }
 
   #fail(error: Error): void {

@@ -65,6 +65,14 @@ export class StoreCalls {
     throw this.#invalid('incarnation', name, 'a text')
   }
 
+  /** Describes where the records are; `undefined` if the store does not say it. @throws as `read` */
+  async place(signal?: AbortSignal): Promise<string | undefined> {
+    if (this.store.place === undefined) return undefined
+    const place: unknown = await this.#call('place', signal, (own) => this.store.place?.(own))
+    if (typeof place === 'string' && place !== '') return place
+    throw this.#invalid('place', place, 'a text')
+  }
+
   /**
    * Writes a value that no other write has. A record with this value proves that this write has landed.
    *

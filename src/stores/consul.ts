@@ -102,6 +102,13 @@ export function consulStore(options: ConsulStoreOptions): Store {
     throw answer.error(remedies.find(([reason]) => reason.test(answer.text))?.[1] ?? isThisConsul)
   }
 
+  /** Asks the agent for its own datacenter, which is the nearest. No right is needed. */
+  const ownDatacenter = async (signal: AbortSignal | undefined) => {
+    const path = '/v1/catalog/datacenters'
+    const answer = await service.request({ method: 'GET', path, headers: {}, isRepeatable: true }, signal)
+    return [jsonOf(answer, isThisConsul)].flat()[0]
+  }
+
   const get = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined) => {
     const answer = await ask(key, { consistent: '', ...query }, signal)
     const rows = answer.status === 404 ? [] : rowsOf(answer)
@@ -137,6 +144,9 @@ export function consulStore(options: ConsulStoreOptions): Store {
       const landed = jsonOf(answer, isThisConsul)
       if (typeof landed !== 'boolean') throw answer.error(isThisConsul)
       return landed ? stored : undefined
+    },
+    async place(signal) {
+      return `datacenter ${datacenter ?? (await ownDatacenter(signal))}, ${namespace === undefined ? '' : `namespace ${namespace}, `}keys ${prefix}/`
     },
     async nowMs(signal) {
       return timeOf((await get('', {}, signal)).date)

@@ -130,11 +130,11 @@ export function etcdStore(options: EtcdStoreOptions): Store {
   const range = async (from: string, to: string | undefined, signal: AbortSignal | undefined) => {
     const body = { key: toBase64(from), ...(to !== undefined && { range_end: toBase64(to) }) }
     const answer = await ask('kv/range', body, true, signal)
-    const { kvs = [] } = accept(answer)
+    const { kvs = [], header } = accept(answer)
     const entries = kvs.map(({ key, value = '' }): StoreEntry => {
       return entryOf(fromBase64(key).slice(prefix.length + 1), fromBase64(value))
     })
-    return { entries, date: answer.header('date') }
+    return { entries, date: answer.header('date'), cluster: (header as { cluster_id?: string }).cluster_id }
   }
 
   return {
@@ -157,6 +157,9 @@ export function etcdStore(options: EtcdStoreOptions): Store {
       const put = { request_put: { key: at, value: toBase64(stored) } }
       const { succeeded } = accept(await ask('kv/txn', { compare: [compare], success: [put] }, false, signal))
       return succeeded === true ? stored : undefined
+    },
+    async place(signal) {
+      return `cluster ${(await range(`${prefix}/`, undefined, signal)).cluster}, keys ${prefix}/`
     },
     async nowMs(signal) {
       return timeOf((await range(`${prefix}/`, undefined, signal)).date)

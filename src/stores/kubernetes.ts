@@ -128,6 +128,7 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
       if (!version.endsWith(random)) throw notOurs(written.metadata?.name, namespace)
       return version
     },
+    place: async () => `API ${[access.url].flat().join(', ')}, namespace ${namespace}, Leases ${prefix}.…`,
     nowMs: async (signal) => api.nowMs(await nameFor('clock'), signal),
   }
 }

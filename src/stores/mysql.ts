@@ -148,6 +148,10 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       // drawn at the start, and tells two starts within a second apart. Replicas differ by server_id.
       return scalar(signal, "CONCAT_WS(' ', @@hostname, @@port, @@server_id, UUID_SHORT() >> 24, SUBSTR(UUID(), 20))")
     },
+    place(signal) {
+      const server = "'server ', @@hostname, ':', @@port, ' (server_id ', @@server_id"
+      return scalar(signal, `CONCAT(${server}, '), database ', COALESCE(DATABASE(), 'none'), ', table ${table}')`)
+    },
     async add(key, count, signal) {
       if (BigInt.asIntN(64, count) !== count) {
         throw rangeError('ERR_OPTION_INVALID', `the count is ${count}; pass a signed integer of at most 64 bits`)

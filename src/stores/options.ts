@@ -67,6 +67,7 @@ export function checkStore(store: unknown): asserts store is Store {
     ['write', 'function', true],
     ['nowMs', 'function', of.durable === false],
     ['incarnation', 'function', of.durable === false],
+    ['place', 'function', false],
     ['add', 'function', false],
   ]
   for (const [name, type, isRequired] of rules) {

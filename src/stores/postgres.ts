@@ -147,6 +147,14 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
         (SELECT timeline_id FROM pg_control_checkpoint()) || ' ' || extract(epoch from pg_postmaster_start_time()) AS value`
       return scalar(signal, text)
     },
+    place(signal) {
+      // A `search_path` with "$user" finds another table for each role, so the server says which schema it has found.
+      const schema = 'SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace'
+      const text = `SELECT concat('server ', coalesce(host(inet_server_addr()), 'on a socket'), ':', current_setting('port'),
+        ' (system ', (SELECT system_identifier FROM pg_control_system()), '), database ', current_database(),
+        ', schema ', coalesce((${schema} WHERE pg_class.oid = to_regclass($1)), 'unknown'), ', table ', $2::text) AS value`
+      return scalar(signal, text, records, table)
+    },
     async add(key, count, signal) {
       const text = `INSERT INTO ${sums} (key, sum) VALUES ($1, $2::bigint) ON CONFLICT (key) DO UPDATE SET sum = ${sums}.sum + excluded.sum RETURNING sum::text AS value, ${flushed}`
       return BigInt(await scalar(signal, text, key, count.toString()))

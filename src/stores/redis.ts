@@ -40,6 +40,8 @@ return 'written'`,
   // Returns the sum as text, because Lua's numbers hold 53 bits.
   add: "redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) return redis.call('HGET', KEYS[1], ARGV[1])",
   time: "local now = redis.call('TIME') return now[1] .. ' ' .. now[2]",
+  // A client may put a prefix of its own before the key.
+  place: "return KEYS[1] .. ' ' .. redis.call('INFO', 'server')",
   info: "return redis.call('INFO', 'server') .. redis.call('INFO', 'replication') .. redis.call('INFO', 'memory')",
 } as const
 
@@ -117,6 +119,16 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         )
       }
       return `${of('run_id')} ${of('master_replid')}`
+    },
+    async place(signal) {
+      const text = textOf(await run('place', '', [], signal))
+      const [, keys, id, port] = /^(.*?) # Server.*^run_id:(\S+).*^tcp_port:(\d+)/ms.exec(text) ?? []
+      // Not in the script, which may not ask that. A cluster has one database, and a user may have no right to ask.
+      const isCluster = /^redis_mode:cluster/m.test(text)
+      const client = isCluster ? '' : await send(keys as string, ['CLIENT', 'INFO']).then(textOf, () => '')
+      const [, address = `port ${port}`] = /laddr=(\S+)/.exec(client) ?? []
+      const [, database = isCluster ? '0' : 'unknown'] = / db=(\d+)/.exec(client) ?? []
+      return `server ${address} (run_id ${id}), database ${database}, keys ${keys}:`
     },
     async add(key, count, signal) {
       const { folder, name } = partsOf(key)

@@ -164,6 +164,11 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
         const sql = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS TEXT) AS value"
         return Number(one(sql)?.value)
       }),
+    place: (signal) =>
+      run(signal, () => {
+        const [main] = database.prepare('PRAGMA database_list').all() as { file?: string }[]
+        return `file ${main?.file || 'in memory'}, table ${table}`
+      }),
     add: (key, count, signal) =>
       inTransaction(signal, 'write', () => {
         // As text, because a sum may be more than a number holds.

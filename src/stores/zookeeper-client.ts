@@ -37,6 +37,8 @@ export interface Transaction {
 /** A private object of a client. Its public methods give no reason for a failure, and cannot end a call that hangs. */
 interface ConnectionManager {
   readonly socket?: { destroy(): void }
+  readonly servers: readonly { readonly host: string; readonly port: number }[]
+  readonly chrootPath?: string
   readonly state: number
   readonly connectTimeoutHandler: NodeJS.Timeout | null
   pendingBuffer: Buffer | null

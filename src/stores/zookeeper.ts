@@ -191,6 +191,11 @@ export function zookeeperStore(
       if (again === undefined) throw missing(root, reasons)
       return again
     },
+    place: (signal) =>
+      call(signal, ({ connectionManager: { servers, chrootPath = '' } }, answer) => {
+        const hosts = servers.map(({ host, port }) => `${host}:${port}`)
+        answer(null, `servers ${hosts.join(',')}, nodes below ${chrootPath}${root}`)
+      }),
     close: () => sessions.close(),
   }
 }

@@ -39,10 +39,11 @@ describe('graupel lease list', () => {
     await put(20, '{"broken')
     await put(21, '{"format":2}')
     await put('x', '{}')
-    const [title, ids, head, ...rows] = await leaseOf(fleet, 'list')
+    const [title, ids, place, head, ...rows] = await leaseOf(fleet, 'list')
     const sum = rows.pop()
     expect(title).toBe(name)
     expect(ids).toMatch(/epoch 1288834974657, tick 1 ms; namespace orders$/)
+    expect(place).toBe(`in sqlite: file ${fleet.file}, table graupel_store`)
     expect(head).toMatch(/^ +node +state +until +window +owner$/)
     const time = '\\d{4}-\\d\\d-\\d\\dT\\S+Z'
     expect(rows).toEqual([
@@ -68,7 +69,8 @@ describe('graupel lease list', () => {
     const untilMs = group.timeOf(ceiling)
     const until = new Date(untilMs).toISOString()
     const counts = { nodes: 1024, held: 1, expired: 0, released: 0, damaged: 1, foreign: 0, nextFreeAt: until }
-    const of = { namespace: 'orders', ids: group.ids, epochMs: layouts.twitter.epochMs, tickMs: 1 }
+    const place = `sqlite: file ${fleet.file}, table graupel_store`
+    const of = { namespace: 'orders', place, ids: group.ids, epochMs: layouts.twitter.epochMs, tickMs: 1 }
     expect(first).toEqual({ kind: 'group', group: name, ...of, ...counts, storeTime: expect.any(String) })
     expect(Math.abs(Date.parse(first.storeTime) - Date.now())).toBeLessThan(60_000)
     const remainingMs = untilMs - Date.parse(first.storeTime)
@@ -122,7 +124,7 @@ describe('graupel lease list', () => {
   it('says that a store has no leases, and creates nothing in it', async () => {
     const fleet = await sqliteFleet()
     expect(await leaseOf(fleet, 'list')).toEqual([
-      `There is no lease in sqlite:${fleet.file}: no process has had a node by it.`,
+      `There is no lease in sqlite: file ${fleet.file}, table graupel_store: no process has had a node by it.`,
     ])
     expect(await leaseOf(fleet, 'list', '--json')).toEqual([])
     const { folder } = fleet

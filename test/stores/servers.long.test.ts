@@ -29,11 +29,26 @@ function describeClients(
   })
 }
 
-describeServers('a store', (_, { clients }, server) => {
+/** The place of the records of a store with its defaults. */
+const placeOf: Record<string, RegExp> = {
+  redis: /^server 127\.0\.0\.1:\d+ \(run_id \w{40}\), database 0, keys \{graupel\}:$/,
+  postgres: /^server 127\.0\.0\.1:\d+ \(system \d+\), database postgres, schema public, table graupel_store$/,
+  mysql: /^server \S+:\d+ \(server_id \d+\), database graupel, table graupel_store$/,
+  etcd: /^cluster \d+, keys graupel\/$/,
+  zookeeper: /^servers 127\.0\.0\.1:\d+, nodes below \/graupel$/,
+  consul: /^datacenter \w+, keys graupel\/$/,
+  kubernetes: /^API http\S+, namespace \w+, Leases \w+\.…$/,
+}
+
+describeServers('a store', (kind, { clients }, server) => {
   describeClients(
     clients,
     () => server().port,
     (opened) => {
+      it('says where its records are', async () => {
+        expect(await opened().store.place?.()).toMatch(placeOf[kind] as RegExp)
+      })
+
       it('lists thirty records without a warning of Node', async () => {
         const warnings: Error[] = []
         // The other kinds of servers are tested at the same time.
