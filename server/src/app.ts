@@ -1,3 +1,5 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import fastify, {
   type FastifyBaseLogger,
@@ -8,6 +10,8 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { maxAdminConnections, onlyAdminPaths } from './http/admin.js'
+import { ConnectionLimit } from './http/connection-limit.js'
 import { makeServer, pairOf, refuseConnection } from './http/connections.js'
 import { directly } from './http/direct.js'
 import { accessCheck, hasBody, makeGate, Paths, Tokens, unknownRoute } from './http/gate.js'
@@ -15,6 +19,7 @@ import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './http/log.js'
 import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
 import { Metrics } from './metrics/metrics.js'
+import { connectionFamilies, fileFamilies } from './metrics/process.js'
 import type { Options } from './options/table.js'
 import { directIdRoute, idKindsOf } from './routes/ids.js'
 import { addRoutes, openPaths } from './routes/index.js'
@@ -23,6 +28,13 @@ import type { Service } from './service.js'
 /** More than the longest name of a segment has in percent encoding. */
 const maxParamLength = 512
 
+/** The service over HTTP. */
+export interface App {
+  readonly app: FastifyInstance
+  /** The server of `--admin-port`, if there is one. */
+  readonly admin: Server | undefined
+}
+
 /** Makes the service over HTTP. It does not listen yet. @param pollMs - How often files are read again. @throws StartError */
 export async function makeApp(
   options: Options,
@@ -30,8 +42,8 @@ export async function makeApp(
   metrics: Metrics = new Metrics(),
   logger: Logger = makeLogger(options, undefined, service.opened.hide),
   pollMs?: number,
-): Promise<FastifyInstance> {
-  const { tokenFile, tlsCert, tlsKey } = options
+): Promise<App> {
+  const { tokenFile, tlsCert, tlsKey, adminPort, maxConnections } = options
   const tokens =
     tokenFile === undefined
       ? undefined
@@ -56,6 +68,10 @@ export async function makeApp(
     if (hasBody(request.raw)) reply.header('connection', 'close')
     return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
   }
+  const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
+    logger.debug({ code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
+    refuseConnection(error, socket)
+  }
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // A logger for each request would cost more than the request. Lines of the service name the request themselves.
@@ -64,16 +80,25 @@ export async function makeApp(
     genReqId: requestIdOf,
     routerOptions: { maxParamLength },
     frameworkErrors: refuse,
-    clientErrorHandler: (error, socket) => {
-      logger.debug({ code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
-      refuseConnection(error, socket)
-    },
+    clientErrorHandler: onClientError,
     serverFactory: (handler) =>
       makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next)),
   })
-  if (pair !== undefined) {
-    pair.onChange = (value) => (app.server as unknown as TlsServer).setSecureContext(value)
+  const connections = new ConnectionLimit(app.server, maxConnections, '--max-connections', logger)
+  const answer = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
+  const admin =
+    adminPort === undefined ? undefined : makeServer(options, pair?.value, onlyAdminPaths(answer), (next) => next)
+  if (admin !== undefined) {
+    admin.on('clientError', onClientError)
+    new ConnectionLimit(admin, maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger)
   }
+  if (pair !== undefined) {
+    pair.onChange = (value) => {
+      for (const server of [app.server, admin]) (server as unknown as TlsServer | undefined)?.setSecureContext(value)
+    }
+  }
+  metrics.add(() => connectionFamilies(connections))
+  metrics.add(() => fileFamilies([tokens, pair].filter((one) => one !== undefined)))
   app.addHook('onClose', async () => {
     tokens?.close()
     pair?.close()
@@ -99,5 +124,5 @@ export async function makeApp(
     throw unknownRoute()
   })
   await addRoutes(app, { service, options, metrics, refusals, kinds, isTokenNeeded: tokens !== undefined })
-  return app
+  return { app, admin }
 }

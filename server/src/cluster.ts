@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
+import { joinWorkers } from './colleagues.js'
 import { type Ending, type EndSignal, endBySignals, exitBy } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
 import { makeLogger } from './http/log.js'
-import { joinWorkers } from './metrics/workers.js'
 import type { Command } from './options/read.js'
 import type { Options } from './options/table.js'
 import { closeUntakenConnection } from './private.js'
@@ -63,6 +63,7 @@ interface Place {
   startedMs: number
   /** Number of consecutive workers that ended soon after their start. */
   failures: number
+  restarts: number
   timer: NodeJS.Timeout | undefined
 }
 
@@ -88,6 +89,7 @@ class Primary {
       started: undefined,
       startedMs: 0,
       failures: 0,
+      restarts: 0,
       timer: undefined,
     }))
   }
@@ -98,7 +100,10 @@ class Primary {
       exitBy(signal)
     })
     ending.addEventListener('abort', () => this.#end(ending.reason, 0))
-    joinWorkers((worker) => this.#places.findIndex((place) => place.worker === worker))
+    joinWorkers(
+      (worker) => this.#places.findIndex((place) => place.worker === worker),
+      () => this.#places.map(({ restarts }) => restarts),
+    )
     for (const index of this.#places.keys()) this.#fork(index)
   }
 
@@ -163,6 +168,7 @@ class Primary {
     if (performance.now() - place.startedMs > longLifeMs) place.failures = 0
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** place.failures++)
     this.#log.error({ event: 'worker ended', place: index, how, pauseMs }, 'a worker ended, and is started again')
+    place.restarts++
     place.timer = setTimeout(() => this.#fork(index), pauseMs)
   }
 

@@ -11,8 +11,8 @@ interface Connection {
 const handedTo = new WeakMap<Connection, Worker>()
 
 /**
- * Closes the connection that was handed to a worker and that the worker had not taken when it ended. Otherwise the client of a killed
- * worker waits for an answer for ever.
+ * Closes the connections, at most one of each port, that were handed to a worker and that the worker had not taken when it ended. Otherwise the client
+ * of a killed worker waits for an answer for ever.
  *
  * - Behaviour: the primary hands a connection over by `worker.process.send({ cmd: 'NODE_CLUSTER', act: 'newconn' }, handle)`, and keeps its
  *   handle open until the worker reports that it took the connection (`handoff` in lib/internal/cluster/round_robin_handle.js).
@@ -23,19 +23,20 @@ const handedTo = new WeakMap<Connection, Worker>()
  * - Removal: as soon as Node closes the handle of a worker that has exited.
  */
 export function closeUntakenConnection(worker: Worker): void {
-  let last: Connection | undefined
+  /** By the key that Node gives a port. */
+  const last = new Map<unknown, Connection>()
   const child: ChildProcess = worker.process
   const send = child.send as (...words: unknown[]) => boolean
   child.send = (...words: unknown[]) => {
-    const [message, handle] = words as [{ cmd?: string; act?: string }, Connection | undefined]
+    const [message, handle] = words as [{ cmd?: string; act?: string; key?: unknown }, Connection | undefined]
     if (message.cmd === 'NODE_CLUSTER' && message.act === 'newconn' && handle) {
-      last = handle
+      last.set(message.key, handle)
       handedTo.set(handle, worker)
     }
     return send.apply(child, words)
   }
   // A taken connection is closed already, and closing it again is no error. A refused connection was handed to another worker.
   worker.once('exit', () => {
-    if (last !== undefined && handedTo.get(last) === worker) last.close()
+    for (const connection of last.values()) if (handedTo.get(connection) === worker) connection.close()
   })
 }

@@ -14,6 +14,8 @@ import { storeOf } from './store.js'
 export interface Started {
   /** Such as `http://127.0.0.1:4728`. */
   readonly url: string
+  /** The same for `--admin-port`, if there is one. */
+  readonly adminUrl: string | undefined
   /** Its nodes by the names of their layouts. */
   readonly nodes: Readonly<Record<string, number>>
   /** The URL of the store, without credentials. */
@@ -22,15 +24,14 @@ export interface Started {
 
 /** Returns the lines that a terminal shows at the start, for one process or all workers. */
 export function announcement(all: readonly [Started, ...Started[]]): string {
-  const [{ url, nodes, store }] = all
+  const [{ url, adminUrl, nodes, store }] = all
   const leased = Object.keys(nodes).map((layout) => {
     const numbers = all.map((one) => one.nodes[layout])
     return `${numbers.length === 1 ? 'node' : 'nodes'} ${numbers.join(', ')} (${layout})`
   })
-  const paths = ['/v1/ids?count=3', '/v1/segments/orders', '/openapi.json']
-  return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...paths.map((path) => `  ${url}${path}`), ''].join(
-    '\n',
-  )
+  const urls = ['/v1/ids?count=3', '/v1/segments/orders', '/openapi.json'].map((path) => `${url}${path}`)
+  if (adminUrl !== undefined) urls.push(`${adminUrl}/metrics`)
+  return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...urls.map((one) => `  ${one}`), ''].join('\n')
 }
 
 /** Time for the store to answer when nodes are released. */
@@ -60,15 +61,19 @@ export async function run(
   const service = new Service(options, opened, observedStore(opened.store, metrics.storeTimes), worker)
   let isClosed = false
   try {
-    const app = await makeApp(options, service, metrics)
+    const { app, admin } = await makeApp(options, service, metrics)
     await app.ready()
     const stopLogging = logEvents(app.log, opened.hide)
     // Before the leases: probes are answered while the process waits for a node, and a port in use costs no node.
-    const listener = await Listener.open(app.server, options, () => service.isStopping)
+    const { host, adminPort } = options
+    const isStopping = () => service.isStopping
+    const adminListener =
+      admin && (await Listener.open(admin, { host, port: adminPort as number }, isStopping, '--admin-port'))
+    const listener = await Listener.open(app.server, options, isStopping)
     const opening = service.open()
     const signal = await Promise.race([opening, ended(ending)])
     if (signal === undefined) {
-      onReady({ url: listener.url, nodes: service.nodes(), store: opened.shown })
+      onReady({ url: listener.url, adminUrl: adminListener?.url, nodes: service.nodes(), store: opened.shown })
       await ended(ending)
     }
     opening.catch(() => {})
@@ -78,6 +83,8 @@ export async function run(
     await listener.close(options.shutdownTimeoutMs)
     isClosed = true
     await closeInTime(service).catch((error) => app.log.warn({ err: error }, 'a node was not released'))
+    // Probes are answered until the nodes are released.
+    await adminListener?.close(0)
     await app.close()
     stopLogging()
   } catch (error) {

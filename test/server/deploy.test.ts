@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-ast'
 import { validate } from 'dockerfile-utils'
@@ -28,7 +27,7 @@ test('the linter finds no fault in the Dockerfile, and finds faults that are put
   expect(validate(dockerfile)).toEqual([])
   for (const [right, wrong] of [
     ['STOPSIGNAL SIGTERM', 'STOPSIGNAL'],
-    ['EXPOSE 4728', 'EXPOSE web'],
+    ['EXPOSE 4728 4729', 'EXPOSE web'],
     ['--interval=10s', '--interval=10'],
     ['COPY native native', 'COPY native'],
     ['WORKDIR /app', 'WORKDIRS /app'],
@@ -91,10 +90,11 @@ test('no package of the service is in a folder that the image does not have', ()
   expect(inServer).toEqual([])
 })
 
-test('the service accepts the flags of the image, and listens on the port of the image', () => {
-  const options = optionsOf(wordsOf('CMD'))
+test('the service accepts the flags of the image, and listens on the ports of the image', () => {
+  const variables = instructions.filter((one) => one.getKeyword() === 'ENV').map((one) => one.getArgumentsContent())
+  const options = optionsOf(wordsOf('CMD'), Object.fromEntries(variables.map((one) => `${one}`.split('='))))
   const exposed = instructions.find((one) => one.getKeyword() === 'EXPOSE')?.getArgumentsContent()
-  expect(`${options.port}`).toBe(exposed)
+  expect(`${options.port} ${options.adminPort}`).toBe(exposed)
   expect(wordsOf('VOLUME')).toEqual([options.data])
   expect(wordsOf('ENTRYPOINT')).toEqual(['node', 'server/dist/main.js'])
   expect(instructions.find((one) => one.getKeyword() === 'STOPSIGNAL')?.getArgumentsContent()).toBe('SIGTERM')
@@ -110,14 +110,12 @@ async function healthOf(environment: Record<string, string>): Promise<number> {
 }
 
 test('the health check of the image succeeds if the service is alive, and fails if nothing listens', async () => {
-  expect(dockerfile).toContain('GRAUPEL_OPTION_PORT: port = 4728')
-  const { app } = await makeService()
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const environment = { GRAUPEL_OPTION_PORT: `${(app.server.address() as AddressInfo).port}` }
+  const { adminUrl, admin } = await listen({ adminPort: 0 })
+  const environment = { GRAUPEL_OPTION_ADMIN_PORT: new URL(adminUrl).port }
   expect(await healthOf(environment)).toBe(0)
   // It asks over TLS, which this service does not use.
   expect(await healthOf({ ...environment, GRAUPEL_OPTION_TLS_CERT: '/etc/graupel/tls.crt' })).toBe(1)
-  await app.close()
+  await new Promise((resolve) => admin?.close(resolve))
   expect(await healthOf(environment)).toBe(1)
 })
 
@@ -126,8 +124,10 @@ describeWith(['openssl'], 'the health check of the image', () => {
     const [tlsCert, tlsKey] = [join(folder, 'health.crt'), join(folder, 'health.key')]
     const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ids.example'
     execFileSync('openssl', [...words.split(' '), '-keyout', tlsKey, '-out', tlsCert], { stdio: 'ignore' })
-    const { port } = await listen({ tlsCert, tlsKey })
-    expect(await healthOf({ GRAUPEL_OPTION_PORT: `${port}`, GRAUPEL_OPTION_TLS_CERT: tlsCert })).toBe(0)
+    const { adminUrl } = await listen({ tlsCert, tlsKey, adminPort: 0 })
+    expect(
+      await healthOf({ GRAUPEL_OPTION_ADMIN_PORT: new URL(adminUrl).port, GRAUPEL_OPTION_TLS_CERT: tlsCert }),
+    ).toBe(0)
   })
 })
 

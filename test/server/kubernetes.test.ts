@@ -117,7 +117,10 @@ test('the service accepts the flags of each pod, and has the time that it takes 
     const options = optionsOfPod(workload)
     const { spec } = content.spec.template
     const [container] = spec.containers
-    expect(options.port).toBe(container.ports[0].containerPort)
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: options.port },
+      { name: 'admin', containerPort: options.adminPort },
+    ])
     const mounts = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)
     expect(mounts.some((path: string) => options.tokenFile?.startsWith(`${path}/`))).toBe(true)
     const { drainMs, shutdownTimeoutMs } = options
@@ -145,7 +148,7 @@ test('every pod runs without rights, and sees no variables of other services', (
   }
 })
 
-test('probes ask for existing routes', async () => {
+test('probes and scrapes ask for existing routes on the admin port', async () => {
   const { app } = await makeService()
   await app.ready()
   for (const { content } of workloads) {
@@ -155,11 +158,12 @@ test('probes ask for existing routes', async () => {
       ['livenessProbe', '/livez'],
       ['readinessProbe', '/readyz'],
     ] as const) {
-      expect(container[name].httpGet).toEqual({ path: url, port: 'http' })
+      expect(container[name].httpGet).toEqual({ path: url, port: 'admin' })
       expect(app.hasRoute({ method: 'GET', url })).toBe(true)
     }
   }
   const [endpoint] = find('ServiceMonitor').spec.endpoints
+  expect(find('Service').spec.ports.map(({ name }: { name: string }) => name)).toContain(endpoint.port)
   expect(app.hasRoute({ method: 'GET', url: endpoint.path })).toBe(true)
 })
 

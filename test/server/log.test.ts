@@ -47,7 +47,7 @@ test('the errors of a request are logged in the same way', async () => {
   const { lines, log } = logger()
   const options = optionsOf([])
   const service = new Service(options, openedMemory(memoryStore()))
-  const app = await makeApp(options, service, new Metrics(), log)
+  const { app } = await makeApp(options, service, new Metrics(), log)
   const [source] = service.ids.values()
   if (source !== undefined) source.next = () => Promise.reject(errorOfClient())
   expect((await app.inject('/v1/ids?format=hex')).statusCode).toBe(500)

@@ -1,9 +1,13 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { memoryStore } from 'graupel/stores'
 import { expect, test } from 'vitest'
 import { Durations, joined, textOf } from '../../server/src/metrics/family.ts'
 import { observedStore, StoreTimes } from '../../server/src/metrics/observed-store.ts'
 import { until } from '../support/until.ts'
-import { makeService, seriesOf } from './support/in-process.ts'
+import { makeService, seriesOf, startService } from './support/in-process.ts'
+import { folder } from './support/process.ts'
+import { replace } from './support/replace.ts'
 
 const twitterIds = 'graupel_ids_total{kind="id",name="twitter"}'
 
@@ -19,7 +23,7 @@ test('ids and numbers are counted by their kind and their layout or name', async
   expect(await seriesOf(app, twitterIds)).toBe(42)
   expect(await seriesOf(app, 'graupel_ids_total{kind="segment",name="orders"}')).toBe(1)
   expect(await seriesOf(app, 'graupel_ids_total{kind="counter",name="invoices \\"2026\\""}')).toBe(7)
-  expect(await seriesOf(app, 'graupel_counter_writes_total{name="invoices \\"2026\\""}')).toBe(1)
+  expect(await seriesOf(app, 'graupel_count_writes_total{name="invoices \\"2026\\""}')).toBe(1)
   expect(await seriesOf(app, 'graupel_segment_fetches_total{name="orders"}')).toBeGreaterThan(0)
   expect(await seriesOf(app, 'graupel_segment_numbers_left{name="orders"}')).toBe(segment.stats().left)
 })
@@ -141,6 +145,37 @@ test('calls of the store are counted by outcome, and a call that never answers w
     'write conflict 1',
     'write ok 1',
   ])
+})
+
+test('changed files that cannot be read are stale until they are right', async () => {
+  const tokenFile = join(folder, 'tokens')
+  replace(tokenFile, 'a'.repeat(16))
+  const { app, log } = await startService({ tokenFile }, { listens: false, pollMs: 5 })
+  const headers = { authorization: `Bearer ${'a'.repeat(16)}` }
+  const isStale = async () => {
+    const { body } = await app.inject({ url: '/metrics', headers })
+    return / (\d)$/.exec(/^graupel_files_stale\{option="--token-file"\} \d$/m.exec(body)?.[0] ?? '')?.[1]
+  }
+  expect(await isStale()).toBe('0')
+  replace(tokenFile, '')
+  await until(async () => (await isStale()) === '1')
+  replace(tokenFile, `${'a'.repeat(16)}\n`)
+  await until(async () => (await isStale()) === '0')
+  rmSync(tokenFile)
+  await until(async () => (await isStale()) === '1')
+  replace(tokenFile, `${'a'.repeat(16)}\n`)
+  await until(async () => (await isStale()) === '0')
+  expect(log.filter(({ msg }) => `${msg}`.startsWith('the files cannot be read'))).toHaveLength(2)
+})
+
+test('the nodes that may be leased are counted, unless the node is given', async () => {
+  const nodesWith = async (...flags: string[]) => {
+    const { app } = await makeService(flags)
+    return [await seriesOf(app, 'graupel_nodes{layout="js53"}'), await seriesOf(app, 'graupel_nodes{layout="wide"}')]
+  }
+  expect(await nodesWith('--layouts', 'js53,wide')).toEqual([32, 64])
+  expect(await nodesWith('--layouts', 'js53', '--nodes', '4-9')).toEqual([6, undefined])
+  expect(await nodesWith('--layouts', 'js53', '--node', '4')).toEqual([undefined, undefined])
 })
 
 test('an observed store has only the functions of the store', () => {

@@ -41,6 +41,14 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['', ''],
       ['up{job=~".*graupel.*"} == 0', 'up{job=~".*graupel.*"} == 2'],
       ['graupel_ready == 0', 'graupel_ready == 1'],
+      ['absent(up{job=~".*graupel.*"})', 'absent(up)'],
+      ['- on (job, instance) count', '- on (job, instance) 0 * count'],
+      ['count by (job, instance) (graupel_ready)', 'count by (job, instance) (graupel_workers)'],
+      ['increase(graupel_worker_restarts_total[15m]) > 2', 'graupel_worker_restarts_total > 2'],
+      ['graupel_connections_limit > 0.8', 'graupel_connections_limit > 0.96'],
+      ['increase(graupel_connections_dropped_total[5m]) > 0', 'graupel_connections_dropped_total > 0'],
+      ['graupel_files_stale == 1', 'graupel_files_stale == 0'],
+      ['/ max by (job, layout) (graupel_nodes)', '/ sum by (job, layout) (graupel_nodes)'],
       ['< 0.33', '< 0.9'],
       ['on (job, instance, worker)', 'on (job, instance)'],
       ['> 0.05', '> 0.6'],
@@ -50,8 +58,8 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['increase(graupel_rollbacks_total[5m]) > 0', 'graupel_rollbacks_total > 0'],
       ['rate(graupel_overflows_total[5m]) > 10', 'rate(graupel_overflows_total[5m]) > 1'],
       ['and increase(graupel_segment_failures_total[5m]) > 0', ''],
-      ['graupel_counter_lost_total[1h]', 'graupel_counter_lost_total[1m]'],
-      ['increase(graupel_counter_recovered_total[1h]) > 0', 'graupel_counter_recovered_total > 0'],
+      ['graupel_count_lost_total[1h]', 'graupel_count_lost_total[1m]'],
+      ['increase(graupel_count_recovered_total[1h]) > 0', 'graupel_count_recovered_total > 0'],
       ['nodejs_eventloop_lag_p99_seconds{job=~".*graupel.*"} > 0.1', 'nodejs_eventloop_lag_p99_seconds > 1'],
     ] as const
     // All mutations at once, because the tool takes longer to start than to test.
@@ -71,7 +79,9 @@ describeWith(['prometheus'], 'Prometheus', () => {
   test('promtool finds no fault in the metrics', async () => {
     const { app, service } = await makeService()
     await service.open()
-    await app.inject('/v1/ids')
+    for (const url of ['/v1/ids', '/v1/segments/orders', '/v1/counters/invoices']) {
+      expect((await app.inject(url)).statusCode).toBe(200)
+    }
     const { body } = await app.inject('/metrics')
     const check = (input: string) => spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
     expect(check(body)).toMatchObject({ status: 0, stdout: '', stderr: '' })

@@ -42,14 +42,14 @@ export function pairOf([cert, key]: readonly Buffer[]): Pair {
 }
 
 /**
- * Makes the server that Fastify runs on. It does not listen yet.
+ * Makes a server that Fastify answers. It does not listen yet.
  *
  * @param pair - Serves HTTPS if given.
  * @param handler - Fastify's.
  * @param before - Answers some requests itself and passes the others on.
  */
 export function makeServer(
-  { requestTimeoutMs, keepAliveMs, maxConnections }: Options,
+  { requestTimeoutMs, keepAliveMs }: Options,
   pair: Pair | undefined,
   handler: RequestListener,
   before: (next: RequestListener) => RequestListener,
@@ -67,7 +67,6 @@ export function makeServer(
   const noted = notingAnswers(known)
   const server = pair === undefined ? createServer(limits) : createTlsServer({ ...limits, ...pair })
   server.timeout = stalledMs
-  server.maxConnections = maxConnections
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
   server.on('checkContinue', noted).on('checkExpectation', noted)
   server.on('connect', refuseConnect)

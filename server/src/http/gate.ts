@@ -103,7 +103,8 @@ function isLocalName(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host)
 }
 
-function pathOf(url: string): string {
+/** Returns the path of a URL, without its parameters. */
+export function pathOf(url: string): string {
   const end = url.indexOf('?')
   return end < 0 ? url : url.slice(0, end)
 }

@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server as TlsServer } from 'node:tls'
 import { StartError } from '../failure.js'
-import type { Options } from '../options/table.js'
 
 /** Time for requests that are on their way when connections are about to be closed. */
 const graceMs = 100
@@ -12,8 +11,8 @@ const graceMs = 100
 const lookMs = 20
 
 const rules: Partial<Record<string, string>> = {
-  EADDRINUSE: 'which another program uses; give another --port, or 0 for any free port',
-  EACCES: 'which this user may not use; give a --port from 1024 up',
+  EADDRINUSE: 'which another program uses; give another port, or 0 for any free port',
+  EACCES: 'which this user may not use; give a port from 1024 up',
   EADDRNOTAVAIL: 'which is no address of this host; give another --host',
   ENOTFOUND: 'which has no address; give another --host',
 }
@@ -25,11 +24,16 @@ export class Listener {
   /** Connections that have sent no request. */
   readonly #unused = new Set<Socket>()
 
-  /** @param isStopping - Tells whether each answer ends its connection from now on. @throws StartError */
+  /**
+   * @param isStopping - Tells whether each answer ends its connection from now on.
+   * @param option - The option of the port, for errors.
+   * @throws StartError
+   */
   static async open(
     server: Server,
-    { host, port }: Pick<Options, 'host' | 'port'>,
+    { host, port }: { readonly host: string; readonly port: number },
     isStopping: () => boolean,
+    option = '--port',
   ): Promise<Listener> {
     // Not app.listen(), which opens further servers for localhost and closes them in its own way.
     server.listen({ host, port })
@@ -39,7 +43,7 @@ export class Listener {
       const { code = '', message } = error as NodeJS.ErrnoException
       throw new StartError(
         'ERR_ADDRESS_UNAVAILABLE',
-        `the service cannot listen on ${host}:${port}, ${rules[code] ?? `because of: ${message}`}`,
+        `the service cannot listen on ${host}:${port} (${option}), ${rules[code] ?? `because of: ${message}`}`,
         error,
       )
     }

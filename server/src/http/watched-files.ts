@@ -11,20 +11,23 @@ const everyMs = 1000
 
 /** A value that is read from files, and read again when they change. */
 export class WatchedFiles<T> {
+  /** The name of the files in errors and metrics: `--token-file`. */
+  readonly option: string
   readonly #paths: readonly string[]
   readonly #make: (contents: readonly Buffer[]) => T
   readonly #logger: Logger
   readonly #timer: NodeJS.Timeout
   #value: T
-  /** The signature of the files at the last reading, even if that reading failed. */
+  /** The signature of the files at the last look; empty if they could not be found. */
   #seen: string
+  /** The signature of the files whose contents are in use. */
+  #used: string
   #isLooking = false
 
   /** Called after each change. */
   onChange: (value: T) => void = () => {}
 
   /**
-   * @param option - The name of the files in errors: `--token-file`.
    * @param make - Makes the value from the contents, or throws.
    * @throws StartError
    */
@@ -35,12 +38,13 @@ export class WatchedFiles<T> {
     logger: Logger,
     pollMs = everyMs,
   ) {
+    this.option = option
     this.#paths = paths
     this.#make = make
     this.#logger = logger
     try {
       const stats = paths.map((path) => statSync(path, { bigint: true }))
-      this.#seen = stats.map(signature).join()
+      this.#used = this.#seen = stats.map(signature).join()
       this.#value = make(paths.map((path) => readFileSync(path)))
       for (const [index, { mode }] of stats.entries()) {
         // Only a warning, because Kubernetes mounts secrets with this mode, and a container has no other users.
@@ -61,6 +65,11 @@ export class WatchedFiles<T> {
     return this.#value
   }
 
+  /** Tells whether the files have changed and could not be read since, so their former contents are in use. */
+  get isStale(): boolean {
+    return this.#seen !== this.#used
+  }
+
   close(): void {
     clearInterval(this.#timer)
   }
@@ -69,18 +78,20 @@ export class WatchedFiles<T> {
     // Calls must not pile up on a file system that does not answer.
     if (this.#isLooking) return
     this.#isLooking = true
+    let seen = ''
     try {
       const stats = await Promise.all(this.#paths.map((path) => stat(path, { bigint: true })))
-      const seen = stats.map(signature).join()
-      if (seen === this.#seen) return
       // Before the reading, so the next look notices a file that changes during it.
-      this.#seen = seen
+      seen = stats.map(signature).join()
+      if (seen === this.#seen) return
       this.#value = this.#make(await Promise.all(this.#paths.map((path) => readFile(path))))
+      this.#used = seen
       this.#logger.info({ files: this.#paths }, 'the files changed and were read again')
       this.onChange(this.#value)
     } catch (error) {
-      this.#fail(error)
+      this.#fail(seen, error)
     } finally {
+      this.#seen = seen
       this.#isLooking = false
     }
   }
@@ -88,8 +99,8 @@ export class WatchedFiles<T> {
   #failure = ''
 
   /** Logs a failure once, not at every look. */
-  #fail(error: unknown): void {
-    const failure = `${this.#seen} ${lineOf(error)}`
+  #fail(seen: string, error: unknown): void {
+    const failure = `${seen} ${lineOf(error)}`
     if (failure === this.#failure) return
     this.#failure = failure
     this.#logger.error(

@@ -1,11 +1,19 @@
+import type { Layout } from 'graupel'
 import type { Counter, SegmentGenerator } from 'graupel/segments'
+import type { Options } from '../options/table.js'
 import type { IdSource, Totals } from '../sources/id-source.js'
 import { counter, type Family, gauge, type Series } from './family.js'
 
 // Metrics that the library counts anyway. They are read when they are scraped.
 
-/** Returns the counts of the sources of ids and of their leases. @param windowMs - The window of every lease. */
-export function idFamilies(sources: Iterable<IdSource>, windowMs: number): Family[] {
+/** The options of the leases that metrics show. */
+export type LeaseFigures = Pick<Options, 'windowMs' | 'node' | 'nodes' | 'statefulSet'>
+
+/** Returns the counts of the sources of ids and of their leases. */
+export function idFamilies(
+  sources: Iterable<IdSource>,
+  { windowMs, node, nodes, statefulSet }: LeaseFigures,
+): Family[] {
   const all = [...sources]
   const total = (name: string, help: string, of: (totals: Totals) => number) =>
     counter(
@@ -14,10 +22,12 @@ export function idFamilies(sources: Iterable<IdSource>, windowMs: number): Famil
       all.map((source): Series => [{ layout: source.layout.name }, of(source.totals())]),
     )
   const remaining = all.flatMap((source): Series[] => {
-    const { node } = source
-    if (node === undefined) return []
-    return [[{ layout: source.layout.name, node }, source.readiness().remainingMs / 1000]]
+    if (source.node === undefined) return []
+    return [[{ layout: source.layout.name, node: source.node }, source.readiness().remainingMs / 1000]]
   })
+  // A service whose node is given shares it with no other.
+  const isAny = node === undefined && statefulSet === undefined
+  const mayLease = (layout: Layout) => (nodes === undefined ? layout.nodes : nodes[1] - nodes[0] + 1)
   return [
     total('graupel_waits_total', 'Waits of generators for the clock.', ({ waits }) => waits),
     total('graupel_wait_seconds_total', 'Seconds spent in these waits.', ({ waitedMs }) => waitedMs / 1000),
@@ -31,6 +41,11 @@ export function idFamilies(sources: Iterable<IdSource>, windowMs: number): Famil
       'graupel_lease_remaining_seconds',
       'Seconds until the ids of a node are used up, unless its lease is renewed.',
       remaining,
+    ),
+    gauge(
+      'graupel_nodes',
+      'Nodes that the services of a store may lease.',
+      isAny ? all.map(({ layout }): Series => [{ layout: layout.name }, mayLease(layout)]) : [],
     ),
     gauge('graupel_lease_window_seconds', 'Seconds that a lease lasts after a renewal.', [[{}, windowMs / 1000]]),
     total('graupel_lease_renewals_total', 'Renewals of leases.', ({ renewals }) => renewals),
@@ -74,22 +89,22 @@ export function counterFamilies(counters: Made<Counter>): Family[] {
   const all = counters.map(([name, made]) => [{ name }, made.stats()] as const)
   return [
     counter(
-      'graupel_counter_writes_total',
+      'graupel_count_writes_total',
       'Writes of counters. One write takes the numbers of all waiting requests.',
       all.map(([labels, { writes }]) => [labels, writes]),
     ),
     counter(
-      'graupel_counter_conflicts_total',
+      'graupel_count_conflicts_total',
       'Writes that lost to another write.',
       all.map(([labels, { conflicts }]) => [labels, conflicts]),
     ),
     counter(
-      'graupel_counter_lost_total',
+      'graupel_count_lost_total',
       'Numbers that are missing from a counter.',
       all.map(([labels, { lost }]) => [labels, lost]),
     ),
     counter(
-      'graupel_counter_recovered_total',
+      'graupel_count_recovered_total',
       'Times that the store had forgotten a count and this process restored it.',
       all.map(([labels, { recovered }]) => [labels, recovered]),
     ),

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import { counter, type Family, gauge, type Series } from './family.js'
-import { counterFamilies, idFamilies, segmentFamilies } from './library.js'
+import { counterFamilies, idFamilies, type LeaseFigures, segmentFamilies } from './library.js'
 import { StoreTimes } from './observed-store.js'
 import { Requests } from './requests.js'
 
@@ -15,8 +14,14 @@ export class Metrics {
   readonly requests = new Requests()
   readonly storeTimes = new StoreTimes()
   readonly #process = new ProcessMetrics()
+  readonly #more: (() => readonly Family[])[] = []
 
-  async families(service: Service, { windowMs }: Pick<Options, 'windowMs'>): Promise<Family[]> {
+  /** Adds metrics that are read when they are scraped. */
+  add(read: () => readonly Family[]): void {
+    this.#more.push(read)
+  }
+
+  async families(service: Service, options: LeaseFigures): Promise<Family[]> {
     const [segments, counters] = await Promise.all([service.segments.entries(), service.counters.entries()])
     const issued: Series[] = [
       ...[...service.ids.values()].map(
@@ -30,11 +35,12 @@ export class Metrics {
       gauge('graupel_ready', '1 if /readyz says that the service is ready, otherwise 0.', [
         [{}, service.reasons().length === 0 ? 1 : 0],
       ]),
-      ...idFamilies(service.ids.values(), windowMs),
+      ...idFamilies(service.ids.values(), options),
       ...segmentFamilies(segments),
       ...counterFamilies(counters),
       ...this.storeTimes.families(),
       ...this.requests.families(),
+      ...this.#more.flatMap((read) => read()),
       ...(await this.#process.families()),
     ]
   }

@@ -17,10 +17,14 @@ function defaults(): Given {
  */
 export function complete(given: Given): Options {
   const options = { ...defaults(), ...given } as Options
-  const { store, node, nodes, statefulSet, workers, leafAlloc, leafTable, tlsCert, tlsKey } = options
+  const { port, adminPort, store, node, nodes, statefulSet, workers, leafAlloc, leafTable, tlsCert, tlsKey } = options
   const together = (isWrong: boolean, rule: string) => {
     if (isWrong) throw new StartError('ERR_OPTION_INVALID', rule)
   }
+  together(
+    adminPort !== undefined && adminPort === port && port !== 0,
+    `--port and --admin-port are both ${port}; give another --admin-port`,
+  )
   together(
     given.data !== undefined && store !== undefined,
     '--data and --store are given, and --data is a store itself; leave one out',

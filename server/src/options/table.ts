@@ -38,6 +38,12 @@ export const table = {
     read: text,
   },
   port: { value: 'PORT', help: 'the port, 0 for any free port', byDefault: 4728, read: whole(0, 65_535) },
+  adminPort: {
+    value: 'PORT',
+    help: 'a second port, for /livez, /readyz and /metrics only',
+    shownDefault: 'none',
+    read: whole(0, 65_535),
+  },
 
   tokenFile: {
     group: 'Security',

@@ -9,7 +9,7 @@ import { addFrontRoutes, pageFiles } from './front.js'
 import { addIdRoutes, type IdKinds } from './ids.js'
 import { addLeafRoutes } from './leaf.js'
 import { addOpenApi } from './openapi.js'
-import { addHealthRoutes, addMetricsRoute } from './platform.js'
+import { addPlatformRoutes } from './platform.js'
 import { addSegmentRoutes } from './segments.js'
 
 /** The objects that routes answer from. */
@@ -31,8 +31,7 @@ export async function addRoutes(app: FastifyInstance, sources: Sources): Promise
   // First, because its hook collects the routes that are added afterwards.
   await addOpenApi(app, isTokenNeeded)
   addFrontRoutes(app)
-  addHealthRoutes(app, service)
-  addMetricsRoute(app, service, options, metrics)
+  addPlatformRoutes(app, service, options, metrics)
   addIdRoutes(app, kinds, options)
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options)

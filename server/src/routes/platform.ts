@@ -1,20 +1,67 @@
 import cluster from 'node:cluster'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { contentType, textOf } from '../metrics/family.js'
+import { Colleagues } from '../colleagues.js'
+import { contentType, type Family, joined, textOf } from '../metrics/family.js'
+import type { LeaseFigures } from '../metrics/library.js'
 import type { Metrics } from '../metrics/metrics.js'
-import { Colleagues } from '../metrics/workers.js'
-import type { Options } from '../options/table.js'
+import { workerFamilies } from '../metrics/process.js'
 import type { Service } from '../service.js'
+
+/**
+ * Adds `/livez`, `/readyz` and `/metrics`. Any worker answers the last two for all workers. The three ignore parameters, so a probe with a
+ * wrong one does not take a pod out.
+ */
+export function addPlatformRoutes(
+  app: FastifyInstance,
+  service: Service,
+  options: LeaseFigures,
+  metrics: Metrics,
+): void {
+  const own = { families: () => metrics.families(service, options), reasons: () => service.reasons() }
+  const colleagues = cluster.isWorker ? new Colleagues(own) : undefined
+  app.addHook('onClose', async () => colleagues?.close())
+  addHealthRoutes(app, async () => {
+    const reasons = own.reasons()
+    return colleagues === undefined || reasons.length > 0 ? reasons : reasonsOfAll(colleagues)
+  })
+
+  app.addHook('onResponse', (request, reply, done) => {
+    metrics.requests.observe(request, reply)
+    done()
+  })
+  app.get('/metrics', async (_, reply) => {
+    const families = colleagues === undefined ? await own.families() : await familiesOfAll(colleagues)
+    // A process without workers is a service of one process that nobody starts again.
+    const text = await textOf(colleagues === undefined ? [...families, ...workerFamilies([0])] : families)
+    return noStore(reply).type(contentType).send(text)
+  })
+}
+
+async function familiesOfAll(colleagues: Colleagues): Promise<Family[]> {
+  const { answers, restarts } = await colleagues.ask('families')
+  return [...joined(new Map(answers)), ...workerFamilies(restarts)]
+}
+
+/** Returns the reasons why a worker that listens is not ready, each once, because the store is often the reason of all. */
+async function reasonsOfAll(colleagues: Colleagues): Promise<readonly string[]> {
+  try {
+    const { answers, silent } = await colleagues.ask('reasons')
+    const late = silent.map((worker) => `worker ${worker} does not answer`)
+    return [...new Set([...answers.flatMap(([, reasons]) => reasons), ...late])]
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
 
 /**
  * Adds `/livez` and `/readyz`. `/livez` only shows that the event loop turns, because a restart repairs nothing else. `/readyz` tells
  * whether the service can make ids, and why not. It does not ask the store: the leases notice within two thirds of a window that the store
- * is away, and until then segments have numbers left. It ignores parameters, so a probe with a wrong one does not take a pod out.
+ * is away, and until then segments have numbers left.
  */
-export function addHealthRoutes(app: FastifyInstance, service: Service): void {
+function addHealthRoutes(app: FastifyInstance, reasonsNow: () => Promise<readonly string[]>): void {
   app.get('/livez', (_, reply) => noStore(reply).type('text/plain').send('ok\n'))
-  app.get('/readyz', (request, reply) => {
-    const reasons = service.reasons()
+  app.get('/readyz', async (request, reply) => {
+    const reasons = await reasonsNow()
     const isReady = reasons.length === 0
     noStore(reply).code(isReady ? 200 : 503)
     if (request.headers.accept?.includes('application/json')) return reply.send({ ready: isReady, reasons })
@@ -24,27 +71,4 @@ export function addHealthRoutes(app: FastifyInstance, service: Service): void {
 
 function noStore(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store')
-}
-
-/** Adds `/metrics` for Prometheus. Any worker answers for all workers. */
-export function addMetricsRoute(
-  app: FastifyInstance,
-  service: Service,
-  options: Pick<Options, 'windowMs'>,
-  metrics: Metrics,
-): void {
-  const own = () => metrics.families(service, options)
-  const colleagues = cluster.isWorker ? new Colleagues(own) : undefined
-  app.addHook('onResponse', (request, reply, done) => {
-    metrics.requests.observe(request, reply)
-    done()
-  })
-  app.addHook('onClose', async () => colleagues?.close())
-  app.get('/metrics', async (_, reply) => {
-    const families = await (colleagues?.families() ?? own())
-    return reply
-      .header('cache-control', 'no-store')
-      .type(contentType)
-      .send(await textOf(families))
-  })
 }

@@ -16,13 +16,17 @@ import { Service } from '../../../server/src/service.ts'
 
 // Runs the service in the process of the test, so the test can make its store fail and inspect it.
 
-type App = Awaited<ReturnType<typeof makeApp>>
+type App = Awaited<ReturnType<typeof makeApp>>['app']
 
 export interface Started {
   /** Empty if it does not listen. */
   readonly url: string
+  /** Empty without `--admin-port`. */
+  readonly adminUrl: string
   readonly port: number
   readonly app: App
+  /** The server of `--admin-port`. */
+  readonly admin: Awaited<ReturnType<typeof makeApp>>['admin']
   readonly service: Service
   readonly metrics: Metrics
   /** The lines of its log. */
@@ -63,18 +67,23 @@ export async function startService(given: Given = {}, surroundings: Surroundings
     options.store === undefined ? openedMemory(store) : await openStore(options.store, { clientsOf: package_ })
   const metrics = new Metrics()
   const service = new Service(options, opened, observedStore(around(opened.store), metrics.storeTimes))
-  const app = await makeApp(options, service, metrics, makeLogger(options, sink), pollMs)
+  const { app, admin } = await makeApp(options, service, metrics, makeLogger(options, sink), pollMs)
   closings.push(async () => {
-    app.server.close()
-    app.server.closeAllConnections()
+    for (const server of [app.server, admin]) {
+      server?.close()
+      server?.closeAllConnections()
+    }
     await app.close()
     // A store that a test broke takes no node back.
     await service.close().catch(() => {})
   })
   if (isOpen) await service.open()
   await app.ready()
-  const url = listens ? (await Listener.open(app.server, { host: '127.0.0.1', port: 0 }, () => false)).url : ''
-  return { url, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
+  const open = async (server: typeof app.server) =>
+    (await Listener.open(server, { host: '127.0.0.1', port: 0 }, () => false)).url
+  const url = listens ? await open(app.server) : ''
+  const adminUrl = admin === undefined ? '' : await open(admin)
+  return { url, adminUrl, admin, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
 }
 
 /** Makes the service over a store. It does not listen and has no node yet. */

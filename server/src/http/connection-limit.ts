@@ -1,0 +1,54 @@
+import type { Server } from 'node:net'
+import type { Logger } from 'pino'
+
+/** Time between two lines about connections that were closed. */
+const quietMs = 10_000
+
+/**
+ * Counts the connections of a server, and closes those beyond a limit.
+ *
+ * `server.maxConnections` is not used: a worker of node:cluster that has reached it returns each further connection to the primary, which
+ * hands it to the next worker, and so on for as long as all are full. The client waits, each process uses a processor, and Node tells
+ * nobody, because the event `drop` is not emitted then (Node 20.20.2, lib/internal/cluster/child.js).
+ */
+export class ConnectionLimit {
+  readonly most: number
+  #open = 0
+  #dropped = 0
+  #droppedThen = 0
+  #loggedMs = Number.NEGATIVE_INFINITY
+
+  /** @param option - Its name in the log: `--max-connections`. */
+  constructor(server: Server, most: number, option: string, logger: Logger) {
+    this.most = most
+    server.on('connection', (socket) => {
+      if (this.#open >= most) {
+        socket.destroy()
+        this.#drop(option, logger)
+        return
+      }
+      this.#open++
+      socket.once('close', () => this.#open--)
+    })
+  }
+
+  /** Number of open connections. */
+  get open(): number {
+    return this.#open
+  }
+
+  /** Number of connections that were closed because there were too many. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  #drop(option: string, logger: Logger): void {
+    this.#dropped++
+    const nowMs = performance.now()
+    if (nowMs - this.#loggedMs < quietMs) return
+    this.#loggedMs = nowMs
+    const more = this.#dropped - this.#droppedThen
+    this.#droppedThen = this.#dropped
+    logger.warn({ event: 'drop', limit: this.most, more }, `connections beyond ${option} are closed`)
+  }
+}
