@@ -54,12 +54,9 @@ export interface HttpAnswer {
 
 /** Codes of errors that only occur before a request is sent. */
 const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
-const ofTls = /CERT|SIGNATURE|^ERR_(TLS|SSL)_/
-/**
- * Codes of errors of TLS that only occur before a request is sent; ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC may interrupt an
- * answer.
- */
 const ofCertificate = /CERT|SIGNATURE/
+/** The error of a server that answers without TLS, or ends the connection instead. */
+const ofNoTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$|before secure TLS connection/
 
 /**
  * A service that speaks HTTP. Calls go to one of its endpoints for as long as this endpoint works. After a failure, or an abort
@@ -129,22 +126,38 @@ export class HttpService {
     } catch (error) {
       // Our own fetch made this error, whose message already has a remedy.
       if (error instanceof GraupelError) return { failure: error, wasSent: false }
-      const code = codeOf(error)
-      if (ofTls.test(code)) {
-        const message = `${who} cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own; write http:// if it has no TLS`
-        const failure = new GraupelError('ERR_STORE_UNAVAILABLE', message, { cause: error })
-        return { failure, wasSent: !ofCertificate.test(code) }
-      }
+      const refusal = refusalOfTls(error, who, trustRemedy, 'http:')
+      if (refusal !== undefined) return { failure: refusal, wasSent: false }
       const failure = new Error(`${who} cannot be reached: ${hidden(reasonOf(error), secret)}`, { cause: error })
-      return { failure, wasSent: !notSent.test(code) }
+      return { failure, wasSent: !notSent.test(ofFetch(error).code) }
     }
   }
 }
 
-/** Reads the code of an error of `fetch`, which may be in its cause. */
-function codeOf(error: unknown): string {
+const trustRemedy = 'let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own'
+
+/**
+ * Explains an error of TLS that came before a request was sent; `undefined` for another error.
+ *
+ * @param who - The service and its address.
+ * @param trust - The remedy for a certificate that is not trusted.
+ * @param plain - The scheme of a URL without TLS.
+ */
+export function refusalOfTls(error: unknown, who: string, trust: string, plain: string): GraupelError | undefined {
+  const { code, message } = ofFetch(error)
+  const isPlain = ofNoTls.test(code) || ofNoTls.test(message)
+  if (!isPlain && !ofCertificate.test(code)) return undefined
+  const text = isPlain
+    ? `${who} does not answer with TLS; write ${plain}// if it has no TLS`
+    : `${who} cannot be trusted: ${code}; ${trust}`
+  return new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
+}
+
+/** Reads the code and the message of an error of `fetch`, which may be in its cause. */
+function ofFetch(error: unknown): { readonly code: string; readonly message: string } {
   const { cause = error } = Object(error)
-  return String(Object(cause).code ?? '')
+  const { code = '', message = '' } = Object(cause)
+  return { code: `${code}`, message: `${message}` }
 }
 
 /** Reads the JSON of an answer. @throws GraupelError `ERR_STORE_UNAVAILABLE` */

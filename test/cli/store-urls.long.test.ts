@@ -69,7 +69,7 @@ describe('--store', () => {
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; leave it out'],
     [['--store', 'redis://u:secret@h/orders'], '--store has a database that is not a number; write'],
-    [['--store', 'redis://h?db=secret'], '--store has a database that is not a number'],
+    [['--store', 'redis://h?db=secret'], '--store has parameters that redis: does not have; there are none'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; leave it out'],
   ])('is refused as in %j', async (words, message) => {
     const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')
@@ -163,12 +163,12 @@ describe('--store', () => {
         }
       }`,
     )
-    const url = 'redis://user:s%40cret@host:6379/3?password=other'
+    const url = 'redis://user:s%40cret@host:6379/3'
     const { status, stderr } = await graupelIn(folder, ['lease', 'list', '--store', url])
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr:
-        'graupel: redis://***@host:6379/3 cannot be opened: no entry with redis://***@host:6379/3?password=*** by *** (ERR_STORE_UNAVAILABLE)\n',
+        'graupel: redis://***@host:6379/3 cannot be opened: no entry with redis://***@host:6379/3 by *** (ERR_STORE_UNAVAILABLE)\n',
     })
   })
 })

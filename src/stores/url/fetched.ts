@@ -1,4 +1,5 @@
 import { rangeError } from '../../core/errors.js'
+import { type Fetch, refusalOfTls } from '../http.js'
 import type { Store } from '../store.js'
 import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
@@ -17,7 +18,8 @@ const etcd: Client = {
       )
     }
     const { etcdStore } = await import('../etcd.js')
-    return opened(etcdStore({ url: endpoints, ...(user !== '' && { user, password }), ...names }))
+    const sent = fetchByUrl(fetch, 'etcd', trustByNode, 'etcd:')
+    return opened(etcdStore({ url: endpoints, fetch: sent, ...(user !== '' && { user, password }), ...names }))
   },
 }
 
@@ -28,8 +30,22 @@ const consul: Client = {
     // Consul has no users, so consul://TOKEN@host means the same as consul://:TOKEN@host.
     const token = password || user
     const { consulStore } = await import('../consul.js')
-    return opened(consulStore({ url: endpoints, ...(token !== '' && { token }), ...query, ...names }))
+    const sent = fetchByUrl(fetch, 'Consul', trustByNode, 'consul:')
+    return opened(consulStore({ url: endpoints, fetch: sent, ...(token !== '' && { token }), ...query, ...names }))
   },
+}
+
+const trustByNode = 'set NODE_EXTRA_CA_CERTS to the file of its authority'
+
+/** Makes a `fetch` whose errors have remedies that a URL can have. @param trust, plain - As in {@link refusalOfTls}. */
+export function fetchByUrl(send: Fetch, name: string, trust: string, plain: string): Fetch {
+  return async (url, init) => {
+    try {
+      return await send(url, init)
+    } catch (error) {
+      throw refusalOfTls(error, `${name} at ${new URL(url).origin}`, trust, plain) ?? error
+    }
+  }
 }
 
 /** Asks the store for its time, so that a fault is reported at once. */

@@ -1,7 +1,7 @@
 import { rangeError } from '../../core/errors.js'
 import { fetchTrusting, readText } from '../kubernetes/pod.js'
 import type { KubernetesStoreOptions } from '../kubernetes.js'
-import { opened } from './fetched.js'
+import { fetchByUrl, opened } from './fetched.js'
 import type { Client, StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -38,12 +38,14 @@ function placeOf(url: StoreUrl): KubernetesStoreOptions {
   }
   const tokenFile = place.searchParams.get('token-file')
   const caFile = place.searchParams.get('ca-file')
+  const sent = caFile ? fetchTrusting(() => readText(caFile)) : fetch
+  const trust = `${caFile ? 'correct' : 'add'} ca-file=FILE, with the certificate-authority of the kubeconfig`
   const isPlain = url.scheme === 'kubernetes+http:'
   return {
     url: `${isPlain ? 'http' : 'https'}://${place.host}`,
     namespace,
     ...(tokenFile && { headers: async () => ({ authorization: `Bearer ${(await readText(tokenFile)).trim()}` }) }),
-    ...(caFile && !isPlain && { fetch: fetchTrusting(() => readText(caFile)) }),
+    ...(!isPlain && { fetch: fetchByUrl(sent, 'the Kubernetes API', trust, 'kubernetes+http:') }),
   }
 }
 

@@ -159,8 +159,23 @@ async function openClient(
   } catch (cause) {
     // An error about an option.
     if (Object.hasOwn(errorCodes, Object(cause).code)) throw cause
-    throw new GraupelError('ERR_STORE_UNAVAILABLE', `${url.shown} cannot be opened: ${reasonOf(cause)}`, { cause })
+    const reason = reasonOf(cause)
+    const remedy = remedyFor(url, reason)
+    throw new GraupelError('ERR_STORE_UNAVAILABLE', `${url.shown} cannot be opened: ${reason}${remedy}`, { cause })
   }
+}
+
+/** Reasons of clients that have got no answer, or an answer that they cannot read. */
+const unanswered =
+  /ETIMEDOUT|EPIPE|ECONNRESET|timed? ?out|no answer|closed unexpectedly|terminated unexpectedly|RESP type|wrong version/i
+
+/** Returns what to do about a server of another kind, and about TLS that one side lacks; empty for another reason. */
+function remedyFor({ scheme }: StoreUrl, reason: string): string {
+  if (!unanswered.test(reason)) return ''
+  const plain = scheme.replace(/^(redis|etcd|consul)s:$/, '$1:')
+  const withTls = scheme === 'redis:' ? ', or write rediss:// if it has TLS' : ''
+  if (plain === scheme) return `; no server of this kind answers there: check host and port${withTls}`
+  return `; no server of this kind answers there with TLS: check host and port, or write ${plain}// if it has no TLS`
 }
 
 /** Makes the missing table of a database, or refuses the database without it. */

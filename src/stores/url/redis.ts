@@ -18,7 +18,7 @@ import type { StoreUrl } from './url.js'
 const ioredis: Client = {
   name: 'ioredis',
   async open({ Redis, Cluster }, url, { names }) {
-    checkDatabase(url)
+    checkPath(url)
     let isConnected = false
     const retry = () => (isConnected ? reconnectMs : null)
     const connect = async (client: IoredisClient) => {
@@ -64,7 +64,7 @@ const nodeRedis: Client = {
   name: 'redis',
   staysSilent: true,
   async open({ createClient, createCluster }, url, { names }) {
-    checkDatabase(url)
+    checkPath(url)
     let isConnected = false
     const socket = { connectTimeout: connectMs, reconnectStrategy: () => (isConnected ? reconnectMs : false) }
     const client = createClient({ url: url.text, socket })
@@ -89,7 +89,7 @@ const glide: Client = {
   name: '@valkey/valkey-glide',
   staysSilent: true,
   async open({ GlideClient, GlideClusterClient, Logger }, url, { names }) {
-    checkDatabase(url)
+    checkPath(url)
     // It would write to stdout, among the ids.
     Logger.init('off')
     const { host, port, database, tls, credentials } = partsOf(url)
@@ -121,21 +121,20 @@ async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Refuses a database with a name: ioredis would ask for the database NaN, and the server's error would end the process.
+ * Refuses a database with a name, for which ioredis would ask as NaN, and the server's error would end the process. Refuses parameters,
+ * because each client reads others: `?db=1` would be a database for one of them.
  *
  * @throws RangeError
  */
-function checkDatabase(url: StoreUrl): void {
-  const { pathname, searchParams } = new URL(url.text)
-  for (const text of [pathname.slice(1), searchParams.get('db') ?? '']) {
-    if (/^[0-9]*$/.test(text)) continue
-    // The message omits the text, which may be the end of a password with a slash.
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `store has a database that is not a number; write ${url.scheme}//HOST:PORT/0`,
-      'store',
-    )
-  }
+function checkPath(url: StoreUrl): void {
+  url.parameters([])
+  if (/^[0-9]*$/.test(new URL(url.text).pathname.slice(1))) return
+  // The message omits the text, which may be the end of a password with a slash.
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `store has a database that is not a number; write ${url.scheme}//HOST:PORT/0`,
+    'store',
+  )
 }
 
 /** Returns the parts of a URL, for clients that take no URL. */
