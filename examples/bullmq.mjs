@@ -11,7 +11,7 @@ import { redisStore } from 'graupel/stores/redis'
 import { Redis } from 'ioredis'
 
 const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
-const client = new Redis(url)
+const client = new Redis(url, { socketTimeout: 3000 }) // a connection that goes silent is replaced
 client.on('error', (error) => console.error(`Redis: ${error.message}`))
 
 const lease = await acquireLease({ store: redisStore(client) })

@@ -31,7 +31,7 @@ async function start() {
 }
 
 // The lease begins while the instance starts, and the first request awaits it. Lambda stops a start that takes 10 s, and the
-// very first lease on Redis, PostgreSQL or MySQL takes 11 s.
+// first lease after every start of Redis, PostgreSQL or MySQL takes 11 s.
 ids().catch(() => {})
 
 export async function handler(event) {

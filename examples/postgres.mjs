@@ -3,18 +3,19 @@
 //   npm install graupel pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres node postgres.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The very first process
-// waits for 11 seconds, and so does the first after a restart of the server: docs/leases.md says why.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The first lease
+// after every start of the server takes 11 seconds: docs/leases.md says why.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { postgresStore } from 'graupel/stores/postgres'
 import pg from 'pg'
 
-subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
+subscribe('graupel:lease', ({ type, node, place = '' }) => console.error(`${type}, node ${node} ${place}`))
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-const pool = new pg.Pool({ connectionString })
+// For leases alone. A connection that goes silent for three seconds is replaced.
+const pool = new pg.Pool({ connectionString, max: 2, query_timeout: 3000 })
 pool.on('error', (error) => console.error(`PostgreSQL: ${error.message}`))
 
 const store = postgresStore(pool)

@@ -3,17 +3,18 @@
 //   npm install graupel ioredis
 //   REDIS_URL=redis://127.0.0.1:6379 node redis.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The very first process
-// waits for 11 seconds, and so does the first after a restart of the server: docs/leases.md says why.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The first lease
+// after every start of the server takes 11 seconds: docs/leases.md says why.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { redisStore } from 'graupel/stores/redis'
 import { Redis } from 'ioredis'
 
-subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
+subscribe('graupel:lease', ({ type, node, place = '' }) => console.error(`${type}, node ${node} ${place}`))
 
-const client = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379')
+// A connection that goes silent for three seconds is replaced.
+const client = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', { socketTimeout: 3000 })
 client.on('error', (error) => console.error(`Redis: ${error.message}`))
 
 const lease = await acquireLease({ store: redisStore(client) })

@@ -20,7 +20,7 @@ if (isMainThread) {
 async function main() {
   subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
 
-  const client = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379')
+  const client = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', { socketTimeout: 3000 })
   client.on('error', (error) => console.error(`Redis: ${error.message}`))
 
   const lease = await acquireLease({ store: redisStore(client) })

@@ -111,7 +111,7 @@ const namespaceMark = '; namespace '
 /** The part of a layout that a group uses. */
 export type GroupLayout = Pick<Layout, 'epochMs' | 'tickMs' | 'maxTick' | 'nodes'>
 
-/** All processes that must not make equal ids: one namespace, the bits of one layout, one epoch. */
+/** All processes that must not make equal ids: one namespace, the bits of one layout, one epoch, one `tickMs`. */
 export class Group {
   /** Describes the ids of the group. */
   readonly ids: string

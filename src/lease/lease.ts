@@ -8,7 +8,7 @@ import { Renewal } from './renewal.js'
 
 /**
  * Leases a node from a store. No other process has the node, even with wrong clocks and long pauses (docs/leases.md). Waits for a
- * free node; on a store that may forget what it has acknowledged, also until the server has run for some eleven seconds.
+ * free node. On a store that may forget what it has acknowledged, the first lease after every start of the server takes eleven seconds.
  *
  * @param options - `store` is required; {@link LeaseOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`;

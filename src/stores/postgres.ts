@@ -46,7 +46,7 @@ const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_
  * errors, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, if the tables are missing or may not be
  * made.
  * @example
- * const pool = new pg.Pool()
+ * const pool = new pg.Pool({ max: 2, query_timeout: 3000 })
  * const store = postgresStore(pool)
  * await store.setup()
  * await store.write('settings/first', 'one', undefined)

@@ -62,7 +62,7 @@ const versionLength = 36
  * errors, and `incarnation` with GraupelError `ERR_STORE_UNSAFE` if the server's `maxmemory-policy` evicts keys that do not expire,
  * such as `allkeys-lru`.
  * @example
- * const client = new Redis(process.env.REDIS_URL) // of ioredis
+ * const client = new Redis(process.env.REDIS_URL, { socketTimeout: 3000 }) // of ioredis
  * const store = redisStore(client)
  * await store.write('settings/first', 'one', undefined)
  * const entry = await store.read('settings/first')
