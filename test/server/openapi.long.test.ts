@@ -9,7 +9,10 @@ import { folder } from './support/process.ts'
 // It has a TypeScript of its own, because generators need an API that TypeScript 7 lacks.
 const tools = installOnce('test/server/generator', ['--ignore-scripts'])
 const run = (file: string, ...words: string[]) => {
-  const { status, stdout } = spawnSync(process.execPath, [join(tools, file), ...words], { encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, [join(tools, file), ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  })
   return { status, stdout }
 }
 
@@ -25,6 +28,26 @@ export const wrong: operations['getIds']['parameters']['query'] = { format: 'xml
 // @ts-expect-error: the path needs an id
 export const missing: operations['decodeId']['parameters']['path'] = {}
 `
+
+test.each(['without a token', 'with a token'])('the rules that Redocly recommends find no fault, %s', async (kind) => {
+  const token = 'x'.repeat(24)
+  const tokenFile = join(folder, 'tokens')
+  writeFileSync(tokenFile, token, { mode: 0o600 })
+  const { url } = await listen(kind === 'with a token' ? { tokenFile } : {})
+  const file = join(folder, 'linted.json')
+  const headers = { authorization: `Bearer ${token}` }
+  const text = await (await fetch(`${url}/openapi.json`, { headers })).text()
+  const lint = (content: string) => {
+    writeFileSync(file, content)
+    const words = ['lint', file, '--extends=recommended', '--format=json']
+    const { status, stdout } = run('@redocly/cli/bin/cli.js', ...words)
+    const { problems } = JSON.parse(stdout) as { problems: { ruleId: string; message: string }[] }
+    return { status, problems: problems.map(({ ruleId, message }) => `${ruleId}: ${message}`) }
+  }
+  expect(lint(text)).toEqual({ status: 0, problems: [] })
+  const { security, ...broken } = JSON.parse(text)
+  expect(lint(JSON.stringify(broken)).problems.join()).toContain('security-defined')
+})
 
 test('a generator makes types of the document, and programs that use them compile', async () => {
   const { url } = await listen()

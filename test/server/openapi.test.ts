@@ -16,6 +16,7 @@ interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly tags: readonly string[]
+  readonly security?: unknown
   readonly parameters?: readonly {
     readonly name: string
     readonly in: string
@@ -40,7 +41,7 @@ interface Document {
   readonly components: { readonly schemas: Record<string, unknown>; readonly securitySchemes?: unknown }
   readonly security?: unknown
   readonly tags: readonly { readonly name: string }[]
-  readonly paths: Readonly<Record<string, { readonly get: Operation }>>
+  readonly paths: Readonly<Record<string, { readonly get: Operation; readonly head: Operation }>>
 }
 
 let service: Listening
@@ -77,7 +78,7 @@ test('the routes of ids and the document itself are in it', () => {
 
 // The rules of linters that matter to generators of clients and to readers.
 test('each operation has a name of its own, a summary, a tag that is described, and problems', () => {
-  const names = operations().map(({ operation }) => operation.operationId)
+  const names = Object.values(document.paths).flatMap(({ get, head }) => [get.operationId, head.operationId])
   expect(new Set(names).size).toBe(names.length)
   const tags = document.tags.map(({ name }) => name)
   for (const { path, operation } of operations()) {
@@ -99,12 +100,41 @@ test('the headers of refusals are described: Retry-After and X-Request-Id', () =
   expect(headersOf('503')).toEqual(['X-Request-Id', 'Retry-After'])
 })
 
+test('each operation describes the refusals of a URL and of headers that are too long', () => {
+  for (const { path, operation } of operations()) {
+    const describedAs = ['408', '414', '431'].map((status) => operation.responses[status]?.description)
+    expect([path, ...describedAs]).toEqual([path, 'ERR_REQUEST_TIMEOUT', 'ERR_URI_TOO_LONG', 'ERR_HEADERS_TOO_LARGE'])
+  }
+})
+
+test('each path has HEAD, with the statuses and the headers of GET, and the service answers it without a body', async () => {
+  for (const { path, operation } of operations()) {
+    const head = document.paths[path]?.head
+    expect([path, Object.keys(head?.responses ?? {})]).toEqual([path, Object.keys(operation.responses)])
+    for (const [status, { headers, content }] of Object.entries(head?.responses ?? {})) {
+      expect([path, headers, content]).toEqual([path, operation.responses[status]?.headers, undefined])
+    }
+    expect(head?.parameters).toEqual(operation.parameters)
+  }
+  const answer = await fetch(`${service.url}/v1/ids?count=2`, { method: 'HEAD' })
+  expect([answer.status, await answer.text()]).toEqual([200, ''])
+})
+
+test('probes and metrics are in it', () => {
+  expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/livez', '/readyz', '/metrics']))
+  expect(Object.keys(document.paths['/readyz']?.get.responses['503']?.content ?? {})).toEqual([
+    'text/plain',
+    'application/json',
+  ])
+})
+
 test('every described refusal exists', () => {
-  for (const { operation } of operations()) {
+  for (const { path, operation } of operations()) {
     const described = Object.values(operation.responses).map(({ description }) => description)
     expect(described.join()).not.toContain('ERR_UNAUTHORIZED')
-    expect(described.join().includes('ERR_NOT_ACCEPTABLE')).toBe(operation.tags[0] !== 'leaf')
-    expect(described.join().includes('ERR_OPTION_')).toBe(operation.tags[0] !== 'leaf')
+    const isLenient = operation.tags[0] === 'leaf' || ['/livez', '/readyz', '/metrics'].includes(path)
+    expect(described.join().includes('ERR_NOT_ACCEPTABLE')).toBe(!isLenient)
+    expect(described.join().includes('ERR_OPTION_')).toBe(!isLenient)
   }
 })
 
@@ -170,7 +200,7 @@ describe('a request of each example', () => {
 })
 
 test('a service that needs a token says so', async () => {
-  expect([document.security, document.components.securitySchemes]).toEqual([undefined, undefined])
+  expect([document.security, document.components.securitySchemes]).toEqual([[], undefined])
   const token = 'x'.repeat(24)
   const tokenFile = join(folder, 'tokens')
   writeFileSync(tokenFile, token, { mode: 0o600 })
@@ -181,7 +211,11 @@ test('a service that needs a token says so', async () => {
     security: [{ token: [] }],
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   })
-  for (const { get } of Object.values(told.paths)) {
+  for (const [path, { get }] of Object.entries(told.paths)) {
+    if (path === '/livez' || path === '/readyz') {
+      expect([path, get.security, get.responses['401'], get.responses['403']]).toEqual([path, [], undefined, undefined])
+      continue
+    }
     expect(Object.keys(get.responses['401']?.headers ?? {})).toEqual(['X-Request-Id', 'WWW-Authenticate'])
     expect(get.responses['403']).toBeUndefined()
   }

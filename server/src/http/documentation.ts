@@ -24,6 +24,10 @@ export interface Documentation {
   readonly operationId: string
   readonly summary: string
   readonly description?: string
+  /** Whether it ignores parameters and `Accept` that it does not know. */
+  readonly isLenient?: boolean
+  /** Whether any client may request it, without a token and from any page. */
+  readonly isOpen?: boolean
   /** Its group: `ids`, `segments`, `counters`, `leaf` or `service`. */
   readonly tag: string
   /** The parameters of the path, each with an example. */
@@ -54,34 +58,52 @@ export function documented(documentation: Documentation): RouteShorthandOptions 
   return { config: { documentation } }
 }
 
-/** The codes of the routes that clients call. Health and metrics are not among them. */
-const common: readonly ProblemCode[] = ['ERR_REQUEST_INVALID', 'ERR_BODY_UNEXPECTED', 'ERR_INTERNAL']
-/** Codes that Leaf's routes lack, because they refuse no parameter and no Accept. */
-const notOfLeaf: readonly ProblemCode[] = ['ERR_OPTION_INVALID', 'ERR_OPTION_UNKNOWN', 'ERR_NOT_ACCEPTABLE']
+/** The codes of all routes. */
+const common: readonly ProblemCode[] = [
+  'ERR_REQUEST_INVALID',
+  'ERR_BODY_UNEXPECTED',
+  'ERR_REQUEST_TIMEOUT',
+  'ERR_URI_TOO_LONG',
+  'ERR_HEADERS_TOO_LARGE',
+  'ERR_INTERNAL',
+]
+/** Codes of routes that are not lenient. */
+const ofStrict: readonly ProblemCode[] = ['ERR_OPTION_INVALID', 'ERR_OPTION_UNKNOWN', 'ERR_NOT_ACCEPTABLE']
 
-/** Returns the schema that @fastify/swagger reads. @param isTokenNeeded - Whether clients need a bearer token. */
-export function swaggerSchemaOf(documentation: Documentation, isTokenNeeded: boolean): Record<string, unknown> {
+/**
+ * Returns the schema that @fastify/swagger reads.
+ *
+ * @param isHead - Whether it describes `HEAD`, whose answer has the status and the headers of `GET`.
+ * @param isTokenNeeded - Whether clients need a bearer token.
+ */
+export function swaggerSchemaOf(
+  documentation: Documentation,
+  isHead: boolean,
+  isTokenNeeded: boolean,
+): Record<string, unknown> {
   const { operationId, summary, description, tag, path = {}, query = {}, answers, problems = [] } = documentation
+  const { isLenient, isOpen } = documentation
   const response: Record<string, unknown> = {}
   for (const [status, answer] of Object.entries(answers)) {
     response[status] = {
       description: answer.description,
-      content: answer.content,
+      ...(isHead ? noContent : { content: answer.content }),
       ...(answer.headers && { headers: mapped(answer.headers, (text) => ({ type: 'string', description: text })) }),
     }
   }
-  const access = isTokenNeeded ? 'ERR_UNAUTHORIZED' : 'ERR_FORBIDDEN'
-  const codes = [...common, access, ...(tag === 'leaf' ? [] : notOfLeaf), ...problems] as const
+  const access: ProblemCode = isTokenNeeded ? 'ERR_UNAUTHORIZED' : 'ERR_FORBIDDEN'
+  const codes = [...common, ...(isOpen ? [] : [access]), ...(isLenient ? [] : ofStrict), ...problems]
   for (const [status, ofStatus] of byStatus(codes)) {
     response[status] ??= {
       description: ofStatus.join(', '),
       headers: refusalHeaders(Number(status)),
-      content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
+      ...(isHead ? noContent : { content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } } }),
     }
   }
   return {
-    operationId,
-    summary,
+    operationId: isHead ? `${operationId}Head` : operationId,
+    summary: isHead ? `The status and the headers of: ${summary}` : summary,
+    ...(isOpen && { security: [] }),
     ...(description && { description }),
     tags: [tag],
     params: properties(
@@ -94,6 +116,9 @@ export function swaggerSchemaOf(documentation: Documentation, isTokenNeeded: boo
     response,
   }
 }
+
+/** The schema by which @fastify/swagger describes an answer without a body. */
+const noContent = { type: 'null' } as const
 
 /** Describes the headers of a refusal. */
 function refusalHeaders(status: number): Schema {

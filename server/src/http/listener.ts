@@ -10,12 +10,13 @@ const graceMs = 100
 /** Time between two looks for connections that have become idle. */
 const lookMs = 20
 
-const rules: Partial<Record<string, string>> = {
-  EADDRINUSE: 'which another program uses; give another port, or 0 for any free port',
-  EACCES: 'which this user may not use; give a port from 1024 up',
+/** The rules by the code of the error. @param option - The option of the port. */
+const rules = (option: string): Partial<Record<string, string>> => ({
+  EADDRINUSE: `which another program uses; give another ${option}, or 0 for any free port`,
+  EACCES: `which this user may not use; give a ${option} from 1024 up`,
   EADDRNOTAVAIL: 'which is no address of this host; give another --host',
   ENOTFOUND: 'which has no address; give another --host',
-}
+})
 
 /** Listens, and stops without breaking a request. */
 export class Listener {
@@ -43,7 +44,7 @@ export class Listener {
       const { code = '', message } = error as NodeJS.ErrnoException
       throw new StartError(
         'ERR_ADDRESS_UNAVAILABLE',
-        `the service cannot listen on ${host}:${port} (${option}), ${rules[code] ?? `because of: ${message}`}`,
+        `the service cannot listen on ${host}:${port}, ${rules(option)[code] ?? `because of: ${message}`}`,
         error,
       )
     }

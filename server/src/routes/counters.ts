@@ -28,7 +28,7 @@ export function addCounterRoutes(app: FastifyInstance, service: Service): void {
     problems: [...nameProblems, 'ERR_COUNTER_OVERFLOW', 'ERR_CLOCK_ROLLBACK'],
   })
   // Before GET, because Fastify would add a HEAD that counts as GET does.
-  app.head('/v1/counters/:name', (request, reply) => {
+  app.head('/v1/counters/:name', documentation, (request, reply) => {
     const { name, headers } = asked(request)
     service.counters.check(name)
     return reply.headers(headers).send()

@@ -77,7 +77,7 @@ export function addIdRoutes(app: FastifyInstance, kinds: IdKinds, { maxCount }: 
     ],
   })
   // Before GET, because Fastify would add a HEAD that uses ids up as GET does.
-  app.head('/v1/ids', (request, reply) => {
+  app.head('/v1/ids', documentation, (request, reply) => {
     const { source, headers, representation } = asked(request)
     source.check()
     return reply.headers(headers[representation]).send()

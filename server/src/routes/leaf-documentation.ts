@@ -36,6 +36,7 @@ export function documentationOf(kind: keyof typeof numbers) {
   return documented({
     ...numbers[kind],
     tag: 'leaf',
+    isLenient: true,
     description:
       'HEAD uses up none. Other refusals than of the key or the generator are problem details, as on other routes.',
     answers: {
@@ -51,6 +52,7 @@ export const documentationOfDecode = documented({
   operationId: 'decodeLeafSnowflakeId',
   summary: "The parts of an id with Leaf's bits, in the form of Leaf's service",
   tag: 'leaf',
+  isLenient: true,
   query: {
     snowflakeId: {
       isRequired: true,

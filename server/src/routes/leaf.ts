@@ -65,7 +65,9 @@ function addNumberRoute(
 ): void {
   const path = `/api/${kind}/get/:key`
   // Before GET, because Fastify would add a HEAD that uses a number up as GET does.
-  app.head(path, (request, reply) => reply.headers(headersOf(typeFor(request.headers.accept))).send())
+  app.head(path, documentationOf(kind), (request, reply) =>
+    reply.headers(headersOf(typeFor(request.headers.accept))).send(),
+  )
   app.get(path, documentationOf(kind), async (request, reply) => {
     const { key } = request.params as { key: string }
     // Spring has no route for an empty key, so Leaf's NoKeyException is never thrown.

@@ -34,16 +34,18 @@ export async function addOpenApi(app: FastifyInstance, isTokenNeeded: boolean): 
       },
       servers: [{ url: '/' }],
       tags,
-      ...(isTokenNeeded && {
-        security: [{ token: [] }],
-        components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-      }),
+      security: isTokenNeeded ? [{ token: [] }] : [],
+      ...(isTokenNeeded && { components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } } }),
     },
+    exposeHeadRoutes: true,
     refResolver: { buildLocalReference: (json) => `${json['$id']}` },
     transform: ({ route, url }) => {
       const documentation = route.config?.documentation
       return {
-        schema: documentation === undefined ? { hide: true } : swaggerSchemaOf(documentation, isTokenNeeded),
+        schema:
+          documentation === undefined
+            ? { hide: true }
+            : swaggerSchemaOf(documentation, route.method === 'HEAD', isTokenNeeded),
         url,
       }
     },

@@ -6,6 +6,7 @@ import type { LeaseFigures } from '../metrics/library.js'
 import type { Metrics } from '../metrics/metrics.js'
 import { workerFamilies } from '../metrics/process.js'
 import type { Service } from '../service.js'
+import { documentationOfLive, documentationOfMetrics, documentationOfReady } from './platform-documentation.js'
 
 /**
  * Adds `/livez`, `/readyz` and `/metrics`. Any worker answers the last two for all workers. The three ignore parameters, so a probe with a
@@ -29,7 +30,7 @@ export function addPlatformRoutes(
     metrics.requests.observe(request, reply)
     done()
   })
-  app.get('/metrics', async (_, reply) => {
+  app.get('/metrics', documentationOfMetrics, async (_, reply) => {
     const families = colleagues === undefined ? await own.families() : await familiesOfAll(colleagues)
     // A process without workers is a service of one process that nobody starts again.
     const text = await textOf(colleagues === undefined ? [...families, ...workerFamilies([0])] : families)
@@ -59,8 +60,8 @@ async function reasonsOfAll(colleagues: Colleagues): Promise<readonly string[]> 
  * is away, and until then segments have numbers left.
  */
 function addHealthRoutes(app: FastifyInstance, reasonsNow: () => Promise<readonly string[]>): void {
-  app.get('/livez', (_, reply) => noStore(reply).type('text/plain').send('ok\n'))
-  app.get('/readyz', async (request, reply) => {
+  app.get('/livez', documentationOfLive, (_, reply) => noStore(reply).type('text/plain').send('ok\n'))
+  app.get('/readyz', documentationOfReady, async (request, reply) => {
     const reasons = await reasonsNow()
     const isReady = reasons.length === 0
     noStore(reply).code(isReady ? 200 : 503)

@@ -29,7 +29,7 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     problems: [...nameProblems, 'ERR_EMPTY', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
   })
   // Before GET, because Fastify would add a HEAD that uses numbers up as GET does.
-  app.head('/v1/segments/:name', (request, reply) => {
+  app.head('/v1/segments/:name', documentation, (request, reply) => {
     const { name, representation } = asked(request)
     service.segments.check(name)
     return reply.headers(headers[representation]).send()
