@@ -125,8 +125,7 @@ function placeOfSource(source: string, map: string): string {
 function writeDeclarations(): void {
   for (const file of filesIn('dist')) {
     if (!file.endsWith('.d.ts') || /^dist\/(cli|host|inspect|platform)\b/.test(file)) continue
-    // An import for its effect has no types.
-    const text = readFileSync(file, 'utf8').replace(/^import '#platform';?\n/m, '')
+    const text = readFileSync(file, 'utf8')
     writeFileSync(file.replace(/ts$/, 'cts'), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
     writeFileSync(file, `export * from './${basename(file, '.d.ts')}.cjs'\n`)
   }

@@ -1,6 +1,3 @@
-// For its effect on Node: workers get the memory of this thread, even if a bundler drops everything else.
-import '#platform'
-
 export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from './codec/index.js'
 export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './core/errors.js'
 export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './core/events.js'
