@@ -1,0 +1,11 @@
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE IF NOT EXISTS "graupel_store" (key TEXT PRIMARY KEY, value TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO graupel_store VALUES('groups/default-fe83ea1c','{"format":1,"ids":"timestamp 41 at 22, sequence 12 at 0, node 0x3ff000; epoch 1288834974657, tick 1 ms; namespace default","nodes":1024,"epochMs":1288834974657,"tickMs":1,"incarnation":"","sinceMs":0,"attempt":"28360a45-0255-4e7f-8a40-fc9757451c25 123.366472"}','bcd9e952-84ea-4bf4-812f-260b56c14f6a');
+INSERT INTO graupel_store VALUES('leases/default-fe83ea1c/0/3','{"format":1,"ids":"timestamp 41 at 22, sequence 12 at 0, node 0x3ff000; epoch 1288834974657, tick 1 ms; namespace default","owner":"ids-a:4728","token":"6cc9da00-11f2-4ad2-aad5-9b42a8ebb5fe 122.240617","attempt":"1b2906fc-1987-45d1-bc28-1012185d8ee9 134.083853","floor":446854625343,"ceiling":446854625343,"isReleased":true,"windowMs":6000,"until":"2025-01-01T00:00:00.000Z"}','a60b471c-31f6-4f6f-9d39-13418bcf92e2');
+INSERT INTO graupel_store VALUES('leases/default-fe83ea1c/0/674','{"format":1,"ids":"timestamp 41 at 22, sequence 12 at 0, node 0x3ff000; epoch 1288834974657, tick 1 ms; namespace default","owner":"ids-b:4728","token":"18bdbb7c-50de-4df0-8c8c-ae378fa96eef 129.816862","attempt":"7af8c745-dac0-40d4-be1e-0b6452e48d5d 10137.362716","floor":446854625348,"ceiling":446854641354,"isReleased":false,"windowMs":6000,"until":"2025-01-01T00:00:16.011Z"}','dd41dc21-7a56-4bc2-af9d-c518bc20b567');
+INSERT INTO graupel_store VALUES('numbers/daily','{"format":1,"kind":"counter","name":"daily","reset":"day","timeZone":"+08:00","start":1,"period":"2025-01-01","count":3,"writers":["137ntiq31ml imcmjw31zg"]}','099848fd-19f7-4477-8759-8016e9fae05d');
+INSERT INTO graupel_store VALUES('numbers/invoices','{"format":1,"kind":"counter","name":"invoices","reset":"never","timeZone":"UTC","start":1,"period":"","count":5,"writers":["11r3n8z2zjt 1b9sser305s"]}','f0c8471a-0d3b-43c6-a770-8f19351e7a94');
+INSERT INTO graupel_store VALUES('numbers/orders','{"format":1,"kind":"segments","name":"orders","next":"1001","incarnation":"","attempt":"f9077fe4-d492-4eca-a86d-fbcb1ac37fcd 136.180296"}','eb5938e8-b903-4ca1-a0c3-aec5e9f3988a');
+CREATE TABLE IF NOT EXISTS "graupel_store_sums" (key TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID;
+COMMIT;
