@@ -51,7 +51,7 @@ export function ownProperties<T extends object>(given: T, names: readonly string
       if (name in own || !names.includes(name)) continue
       throw typeError(
         code,
-        `${what} '${name}' is inherited or not enumerable, and would not be read; pass an object that has it itself`,
+        `${what} '${name}' is inherited or not enumerable; pass an object that has it itself`,
         code === 'ERR_OPTION_INVALID' ? name : undefined,
       )
     }

@@ -2,13 +2,13 @@
 // language, taken when this module is loaded, say where the elements are. Call them with the array as `this`.
 
 /** Returns the name of a typed array's kind, for arrays of all realms; `undefined` for any other value. */
-export const kindOf = /* @__PURE__ */ getter<string | undefined>(Symbol.toStringTag)
+export const kindOf = /* @__PURE__ */ (() => getter<string | undefined>(Symbol.toStringTag))()
 /** Returns the number of elements of a typed array. */
-export const lengthGetter = /* @__PURE__ */ getter<number>('length')
+export const lengthGetter = /* @__PURE__ */ (() => getter<number>('length'))()
 /** Returns the memory of a typed array. */
-export const bufferGetter = /* @__PURE__ */ getter<ArrayBufferLike>('buffer')
+export const bufferGetter = /* @__PURE__ */ (() => getter<ArrayBufferLike>('buffer'))()
 /** Returns the position of a typed array's first byte in its memory. */
-export const byteOffsetGetter = /* @__PURE__ */ getter<number>('byteOffset')
+export const byteOffsetGetter = /* @__PURE__ */ (() => getter<number>('byteOffset'))()
 /** Copies elements to a position of a typed array. */
 export const setElements: (this: unknown, elements: BigUint64Array, at: number) => void = /* @__PURE__ */ (() =>
   typedArrays().set)()

@@ -159,7 +159,7 @@ function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readon
     return Object.freeze([name, bits] as const)
   })
   for (const name of ['timestamp', 'sequence']) {
-    if (!seen.has(name)) throw refuse(`there is no field '${name}'; every layout has exactly one`)
+    if (!seen.has(name)) throw refuse(`there is no field '${name}'; every layout has one`)
   }
   return Object.freeze(copy)
 }

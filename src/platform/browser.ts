@@ -9,7 +9,10 @@ const memoryKey = /* @__PURE__ */ Symbol.for('graupel.state')
 const timers = /* @__PURE__ */ (() => ({ setTimeout, clearTimeout, performance }))()
 const wallMs = /* @__PURE__ */ (() => Date.now)()
 
-const shared = globalThis as { [memoryKey]?: SharedArrayBuffer | ArrayBuffer; WorkerGlobalScope?: new () => unknown }
+const shared = /* @__PURE__ */ (() => globalThis)() as {
+  [memoryKey]?: SharedArrayBuffer | ArrayBuffer
+  WorkerGlobalScope?: new () => unknown
+}
 
 /** Makes memory for the states: shared if the page is isolated from other sites, otherwise private. */
 function makeMemory(): SharedArrayBuffer | ArrayBuffer {
@@ -65,6 +68,6 @@ export const platform: Platform = {
 
   later,
   background: later,
-  random: Math.random,
+  random: () => Math.random(),
   processName: () => 'browser',
 }

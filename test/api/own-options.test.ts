@@ -184,7 +184,7 @@ describe.each(entries)('the options of $name', (entry) => {
       const hiding = Object.defineProperty({ ...others }, name, { value })
       for (const options of [inheriting, hiding]) {
         const error = await errorOf(() => call(options as never))
-        expect(error.message).toMatch(`'${name}' is inherited or not enumerable, and would not be read`)
+        expect(error.message).toMatch(`'${name}' is inherited or not enumerable; pass an object`)
         if (error.code !== undefined) expect(error.code).toBe(entry.code ?? 'ERR_OPTION_INVALID')
       }
     }

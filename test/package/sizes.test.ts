@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { describe, expect, it } from 'vitest'
-import { programs, sizeByEsbuild, tableOfSizes } from '../../scripts/sizes.ts'
+import { build as vite } from 'vite'
+import { afterAll, describe, expect, it } from 'vitest'
+import webpack from 'webpack'
+import { compressed, programs, sizeByEsbuild, tableOfSizes } from '../../scripts/sizes.ts'
 import { read, repository } from '../support/documents.js'
 
 const dist = join(repository, 'dist')
@@ -35,6 +37,40 @@ describe('the JavaScript of the package', () => {
 describe('a bundle for browsers', () => {
   it('of decode and the layouts has at most 3.5 kB, and no engine', async () => {
     expect(await sizeByEsbuild(programs.decode)).toBeLessThanOrEqual(3500)
+  })
+
+  describe('of decode and the layouts', () => {
+    // Within the repository, so that bundlers find the package by its name.
+    const folder = mkdtempSync(join(repository, 'node_modules/.sizes-'))
+    const entry = join(folder, 'entry.js')
+    writeFileSync(entry, programs.decode)
+    afterAll(() => rmSync(folder, { recursive: true }))
+    const sizeOf = (name: string) => compressed(readFileSync(join(folder, name), 'utf8'))
+
+    it('has at most 3.5 kB by Vite', async () => {
+      await vite({
+        root: folder,
+        configFile: false,
+        logLevel: 'error',
+        build: {
+          outDir: '.',
+          emptyOutDir: false,
+          rollupOptions: { input: entry, output: { entryFileNames: 'vite.js' } },
+        },
+      })
+      expect(sizeOf('vite.js')).toBeLessThanOrEqual(3500)
+    })
+
+    it('has at most 3.5 kB by webpack', async () => {
+      await new Promise<void>((resolve, reject) => {
+        const output = { path: folder, filename: 'webpack.js' }
+        webpack({ context: folder, mode: 'production', target: 'web', entry, output }, (error, stats) => {
+          if (error || stats?.hasErrors()) reject(error ?? new Error(stats?.toString()))
+          else resolve()
+        })
+      })
+      expect(sizeOf('webpack.js')).toBeLessThanOrEqual(3500)
+    })
   })
 
   it('of a bare import keeps the import for Node, and is empty for browsers', async () => {
