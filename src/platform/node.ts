@@ -57,10 +57,8 @@ export const platform: Platform = {
         ? undefined
         : (process.getBuiltinModule('node:cluster') as unknown as { isWorker: boolean })
     if (cluster?.isWorker) return 'this process is a worker of node:cluster'
-    const { NODE_APP_INSTANCE } = process.env
-    return NODE_APP_INSTANCE === undefined
-      ? undefined
-      : `NODE_APP_INSTANCE is ${NODE_APP_INSTANCE}, so a process manager runs several of this process`
+    const instance = platform.environmentVariable('NODE_APP_INSTANCE')
+    return instance && `NODE_APP_INSTANCE is ${instance}, so a process manager runs several of this process`
   },
 
   systemErrorName(error) {

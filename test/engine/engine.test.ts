@@ -139,6 +139,8 @@ describe('other processes', () => {
       message: expect.stringContaining("state: 'process'"),
     })
     expect(out.explicit).toBe('process')
+    // An empty variable counts as unset.
+    expect(run(code, { NODE_APP_INSTANCE: '' }).out.implicit).not.toHaveProperty('code')
   })
 
   it('make state an explicit choice on the js engine in a worker of node:cluster', () => {
