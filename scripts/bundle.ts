@@ -1,6 +1,6 @@
 // Makes the JavaScript of `dist` from `src`, after tsc has written the declarations there: each module once as an ES module and once as
 // CommonJS. The modules that `graupel` needs are in `dist/core.js`, and others that several entries need in `dist/shared.js`.
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
 
@@ -17,7 +17,11 @@ const command = nameOf(bin.graupel)
 /** The modules that `graupel` needs on Node. `core` has no others, because code that is not used takes time to load. */
 const ofGraupel = await modulesOf(['index', 'platform/node'])
 
-for (const file of filesIn('dist')) if (/\.c?js(\.map)?$/.test(file)) rmSync(file)
+// Files of deleted sources would stay. The page in server/dist is Vite's.
+mkdirSync('server/dist', { recursive: true })
+for (const file of [...filesIn('dist'), ...filesIn('server/dist')]) {
+  if (/\.c?js(\.map)?$/.test(file) && !file.startsWith('server/dist/page/')) rmSync(file)
+}
 // The command line is built with the ES modules, to share their core.
 await bundle('esm', [...entries, ...platforms, command])
 await bundle('cjs', [...entries, ...platforms])
