@@ -11,7 +11,7 @@ import { acquireLease } from 'graupel/lease'
 import { postgresStore } from 'graupel/stores/postgres'
 import pg from 'pg'
 
-subscribe('graupel:lease', ({ type, node, place = '' }) => console.error(`${type}, node ${node} ${place}`))
+subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 // For leases alone. A connection that goes silent for three seconds is replaced.

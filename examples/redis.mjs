@@ -11,7 +11,7 @@ import { acquireLease } from 'graupel/lease'
 import { redisStore } from 'graupel/stores/redis'
 import { Redis } from 'ioredis'
 
-subscribe('graupel:lease', ({ type, node, place = '' }) => console.error(`${type}, node ${node} ${place}`))
+subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
 
 // A connection that goes silent for three seconds is replaced.
 const client = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', { socketTimeout: 3000 })

@@ -85,7 +85,8 @@ export class WaitLine {
   constructor(terminal: Terminal | undefined, store: Store) {
     this.#terminal = terminal?.isTTY ? terminal : undefined
     this.#store = store
-    subscribe('graupel:lease', this.#listen)
+    // Without a terminal no one listens, so the lease warns of a wait on stderr.
+    if (this.#terminal !== undefined) subscribe('graupel:lease', this.#listen)
     this.#timer = setInterval(() => this.#show(), silentMs)
   }
 

@@ -70,7 +70,7 @@ describeWith(['openssl'], 'a cluster', () => {
     const { status, stdout } = await graupelIn(folder, ['lease', 'list', '--prefix', 'other', ...words])
     expect({ status, stdout }).toEqual({
       status: 0,
-      stdout: expect.stringMatching(/^There is no lease in kubernetes:\/\/127/),
+      stdout: expect.stringMatching(/^There is no lease in kubernetes: API https:\/\/127/),
     })
   })
 
