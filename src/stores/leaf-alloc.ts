@@ -18,7 +18,7 @@ export interface LeafAllocStore {
   /**
    * Takes the next `count` numbers of a row, from `first` on. A call that rejects may have taken numbers, which are then skipped.
    *
-   * @param tag - The row's `biz_tag`, of 1 to 128 characters.
+   * @param tag - The row's `biz_tag`, of 1 to 128 characters. Upper and lower case differ, whatever the column's collation.
    * @param count - How many, from 1 to 2^53 - 1; `undefined` for the `step` of the row.
    * @param signal - Cancels the call, which rejects with the signal's reason at once.
    */
@@ -130,8 +130,10 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
   }
 
   async function take(tag: string, count: number | undefined, signal: AbortSignal | undefined) {
-    // Compares with the column's collation, as Leaf's statement does, and by its index.
-    const where = `biz_tag = _utf8mb4 ${literal(tag)}`
+    // The first comparison uses the index, and the column's collation, in which `orders` may equal `ORDERS`. The second one compares the
+    // bytes, because Leaf looks a key up in memory, where only equal texts are equal.
+    const text = literal(tag)
+    const where = `biz_tag = _utf8mb4 ${text} AND CAST(CONVERT(biz_tag USING utf8mb4) AS BINARY) = ${text}`
     for (;;) {
       try {
         await checkTable(signal)

@@ -94,6 +94,9 @@ describeWith(['mysql'], "a service on Leaf's table", () => {
     expect(problem.status).toBe(404)
     expect(await problem.text()).not.toMatch(/INSERT|leaf_alloc/)
     await makeRow('later', 1, 10)
+    // The collation of the column ignores case.
+    const upper = await fetch(`${url}/api/segment/get/LATER`)
+    expect(await upper.json()).toMatchObject({ status: 500, message: 'Result{id=-2, status=EXCEPTION}' })
     expect(await ask(url, 'later')).toBe(1)
   })
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { decodeAsLeaf } from '../../server/src/routes/leaf.ts'
 import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
-import { startService } from './support/in-process.ts'
+import { seriesOf, startService } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { serve } from './support/process.ts'
 
@@ -126,6 +126,20 @@ it('an unknown key is Result -2, and a path without a key is no route', async ()
       path,
     })
   }
+})
+
+it('wrong keys are answered with 500 as by Leaf, and the metrics tell them from failures of the service', async () => {
+  const { layouts } = await import('graupel')
+  const { url, app, service } = await startService({ layouts: [layouts.sonyflake as never], segments: { orders: {} } })
+  for (let i = 0; i < 3; i++) expect((await ask(`${url}/api/segment/get/none`)).status).toBe(500)
+  expect((await ask(`${url}/api/snowflake/get/none`)).status).toBe(500)
+  await service.segments.close()
+  expect((await ask(`${url}/api/segment/get/orders`)).status).toBe(500)
+  const count = (labels: string) => seriesOf(app, `graupel_http_request_duration_seconds_count{${labels}}`)
+  expect(await count('route="/api/segment/get/:key",status="5xx",fault="client"')).toBe(3)
+  expect(await count('route="/api/segment/get/:key",status="5xx"')).toBe(1)
+  expect(await count('route="/api/snowflake/get/:key",status="5xx",fault="client"')).toBe(1)
+  expect(await count('route="/api/snowflake/get/:key",status="5xx"')).toBe(undefined)
 })
 
 it('impossible keys, too many keys, and names of counters are Result -2', async () => {

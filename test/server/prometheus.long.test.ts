@@ -53,6 +53,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['on (job, instance, worker)', 'on (job, instance)'],
       ['> 0.05', '> 0.6'],
       ['status="5xx"', 'status="4xx"'],
+      [', fault!="client"', ''],
       ['histogram_quantile(0.99,', 'histogram_quantile(0.5,'],
       ['|/metrics|', '|'],
       ['increase(graupel_rollbacks_total[5m]) > 0', 'graupel_rollbacks_total > 0'],

@@ -4,13 +4,29 @@ import { Durations, type Family, histogram, type Labels } from './family.js'
 /** From the duration of a request for one id to the patience of a client. */
 const boundsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000]
 
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Set if the answer has a status of 500, as Leaf's answers do, although the request was wrong. */
+    isClientFault: boolean
+  }
+}
+
 /** Durations of answered requests, by route and first digit of the status. */
 export class Requests {
   /** By the pattern of the route; `undefined` for unknown paths. */
   readonly #routes = new Map<string | undefined, Durations[]>()
+  /** Answers with a status of 500 to wrong requests, by the pattern of the route. */
+  readonly #clientFaults = new Map<string | undefined, Durations>()
 
   readonly observe = (request: FastifyRequest, reply: FastifyReply): void => {
-    this.add(request.routeOptions.url, reply.statusCode, reply.elapsedTime)
+    const { url } = request.routeOptions
+    if (!reply.isClientFault) {
+      this.add(url, reply.statusCode, reply.elapsedTime)
+      return
+    }
+    const durations = this.#clientFaults.get(url) ?? new Durations(boundsMs)
+    this.#clientFaults.set(url, durations)
+    durations.add(reply.elapsedTime)
   }
 
   /** @param url - The pattern of the route. */
@@ -44,6 +60,9 @@ export class Requests {
       for (const [statusClass, durations] of classes.entries()) {
         if (durations !== undefined) yield [{ route, status: `${statusClass}xx` }, durations]
       }
+    }
+    for (const [route = 'none', durations] of this.#clientFaults) {
+      yield [{ route, status: '5xx', fault: 'client' }, durations]
     }
   }
 }

@@ -25,6 +25,7 @@ const usedUp = -3
 const clockWentBack = -3
 
 export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: RefusalLog): void {
+  app.decorateReply('isClientFault', false)
   const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
   addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals)
   const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
@@ -32,7 +33,7 @@ export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: 
   const next = async () => {
     if (source !== undefined) return source.next()
     throw new Problem(
-      'ERR_LEASE_EXPIRED',
+      'ERR_ROUTE_UNKNOWN',
       "no layout of the service has the bits of Leaf's ids; start it with --layouts leaf",
     )
   }
@@ -80,6 +81,7 @@ function addNumberRoute(
       const { status, code } = refusalOf(error)
       // The status of the code tells a client's mistake from a failure of the service. Leaf answers 500 to both.
       refusals.add(request, status, code, error)
+      reply.isClientFault = status < 500
       return answerError(request, reply, 500, `Result{id=${resultOf(code)}, status=EXCEPTION}`, leafException)
     }
   })
