@@ -74,9 +74,11 @@ export class StoreCalls {
   }
 
   /**
-   * Writes a value that no other write has. A record with this value proves that this write has landed.
+   * Writes a value that no other write has, and returns after an answered write. A record with this value proves that an attempt has
+   * landed, but not that the store keeps it: PostgreSQL shows a commit whose replica has not confirmed it. So the value is then written
+   * again over this record, and the answer to the later write confirms both.
    *
-   * @param expected - As in {@link Store.write}. All attempts expect the same version, so at most one attempt lands.
+   * @param expected - As in {@link Store.write}. Each attempt expects this version, or the version of an earlier attempt that has landed.
    * @param untilMs - Monotonic milliseconds after which no attempt is begun.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known by then; `ERR_STORE_INVALID`; the reason of the signal.
    */
@@ -100,9 +102,9 @@ export class StoreCalls {
       }
       try {
         const found = await this.read(key, signal)
-        if (found?.value === value) return { landed: true, version: found.version }
+        if (found?.value === value) expected = found.version
         // The version from before does not prove that the write has failed, because the write may be under way. So it is repeated.
-        if (found?.version !== expected) return { landed: false, found }
+        else if (found?.version !== expected) return { landed: false, found }
       } catch (error) {
         signal?.throwIfAborted()
         if (isFinal(error)) throw error

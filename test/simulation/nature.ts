@@ -7,7 +7,7 @@ interface Ground<K extends string> {
   readonly shape: { readonly steps: number; readonly stepMs: number; readonly faults: Readonly<Record<K, number>> }
   readonly time: VirtualTime
   readonly random: Random
-  readonly server: { isCut: boolean }
+  readonly server: { isCut: boolean; readonly isReplicaAway: boolean; moveReplica(isPromoted: boolean): void }
   isCalm: boolean
   note(process: number | undefined, node: number | undefined, text: () => string): void
 }
@@ -27,6 +27,7 @@ export async function letFaultsHappen<K extends string>(
   }
   world.isCalm = true
   world.server.isCut = false
+  if (world.server.isReplicaAway) world.server.moveReplica(false)
   for (const process of processes) process.recover()
   world.note(undefined, undefined, () => 'the faults end')
 }

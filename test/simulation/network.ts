@@ -65,6 +65,7 @@ export function storeOf(process: Caller, world: Surroundings, write: Write): Sto
     if (server.isCut || server.restores !== restores) return lose('request')
     if (world.happens(faults.lossInCall)) world.loseWrites()
     const answer = apply()
+    if (what === 'write' && answer !== undefined && server.isReplicaAway) return lose('reply')
     if (world.happens(faults.lostReply)) {
       world.note(process.number, undefined, () => `gets no answer to ${what}, which was done`)
       return lose('reply')

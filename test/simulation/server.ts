@@ -20,6 +20,8 @@ export class Server {
   /** How often an older copy was put in its place. */
   restores = 0
   isCut = false
+  /** The data that the synchronous replica has confirmed. Set while the replica is away: then writes are shown, but not answered. */
+  #confirmed: Entries | undefined
   /** By how much its clock is ahead; two lives are within the skew that is allowed. */
   #aheadMs: number
   #writes = 0
@@ -71,6 +73,18 @@ export class Server {
     this.#lose(left ?? this.earlier())
   }
 
+  get isReplicaAway(): boolean {
+    return this.#confirmed !== undefined
+  }
+
+  /** The synchronous replica of a durable server goes away. Later it returns and confirms all writes, or takes over without them. */
+  moveReplica(isPromoted: boolean): void {
+    if (!this.#shape.durable) return
+    if (this.#confirmed === undefined) this.#confirmed = this.entries
+    else if (isPromoted) this.#promote(this.#confirmed)
+    else this.#confirmed = undefined
+  }
+
   /** An older copy is put in its place, and nothing tells that. */
   restore(left: Entries): void {
     this.losses++
@@ -97,6 +111,13 @@ export class Server {
       return `${what} as ${version}`
     })
     return `life ${this.life}, with ${records.join(', ') || 'nothing'}`
+  }
+
+  #promote(confirmed: Entries): void {
+    this.#confirmed = undefined
+    this.#begin()
+    this.losses++
+    this.#set(confirmed)
   }
 
   #begin(): void {

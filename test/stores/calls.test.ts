@@ -73,6 +73,12 @@ describe('a write', () => {
     expect((await store.read(key))?.version).toBe((written as { version: string }).version)
   })
 
+  it('that is only visible does not count: a later write has to be answered', async () => {
+    const calls = callsOf({ write: failAfter })
+    await expect(write(calls, 'x')).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect((await store.read(key))?.value).toBe('x')
+  })
+
   it('that loses to another write returns the record of the other write', async () => {
     const first = await store.write(key, 'before', undefined)
     await store.write(key, 'theirs', first)

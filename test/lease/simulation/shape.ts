@@ -11,6 +11,8 @@ export interface Faults extends CallFaults {
   readonly pause: number
   readonly crash: number
   readonly clockStep: number
+  /** The synchronous replica of a durable server goes, returns, or takes over. */
+  readonly replica: number
   /** The process gives its node back, instead of a renewal. */
   readonly release: number
 }
@@ -30,6 +32,7 @@ const usualFaults: Faults = {
   pause: 2,
   crash: 1,
   clockStep: 2,
+  replica: 2,
   release: 0.15,
 }
 

@@ -19,7 +19,7 @@ const epochMs = startMs - 100_000
 const settledAfterMs = 60_000
 
 /** The faults that come by themselves. */
-const natural = ['failover', 'flush', 'restart', 'cut', 'pause', 'crash', 'clockStep'] as const
+const natural = ['failover', 'flush', 'restart', 'cut', 'pause', 'crash', 'clockStep', 'replica'] as const
 
 export interface Outcome {
   readonly violation: Violation | undefined
@@ -152,6 +152,14 @@ export class World {
       this.#start(process.number)
     },
     clockStep: () => this.#anyProcess().stepClock(),
+    replica: () => {
+      this.server.moveReplica(this.random() < 0.5)
+      this.note(
+        undefined,
+        undefined,
+        () => `${this.server.isReplicaAway ? 'waits for its replica' : 'is confirmed'}: ${this.server}`,
+      )
+    },
   }
 
   #anyProcess(): Process {
