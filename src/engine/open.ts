@@ -119,7 +119,10 @@ function otherEngine({ key, description }: CoreSpec, kept: EngineKind, wanted: E
   )
 }
 
-/** Frees what this thread has for the key of a lease that is sealed. Otherwise a process would keep all leases that it ever had. */
+/**
+ * Frees the memory of this thread for the key of a lease that is sealed. Otherwise a process would keep all leases that it ever had.
+ * The table keeps 168 bytes of each lease, because other threads may still read them.
+ */
 export function forgetKey(key: string): void {
   const states = sharedStates()
   if (typeof states !== 'string') states.forget(key)

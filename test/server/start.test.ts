@@ -26,5 +26,7 @@ test('it prints its address, node, store and example URLs, and logs the events o
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(lines.map(({ msg }) => msg)).toEqual(['lease: acquired', 'the service is being shut down', 'lease: released'])
-  expect(lines[0]).toMatchObject({ level: 30, event: 'acquired', node: Number(nodeOf(stdout())), layout: 'twitter' })
+  const place = `file ${join(data, 'graupel.db')}, table graupel_store`
+  const node = Number(nodeOf(stdout()))
+  expect(lines[0]).toMatchObject({ level: 30, event: 'acquired', node, layout: 'twitter', place })
 })

@@ -60,7 +60,7 @@ export function observedStore(store: Store, times: StoreTimes): Store {
       signal?.removeEventListener('abort', giveUp)
     }
   }
-  const { name, durable, nowMs, incarnation, add } = store
+  const { name, durable, nowMs, incarnation, place, add } = store
   return {
     name,
     durable,
@@ -77,6 +77,8 @@ export function observedStore(store: Store, times: StoreTimes): Store {
     ...(incarnation && {
       incarnation: (signal) => timed('incarnation', signal, () => incarnation.call(store, signal)),
     }),
+    // Asked once, for the log.
+    ...(place && { place: (signal) => place.call(store, signal) }),
     ...(add && { add: (key, count, signal) => timed('add', signal, () => add.call(store, key, count, signal)) }),
   }
 }

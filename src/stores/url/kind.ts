@@ -124,8 +124,9 @@ const replacedAfterMs = 1000
 export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
   let current: Promise<Opened> | undefined = Promise.resolve(first)
   let answeredMs = platform.monotonicMs()
+  let isClosed = false
   const dropped = (opening: Promise<Opened>) => {
-    if (current !== opening) return
+    if (isClosed || current !== opening) return
     current = undefined
     opening.then(({ close }) => close()).catch(ignore)
   }
@@ -153,7 +154,12 @@ export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
   return {
     ...first,
     store: { ...first.store, ...Object.fromEntries(functions) },
-    close: async () => (await current?.catch(ignore))?.close(),
+    async close() {
+      isClosed = true
+      // A call that comes later gets the error of a closed client, and opens no other client.
+      current ??= Promise.resolve(first)
+      await (await current).close()
+    },
   }
 }
 
