@@ -45,6 +45,7 @@ const tools = {
     runs(['prometheus', '--version']) && runs(['promtool', '--version'])
       ? undefined
       : 'prometheus (Debian package prometheus)',
+  sqlite3: () => (runs(['sqlite3', '--version']) ? undefined : 'sqlite3 (Debian package sqlite3)'),
   systemd: () => (runs(['systemd-analyze', '--version']) ? undefined : 'systemd-analyze (Debian package systemd)'),
   haproxy: () => (runs(['haproxy', '-v']) ? undefined : 'haproxy (Debian package haproxy)'),
   curl: () => (runs(['curl', '--version']) ? undefined : 'curl (Debian package curl)'),
