@@ -1,11 +1,11 @@
 import { constants } from 'node:os'
 
-export type EndSignal = 'SIGTERM' | 'SIGINT'
+export type EndSignal = 'SIGTERM' | 'SIGHUP' | 'SIGINT'
 
-/** Aborts when the process is told to end. Its reason is the signal: `SIGTERM` drains, `SIGINT` does not. */
+/** Aborts when the process is told to end. Its reason is the signal: `SIGINT` does not drain, the others do. */
 export type Ending = AbortSignal
 
-const signals: readonly EndSignal[] = ['SIGTERM', 'SIGINT']
+const signals: readonly EndSignal[] = ['SIGTERM', 'SIGHUP', 'SIGINT']
 
 /** A repeated signal within this time counts once, because `timeout` sends it to the process and then to the process's group. */
 const sameMs = 500

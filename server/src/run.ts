@@ -79,7 +79,7 @@ export async function run(
     opening.catch(() => {})
     service.isStopping = true
     app.log.info({ signal: ending.reason }, 'the service is being shut down')
-    if (signal === undefined && ending.reason === 'SIGTERM') await sleep(options.drainMs)
+    if (signal === undefined && ending.reason !== 'SIGINT') await sleep(options.drainMs)
     await listener.close(options.shutdownTimeoutMs)
     isClosed = true
     await closeInTime(service).catch((error) => app.log.warn({ err: error }, 'a node was not released'))

@@ -1,8 +1,9 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type OpenedStore, openStore } from 'graupel/stores/url'
 import { exitCodeOf, StartError } from './failure.js'
-import type { Options } from './options/table.js'
+import { type Options, stateFolder } from './options/table.js'
 
 /** Opens the store of the options, or the embedded database. @throws StartError; what `openStore` throws */
 export async function storeOf(options: Options): Promise<OpenedStore> {
@@ -15,7 +16,7 @@ export async function storeOf(options: Options): Promise<OpenedStore> {
       ...(assumeDurable !== undefined && { assumeDurable }),
     })
   }
-  const file = databaseIn(data)
+  const file = databaseIn(data ?? defaultFolder())
   try {
     return await openStore(`sqlite:${file}`, how)
   } catch (error) {
@@ -23,6 +24,20 @@ export async function storeOf(options: Options): Promise<OpenedStore> {
     throw new StartError(
       'ERR_DATA_UNAVAILABLE',
       `${(error as Error).message}; restore the file from a backup, or start anew with another folder as --data`,
+      error,
+    )
+  }
+}
+
+/** Returns the default of `--data`. @throws StartError if the user has no home directory */
+function defaultFolder(): string {
+  if (process.env['XDG_STATE_HOME']) return stateFolder('')
+  try {
+    return stateFolder(homedir())
+  } catch (error) {
+    throw new StartError(
+      'ERR_DATA_UNAVAILABLE',
+      'this user has no home directory for the embedded database; give its folder as --data, or a store as --store',
       error,
     )
   }

@@ -37,6 +37,23 @@ test('on SIGTERM it is unready at once, serves until the drain is over, and comp
   expect(await ended).toBe(0)
 })
 
+test('on SIGHUP, from a terminal that is closed, it drains and releases its node as on SIGTERM', async () => {
+  const { url, child, ended, stderr } = await serve(['--data', join(folder, 'hangup'), '--drain-ms', '500'])
+  child.kill('SIGHUP')
+  await until(() => stderr().includes('is being shut down'))
+  expect((await fetch(`${url}/readyz`)).status).toBe(503)
+  expect(await ended).toBe(0)
+  expect(stderr()).toContain('lease: released')
+})
+
+test.skipIf(process.platform !== 'linux')('it goes on if its log cannot be written, as after a hangup', async () => {
+  const by = (command: readonly string[]) => ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh', ...command]
+  const { url, child, ended } = await serve(['--data', join(folder, 'full'), '--drain-ms', '0'], {}, { by })
+  expect((await fetch(`${url}/v1/ids`)).status).toBe(200)
+  child.kill('SIGHUP')
+  expect(await ended).toBe(0)
+})
+
 test('a signal that comes twice counts once', async () => {
   const { child, ended, stderr } = await serve(['--data', join(folder, 'twice'), '--drain-ms', '0'])
   child.kill('SIGTERM')

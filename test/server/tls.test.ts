@@ -80,6 +80,17 @@ describeWith(['openssl'], 'TLS', () => {
     expect((await get(port, '/v1/ids')).status).toBe(200)
   })
 
+  test('a connection whose client says nothing is closed after the time for a request', async () => {
+    const { port } = await listen({ ...pairOf('silent'), requestTimeoutMs: 300 })
+    const socket = connectPlain(port, '127.0.0.1')
+      .on('error', () => {})
+      .resume()
+    const startMs = performance.now()
+    await once(socket, 'close')
+    // Without a limit, Node waits for two minutes.
+    expect(performance.now() - startMs).toBeLessThan(10_000)
+  })
+
   test('a new pair is used from the next connection on, and a broken pair is not used', async () => {
     const used = pairOf('used')
     const next = pairOf('next')

@@ -65,7 +65,10 @@ export function makeServer(
   }
   const known = knownMethods(handler)
   const noted = notingAnswers(known)
-  const server = pair === undefined ? createServer(limits) : createTlsServer({ ...limits, ...pair })
+  const server =
+    pair === undefined
+      ? createServer(limits)
+      : createTlsServer({ ...limits, ...pair, handshakeTimeout: requestTimeoutMs })
   server.timeout = stalledMs
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
   server.on('checkContinue', noted).on('checkExpectation', noted)

@@ -12,10 +12,15 @@ import type { Options } from '../options/table.js'
  */
 export function makeLogger(
   { logLevel }: Pick<Options, 'logLevel'>,
-  to: DestinationStream = pino.destination({ fd: 2, sync: true }),
+  to: DestinationStream = stderrAtOnce(),
   hide: (text: string) => string = (text) => text,
 ): Logger {
   return pino({ level: logLevel, serializers: { err: (error) => shownError(error, hide) } }, to)
+}
+
+/** A line that cannot be written is lost, and the service goes on: a closed terminal must not end it before it releases its nodes. */
+function stderrAtOnce(): DestinationStream {
+  return pino.destination({ fd: 2, sync: true }).on('error', () => {})
 }
 
 /** Drops all other properties of an error. A database client's error may contain its whole command or its settings. */

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Layout, layouts } from 'graupel'
 import type { CounterOptions, SegmentOptions } from 'graupel/segments'
@@ -24,7 +23,7 @@ const dayMs = 24 * hourMs
 const leastWindowMs = 1000
 
 /** Returns the folder in which a user's services keep state across restarts (XDG base directory specification 0.8). */
-function stateFolder(home: string): string {
+export function stateFolder(home: string): string {
   return join(process.env['XDG_STATE_HOME'] || join(home, '.local/state'), 'graupel-server')
 }
 
@@ -59,9 +58,7 @@ export const table = {
     group: 'Store',
     value: 'FOLDER',
     help: 'the folder of the embedded database',
-    get byDefault() {
-      return stateFolder(homedir())
-    },
+    // The folder itself is asked for only if it is used, because a container may have no home directory.
     get shownDefault() {
       return stateFolder('~')
     },
