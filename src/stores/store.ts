@@ -43,7 +43,7 @@ export interface Store {
   nowMs?(signal?: AbortSignal): Promise<number>
   /** Names the run of the server: the text changes with each restart and failover. Required if `durable` is false. */
   incarnation?(signal?: AbortSignal): Promise<string>
-  /** Describes where the records are, for people: the server, and the database, schema, table or prefix. Other texts are other stores. */
+  /** Describes where the records are, for people: the server, and the database, schema, table or prefix. */
   place?(signal?: AbortSignal): Promise<string>
   /** Adds to a number that is 0 at first, in one step, and returns the sum. */
   add?(key: string, count: bigint, signal?: AbortSignal): Promise<bigint>

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createGenerator } from '../../src/index.js'
@@ -177,25 +177,12 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
   })
 
   it('is asked by another connection if the connection dies silently', async () => {
-    const pairs: [Socket, Socket][] = []
-    const tunnel = createServer((near) => {
-      const far = connect(server.port, host)
-      near.pipe(far).pipe(near)
-      for (const socket of [near, far]) socket.on('error', () => {})
-      pairs.push([near, far])
-    }).listen(0, host)
-    await once(tunnel, 'listening')
-    used.push(() => {
-      tunnel.close()
-      for (const socket of pairs.flat()) socket.destroy()
-    })
-    const { store } = storeOn((tunnel.address() as { port: number }).port)
+    const proxy = await startProxy(server.port)
+    used.push(() => proxy.close())
+    const { store } = storeOn(proxy.port)
     const key = fresh()
     await store.write(key, 'x', undefined)
-    for (const [near, far] of pairs) {
-      near.unpipe()
-      far.unpipe()
-    }
+    proxy.silence()
     expect((await eventually(() => callsOf(store, 300).read(key)))?.value).toBe('x')
   })
 
