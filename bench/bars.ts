@@ -28,6 +28,8 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
     ],
     'graupel-js': [{ of: 'figure', max: 2 }],
   },
+  'kind-text': { 'graupel-native': [{ of: 'figure', max: 100 }] },
+  'kind-id': { 'graupel-native': [{ of: 'figure', max: 100 }] },
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
   // One thread may come near all that the wide layout allows in a millisecond.
   'threads-roomy': bothEngines({ of: 'figure', min: 1.5 }),

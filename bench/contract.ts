@@ -33,7 +33,9 @@ export interface Codecs {
   decode?(id: bigint): Foreign
   /** Returns only the time of an id, in milliseconds since 1970. */
   timestampMsOf?(id: bigint): number
-  /** Hides an id by a mask of 63 bits. */
+  /** Kinds by their names: `typed` texts. */
+  kinds?: Record<string, { text(id: bigint): string; id(text: string): bigint }>
+  /** Hides an id by a mask of 64 bits. */
   hide?(id: bigint): bigint
   reveal?(hidden: bigint): bigint
   /** Returns the milliseconds in a result of `decode`; not timed. */

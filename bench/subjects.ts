@@ -70,7 +70,9 @@ function ours(name: string, build?: string): Subject {
     url: () => urlOf(build),
     ...(state !== undefined && { only: ['next'] }),
     // The engines share their codecs.
-    ...(name === 'graupel-native' && { codecs: async () => ({ ...codecsOf(await load()), ...(await maskOf(build)) }) }),
+    ...(name === 'graupel-native' && {
+      codecs: async () => ({ ...codecsOf(await load()), ...(await maskOf(build)), ...(await kindsOf(build)) }),
+    }),
     async load() {
       const { createGenerator, defineLayout, layouts } = await load()
       const define = (name: 'roomy' | 'number', fields: Record<string, number>) =>
@@ -137,6 +139,14 @@ async function maskOf(build: string | undefined): Promise<Codecs> {
   if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'mask')))) return {}
   const { createMask }: typeof import('graupel/mask') = await import(urlOf(build, 'mask'))
   return createMask(Uint8Array.from({ length: 32 }, (_, i) => i))
+}
+
+/** Returns an empty object for a build without kinds. */
+async function kindsOf(build: string | undefined): Promise<Codecs> {
+  if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'kind')))) return {}
+  const { defineKind }: typeof import('graupel/kind') = await import(urlOf(build, 'kind'))
+  const { layouts }: typeof import('graupel') = await import(urlOf(build))
+  return { kinds: { typed: defineKind({ prefix: 'ord', layout: layouts.twitter }) } }
 }
 
 function yardstick(name: string, title: string, source: Source): Subject {

@@ -18,6 +18,7 @@ const mayImport: Record<string, string[]> = {
   pattern: ['core'],
   serial: ['codec', 'core', 'layout', 'pattern'],
   mask: ['codec', 'core', 'layout'],
+  kind: ['codec', 'core', 'layout'],
   engine: ['core', 'layout'],
   host: ['core', 'engine', 'layout'],
   platform: ['core', 'engine', 'host'],

@@ -122,10 +122,10 @@ export const keepFilledAsync: Keep = (source, size) => {
 }
 
 /** Converts each id, and keeps the results. */
-export function keepResults(ids: readonly bigint[], use: (id: bigint) => unknown) {
-  const results = new Array<unknown>(ids.length).fill(undefined)
+export function keepResults<T>(given: readonly T[], use: (one: T) => unknown) {
+  const results = new Array<unknown>(given.length).fill(undefined)
   const run = () => {
-    for (let i = 0; i < ids.length; i++) results[i] = use(ids[i] as bigint)
+    for (let i = 0; i < given.length; i++) results[i] = use(given[i] as T)
   }
   return { run, results }
 }

@@ -124,7 +124,9 @@ function arrayFill(size: number): Batch {
 interface Codec extends Pick<Compared, 'name' | 'title'> {
   /** The codec takes a thousand times as long as `toString`, so its yardstick is the clock, and its batches are smaller. */
   isSlow?: boolean
-  use(codecs: Codecs): ((id: bigint) => unknown) | undefined
+  use(codecs: Codecs): ((given: never) => unknown) | undefined
+  /** Makes of an id what the codec is given; the id itself by default. */
+  given?(id: bigint, codecs: Codecs): unknown
   isRight(result: never, id: bigint, stamp: Stamp, codecs: Codecs): boolean
 }
 
@@ -137,7 +139,7 @@ function codecIds({ epochMs, shift }: Stamp) {
   return Array.from({ length: codecSize }, (_, i) => ((firstMs + BigInt(i)) << BigInt(shift)) | BigInt(i))
 }
 
-function codec({ use, isRight, isSlow = false, ...rest }: Codec): Workload {
+function codec({ use, given = (id) => id, isRight, isSlow = false, ...rest }: Codec): Workload {
   const wanted: Wanted = { layout: 'twitter', node: 0 }
   return workload({
     ...rest,
@@ -157,7 +159,10 @@ function codec({ use, isRight, isSlow = false, ...rest }: Codec): Workload {
       const stamp = stampOf(subject, wanted)
       if (codecs === undefined || convert === undefined || stamp === undefined) return undefined
       const ids = codecIds(stamp).slice(0, isSlow ? slowSize : codecSize)
-      const { run, results } = loops.keepResults(ids, convert)
+      const { run, results } = loops.keepResults(
+        ids.map((id) => given(id, codecs) as never),
+        convert,
+      )
       const report = () => {
         const wrong = ids.filter((id, i) => !isRight(results[i] as never, id, stamp, codecs)).length
         return { ids: ids.length, repeats: 0, outOfOrder: 0, future: 0, wrong }
@@ -239,6 +244,7 @@ export const compared = {
       isRight: (timestampMs: number, id, { shift, epochMs }) =>
         BigInt(timestampMs) === (id >> BigInt(shift)) + BigInt(epochMs),
     }),
+    ...ofKind('typed', 'kind'),
     codec({
       name: 'mask-hide',
       title: 'mask.hide()',
@@ -254,6 +260,25 @@ export const compared = {
       isRight: (revealed: bigint, id, _stamp, { hide }) => revealed !== id && hide?.(revealed) === id,
     }),
   ],
+}
+
+/** Times both directions of a kind. */
+function ofKind(kind: string, name: string): Workload[] {
+  return [
+    codec({
+      name: `${name}-text`,
+      title: `text() of a kind, ${kind}`,
+      use: ({ kinds }) => kinds?.[kind]?.text,
+      isRight: (text: string, id, _stamp, { kinds }) => kinds?.[kind]?.id(text) === id,
+    }),
+    codec({
+      name: `${name}-id`,
+      title: `id() of a kind, ${kind}`,
+      use: ({ kinds }) => kinds?.[kind]?.id,
+      given: (id, { kinds }) => kinds?.[kind]?.text(id),
+      isRight: (read: bigint, id) => read === id,
+    }),
+  ]
 }
 
 /** Times a string together with its first use. */

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as graupel from 'graupel'
 import * as client from 'graupel/client'
+import * as kind from 'graupel/kind'
 import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
 import * as segments from 'graupel/segments'
@@ -126,6 +127,7 @@ describe('the docstrings', () => {
   const entries = {
     graupel,
     'graupel/client': client,
+    'graupel/kind': kind,
     'graupel/lease': lease,
     'graupel/mask': mask,
     'graupel/segments': segments,

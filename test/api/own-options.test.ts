@@ -8,6 +8,7 @@ import {
   nodeFromEnvironment,
 } from 'graupel'
 import { connect } from 'graupel/client'
+import { defineKind } from 'graupel/kind'
 import { acquireLease } from 'graupel/lease'
 import { createMask } from 'graupel/mask'
 import { createCounter, createSegmentGenerator, leafAllocStore } from 'graupel/segments'
@@ -80,6 +81,12 @@ const entries: Entry[] = [
     given: { create: false },
     call: async (options) => openStore('nosuch://host', options).catch((error) => error.message),
     shown: (message) => message,
+  },
+  {
+    name: 'defineKind',
+    given: { prefix: 'ord', layout: layouts.twitter },
+    call: defineKind,
+    shown: (kind: object) => JSON.stringify(kind),
   },
   { name: 'createMask', given: { keys: { a: key } }, call: createMask, shown: (mask: object) => JSON.stringify(mask) },
   {

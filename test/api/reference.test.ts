@@ -1,5 +1,6 @@
 import * as graupel from 'graupel'
 import * as client from 'graupel/client'
+import * as kind from 'graupel/kind'
 import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
 import * as segments from 'graupel/segments'
@@ -46,7 +47,7 @@ describe('docs/api.md', () => {
     expect([...contents.matchAll(/^- \[(.*)\]\(#(.*)\)$/gm)].map(([, entry]) => entry)).toEqual(entries)
   })
 
-  it.each(Object.entries({ graupel, client, lease, mask, segments, stores, testing, storeUrl }))(
+  it.each(Object.entries({ graupel, client, kind, lease, mask, segments, stores, testing, storeUrl }))(
     'has every export of %s, with an example',
     (_, names) => {
       for (const [name, value] of Object.entries(names)) {

@@ -16,22 +16,27 @@ describe('the JavaScript of the package', () => {
     expect(files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0)).toBeLessThan(1_450_000)
   })
 
-  it.each(['core.js', 'index.js', 'lease/index.js', 'client/index.js', 'testing/index.js', 'mask/index.js'])(
-    'has no effect when %s is loaded, so bundlers drop what a program does not use',
-    async (file) => {
-      // The input is a text, because a bundler trusts package.json about the effects of the package's files.
-      const { outputFiles } = await build({
-        stdin: { contents: readFileSync(join(dist, file), 'utf8') },
-        bundle: true,
-        format: 'esm',
-        write: false,
-        treeShaking: true,
-        external: ['*'],
-      })
-      const [output] = outputFiles
-      expect(output?.text.replace(/^import .*$|^export \{[^}]*\};?$/gm, '').trim()).not.toMatch(/^[A-Za-z.]+\(/m)
-    },
-  )
+  it.each([
+    'core.js',
+    'index.js',
+    'lease/index.js',
+    'client/index.js',
+    'kind/index.js',
+    'testing/index.js',
+    'mask/index.js',
+  ])('has no effect when %s is loaded, so bundlers drop what a program does not use', async (file) => {
+    // The input is a text, because a bundler trusts package.json about the effects of the package's files.
+    const { outputFiles } = await build({
+      stdin: { contents: readFileSync(join(dist, file), 'utf8') },
+      bundle: true,
+      format: 'esm',
+      write: false,
+      treeShaking: true,
+      external: ['*'],
+    })
+    const [output] = outputFiles
+    expect(output?.text.replace(/^import .*$|^export \{[^}]*\};?$/gm, '').trim()).not.toMatch(/^[A-Za-z.]+\(/m)
+  })
 })
 
 describe('a bundle for browsers', () => {

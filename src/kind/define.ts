@@ -1,0 +1,113 @@
+import { rangeError, show, typeError } from '../core/errors.js'
+import { readOptions } from '../core/options.js'
+import { type Field, genuineLayout, type Layout } from '../layout/index.js'
+import { type Form, idForm, uuidForm } from './form.js'
+import type { Kind, KindOptions, KindSchema, KindText, UuidKind, UuidKindOptions } from './kind.js'
+
+const optionNames: readonly string[] = ['prefix', 'layout', 'uuid'] satisfies (
+  | keyof KindOptions
+  | keyof UuidKindOptions
+)[]
+
+const prefixPattern = /^[a-z]([a-z_]{0,61}[a-z])?$/
+
+/**
+ * Defines a kind of ids: their texts have a prefix, and TypeScript tells the texts of two kinds apart.
+ *
+ * A text is the prefix, an underscore, and 13 characters of Crockford's base32 in small letters. Texts sort as the ids do. With
+ * `uuid: true`, the ids are UUIDs and the texts are TypeIDs.
+ *
+ * @param options - `prefix`, and either `layout` or `uuid`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
+ * @example
+ * const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
+ * order.text(1541815603606036480n) // 'ord_1asd13xh1f800'
+ * order.id('ord_1asd13xh1f800') // 1541815603606036480n
+ * const doc = defineKind({ prefix: 'doc', uuid: true })
+ * doc.text('01890a5d-ac96-774b-bcce-b302099a8057') // 'doc_01h455vb4pex5vsknk084sn02q'
+ */
+export function defineKind<const P extends string, F extends readonly Field[]>(options: KindOptions<P, F>): Kind<P>
+export function defineKind<const P extends string>(options: UuidKindOptions<P>): UuidKind<P>
+export function defineKind(given: KindOptions | UuidKindOptions): Kind | UuidKind {
+  const options = readOptions(given as KindOptions & UuidKindOptions, optionNames, "{ prefix: 'ord', layout }")
+  const { prefix, layout, uuid = false as boolean } = options
+  if (typeof uuid !== 'boolean') {
+    throw typeError('ERR_OPTION_INVALID', `uuid is ${show(uuid)}; pass true, or leave it out`, 'uuid')
+  }
+  checkPrefix(prefix, uuid)
+  if (!uuid) return kindOf(prefix, idForm(genuineLayout(layout) as Layout))
+  if (layout === undefined) return kindOf(prefix, uuidForm())
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    'uuid is true, and layout is given; a UUID has no layout: pass one of them',
+    'uuid',
+  )
+}
+
+function checkPrefix(prefix: unknown, mayBeEmpty: boolean): asserts prefix is string {
+  if (typeof prefix !== 'string') {
+    throw typeError('ERR_OPTION_INVALID', `prefix is ${show(prefix)}; pass a text such as 'ord'`, 'prefix')
+  }
+  if (prefixPattern.test(prefix) || (mayBeEmpty && prefix === '')) return
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `prefix is ${show(prefix)} (${prefix.length} characters); it has 1 to 63 of a-z and _, with a letter at each end`,
+    'prefix',
+  )
+}
+
+/** The calls of a kind, over its form. */
+function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, Id, Given> {
+  const start = prefix === '' ? '' : `${prefix}_`
+  const at = start.length
+  const length = at + form.digits
+  // The digits of each text take the places of those before. A text made of pieces would be copied when it is read.
+  const codes = Array.from({ length }, (_, i) => (i < at ? start.charCodeAt(i) : 0))
+
+  function text(given: Given): KindText {
+    form.write(given, codes, at)
+    return String.fromCharCode.apply(String, codes) as KindText
+  }
+
+  function id(text: unknown): Id {
+    if (typeof text !== 'string') {
+      throw typeError(
+        'ERR_ID_INVALID',
+        `the text is ${show(text)} (${typeof text}); pass a string that text() returned`,
+      )
+    }
+    if (text.length === length && text.startsWith(start)) return form.read(text, at)
+    throw rangeError(
+      'ERR_ID_INVALID',
+      `the text ${show(text)} has ${text.length} characters; a text of this kind has ${length}, and begins with ${show(start)}`,
+    )
+  }
+
+  function faultOf(value: unknown): string | undefined {
+    try {
+      id(value)
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  const schema: KindSchema = {
+    '~standard': Object.freeze({
+      version: 1,
+      vendor: 'graupel',
+      validate(value: unknown) {
+        const message = faultOf(value)
+        return message === undefined ? { value: value as KindText } : { issues: [{ message }] as const }
+      },
+    }),
+  }
+  return Object.freeze({
+    prefix,
+    length,
+    text,
+    id,
+    is: (value: unknown): value is KindText => faultOf(value) === undefined,
+    schema: Object.freeze(schema),
+  })
+}

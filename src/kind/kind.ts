@@ -1,0 +1,89 @@
+import type { Field, Layout } from '../layout/index.js'
+
+/** Exists in types alone. */
+declare const brand: unique symbol
+
+/** A text of the kind with this prefix: a string, but a text of another prefix is no such string for TypeScript. */
+export type KindText<P extends string = string> = string & { readonly [brand]: P }
+
+/**
+ * Checks texts of a kind for libraries that take a Standard Schema (standardschema.dev, version 1), such as tRPC and Hono.
+ *
+ * @example
+ * const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
+ * order.schema['~standard'].validate('usr_1asd13xh1f800').issues?.length // 1
+ */
+export interface KindSchema<P extends string = string> {
+  /** Name and form of the specification. `validate` never throws, and `types` exists in types alone. */
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'graupel'
+    readonly validate: (value: unknown) => KindResult<P>
+    readonly types?: { readonly input: string; readonly output: KindText<P> }
+  }
+}
+
+/** What a {@link KindSchema} returns: the text, or the reason why it is no text of the kind. */
+export type KindResult<P extends string = string> =
+  | { readonly value: KindText<P>; readonly issues?: undefined }
+  | { readonly issues: readonly [{ readonly message: string }] }
+
+/**
+ * Writes ids as texts with a prefix, and reads them. Made by {@link defineKind}; frozen. Its calls can be passed as functions.
+ *
+ * `Kind.Text<typeof order>` is the type of the texts.
+ *
+ * @example
+ * const { text, id, is } = defineKind({ prefix: 'ord', layout: layouts.twitter })
+ * text(1541815603606036480n) // 'ord_1asd13xh1f800'
+ * id('ord_1asd13xh1f800') // 1541815603606036480n
+ * is('usr_1asd13xh1f800') // false
+ */
+export interface Kind<P extends string = string, Id = bigint, Given = bigint | string> {
+  /** The prefix, as it was given. */
+  readonly prefix: P
+  /** Characters of every text. */
+  readonly length: number
+  /**
+   * Writes the text of an id.
+   *
+   * @param id - A bigint, or the id in decimal digits; of the kind's layout. A kind of UUIDs takes a UUID, as text or as 16 bytes.
+   * @throws TypeError, RangeError `ERR_ID_INVALID`
+   */
+  readonly text: (id: Given) => KindText<P>
+  /**
+   * Reads the id of a text. Nothing is trimmed, skipped or converted: `text` of the id gives the same text.
+   *
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that `text` makes of no id.
+   */
+  readonly id: (text: string) => Id
+  /** Whether `id` would read the value. Never throws. */
+  readonly is: (value: unknown) => value is KindText<P>
+  /** Checks texts for libraries. */
+  readonly schema: KindSchema<P>
+}
+
+/** The types of a kind. */
+export declare namespace Kind {
+  /** The texts of a kind: `type OrderId = Kind.Text<typeof order>`. */
+  type Text<K extends { readonly prefix: string }> = KindText<K['prefix']>
+}
+
+/** A {@link Kind} of UUIDs. Its texts are TypeIDs. */
+export type UuidKind<P extends string = string> = Kind<P, string, string | Uint8Array>
+
+/** The options of {@link defineKind} for ids. */
+export interface KindOptions<P extends string = string, F extends readonly Field[] = readonly Field[]> {
+  /** What the texts begin with, before an underscore: 1 to 63 of `a` to `z` and `_`, which is not at the ends. */
+  prefix: P
+  /** The layout that the ids were made with: the `layout` of their generator. */
+  layout: Layout<F>
+}
+
+/** The options of {@link defineKind} for UUIDs. */
+export interface UuidKindOptions<P extends string = string> {
+  /** As for ids; or `''`, as TypeID allows it: then the texts have no underscore, either. */
+  prefix: P
+  /** Texts are TypeIDs: the prefix, and the 26 characters of a UUID of any version. */
+  uuid: true
+}

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { folderWith, linkPackages } from '../examples/app.ts'
+import { repository } from '../support/documents.ts'
+
+/** An app of Hono, whose validator takes any Standard Schema. It calls itself and prints the answers. */
+const app = `import { sValidator } from '@hono/standard-validator'
+import { layouts } from 'graupel'
+import { defineKind, type Kind } from 'graupel/kind'
+import { Hono } from 'hono'
+
+const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
+const user = defineKind({ prefix: 'usr', layout: layouts.twitter })
+const ship = (text: Kind.Text<typeof order>) => order.id(text).toString()
+const remove = (text: Kind.Text<typeof user>) => user.id(text)
+
+const app = new Hono()
+  .post('/typed', sValidator('json', order.schema), (c) => {
+    // @ts-expect-error an order is no user
+    c.req.path === '' && remove(c.req.valid('json'))
+    return c.json({ id: ship(c.req.valid('json')) })
+  })
+
+const answers = []
+for (const text of ['ord_1asd13xh1f800', 'usr_1asd13xh1f800', 'ord_8000000000000', 5]) {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await app.request('/typed', { method: 'POST', headers, body: JSON.stringify(text) })
+  answers.push([answer.status, await answer.json()])
+}
+console.log(JSON.stringify(answers))
+`
+
+const folder = folderWith()
+beforeAll(() => linkPackages(folder), 600_000)
+
+it('the validator of Hono passes texts of a kind to handlers by their type, and refuses others', () => {
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }')
+  writeFileSync(join(folder, 'app.ts'), app)
+  const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: true, types: ['node'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['app.ts'] }))
+  const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  expect(run(join(repository, 'node_modules/typescript/bin/tsc')).stdout).toBe('')
+  const { stdout, stderr } = run('app.js')
+  expect(stderr).toBe('')
+  const answers = JSON.parse(stdout)
+  expect(answers[0]).toEqual([200, { id: '1541815603606036480' }])
+  expect(answers.slice(1).map(([status]: [number]) => status)).toEqual([400, 400, 400])
+  expect(JSON.stringify(answers[1])).toContain("begins with 'ord_'")
+  expect(JSON.stringify(answers[2])).toContain('64 bits')
+})
