@@ -8,6 +8,7 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { deploy, folder, read } from './support/deployed.ts'
 import { makeService } from './support/in-process.ts'
+import { serve } from './support/process.ts'
 
 const rules = join(deploy, 'prometheus/rules.yaml')
 
@@ -87,6 +88,15 @@ describeWith(['prometheus'], 'Prometheus', () => {
     const check = (input: string) => spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
     expect(check(body)).toMatchObject({ status: 0, stdout: '', stderr: '' })
     expect(check(body.replaceAll('graupel_ids_total', 'graupel_ids')).status).not.toBe(0)
+  })
+
+  test('promtool finds no fault in the metrics of workers', async () => {
+    const { url } = await serve(['--data', join(folder, 'workers'), '--workers', '2', '--layouts', 'twitter,js53'])
+    for (const path of ['/v1/ids', '/v1/segments/orders', '/v1/counters/invoices', '/no']) await fetch(`${url}${path}`)
+    const input = await (await fetch(`${url}/metrics`)).text()
+    expect(input).toMatch(/^graupel_workers 2$/m)
+    const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
   })
 
   test('panels of the dashboard do not overlap, and have the properties that Grafana needs', () => {

@@ -91,10 +91,33 @@ describeWith(['openssl'], 'TLS', () => {
     expect(performance.now() - startMs).toBeLessThan(10_000)
   })
 
+  test('connections beyond the limit are closed, and the admin port answers', async () => {
+    const { port, adminUrl } = await listen({ ...pairOf('full'), maxConnections: 2, adminPort: 0 })
+    expect(adminUrl).toMatch(/^https:/)
+    const open = [1, 2].map(() => connect({ port, host: '127.0.0.1', rejectUnauthorized: false }))
+    await Promise.all(open.map((socket) => once(socket, 'secureConnect')))
+    for (let times = 0; times < 3; times++) await expect(get(port, '/livez')).rejects.toThrow()
+    const metrics = await get(Number(new URL(adminUrl).port), '/metrics')
+    expect(metrics.body.match(/^graupel_connections\w* \d+$/gm)).toEqual([
+      'graupel_connections 2',
+      'graupel_connections_limit 2',
+      'graupel_connections_dropped_total 3',
+    ])
+    for (const socket of open) socket.destroy()
+    await until(() =>
+      get(port, '/livez').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
+  })
+
   test('a new pair is used from the next connection on, and a broken pair is not used', async () => {
     const used = pairOf('used')
     const next = pairOf('next')
-    const { port, log } = await listen(used, { pollMs: 20 })
+    const { port, adminUrl, log } = await listen({ ...used, adminPort: 0 }, { pollMs: 20 })
+    const adminPort = Number(new URL(adminUrl).port)
+    expect(await nameAt(adminPort)).toBe('used')
     const failures = () => log.filter(({ level }) => level === 50).length
     const open = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
     await once(open, 'secureConnect')
@@ -104,6 +127,7 @@ describeWith(['openssl'], 'TLS', () => {
     expect(await nameAt(port)).toBe('used')
     replace(used.tlsKey, readFileSync(next.tlsKey))
     await until(async () => (await nameAt(port)) === 'next')
+    expect(await nameAt(adminPort)).toBe('next')
     replace(used.tlsCert, 'no certificate')
     await until(() => failures() === 2)
     expect(await nameAt(port)).toBe('next')

@@ -6,7 +6,7 @@ import { refusalOf } from './problems.js'
 // The port of --admin-port: probes and metrics, out of reach of the limit of connections for clients.
 
 /** The paths that the admin port answers. */
-export const adminPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics'])
+const adminPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics'])
 
 /** The most connections of the admin port. */
 export const maxAdminConnections = 100
