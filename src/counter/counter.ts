@@ -9,7 +9,7 @@ import { StoreCalls } from '../stores/calls.js'
 import { type CounterOptions, checkCounterOptions, type ResolvedOptions } from './options.js'
 import { Pace } from './pace.js'
 import { CounterProtocol, type CounterTools } from './protocol.js'
-import { CounterQueue } from './queue.js'
+import { CounterQueue, Turns } from './queue.js'
 import type { CounterText } from './text.js'
 
 /** The most numbers of one call. Their texts take some megabytes. */
@@ -88,13 +88,14 @@ export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterT
 export async function createCounter(options: CounterOptions): Promise<Counter> {
   const resolved = checkCounterOptions(options)
   resolved.signal?.throwIfAborted()
-  return openCounter(resolved)
+  return openCounter(resolved, ofPlatform, turnsOfProcess)
 }
 
 /** Opens a counter: reads its record. @throws as {@link createCounter} */
 export async function openCounter(
   { store, rules, text, callTimeoutMs, signal }: ResolvedOptions,
-  surroundings: CounterSurroundings = ofPlatform,
+  surroundings: CounterSurroundings,
+  turns = new Turns(surroundings),
 ): Promise<Counter> {
   const { random } = surroundings
   const calls = new StoreCalls(store, surroundings, callTimeoutMs)
@@ -104,7 +105,12 @@ export async function openCounter(
   const { max } = text
   const hasTime = rules.reset !== 'never' || text.hasTime
   const queueRules = { name, max, hasTime, conflictMs: conflictCalls * callTimeoutMs }
-  return asCounter(name, new CounterQueue(calls, protocol, queueRules, surroundings, new Pace(random)), protocol, text)
+  return asCounter(
+    name,
+    new CounterQueue(calls, protocol, queueRules, surroundings, new Pace(random), turns),
+    protocol,
+    text,
+  )
 }
 
 function asCounter(name: string, queue: CounterQueue, protocol: CounterProtocol, text: CounterText): Counter {
@@ -155,3 +161,6 @@ const ofPlatform: CounterSurroundings = {
     return random.toString(36) + Math.floor(platform.monotonicMs() * 1000).toString(36)
   },
 }
+
+/** All counters of the process share its turns. */
+const turnsOfProcess = new Turns(ofPlatform)

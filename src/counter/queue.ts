@@ -1,5 +1,5 @@
 import { closedError, GraupelError } from '../core/errors.js'
-import type { Clock } from '../core/timing.js'
+import { type Clock, sleep } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { Pace } from './pace.js'
 import type { Moment } from './period.js'
@@ -23,6 +23,39 @@ export interface QueueRules {
   readonly conflictMs: number
 }
 
+/** Numbers that are given before other work has a turn. Their texts take some milliseconds. */
+const turnLength = 16_384
+
+/** Divides the numbers that a process gives among turns of its event loop. The callers make texts of them at once. */
+export class Turns {
+  readonly #clock: Pick<Clock, 'later'>
+  #given = 0
+  #next: Promise<void> | undefined
+
+  constructor(clock: Pick<Clock, 'later'>) {
+    this.#clock = clock
+  }
+
+  /** Whether the numbers of this turn are given. */
+  get isOver(): boolean {
+    return this.#given >= turnLength
+  }
+
+  /** Notes that numbers were given. */
+  give(count: number): void {
+    this.#given += count
+  }
+
+  /** Waits for the next turn, in which all counters that wait share the same numbers. */
+  next(): Promise<void> {
+    this.#next ??= sleep(this.#clock, 0).then(() => {
+      this.#next = undefined
+      this.#given = 0
+    })
+    return this.#next
+  }
+}
+
 interface Caller {
   readonly count: number
   readonly sinceMs: number
@@ -42,6 +75,7 @@ export class CounterQueue {
   readonly #rules: QueueRules
   readonly #clock: Pick<Clock, 'wallMs' | 'monotonicMs'>
   readonly #pace: Pace
+  readonly #turns: Turns
   #waiting: Caller[] = []
   #isRunning = false
   #isClosed = false
@@ -52,12 +86,14 @@ export class CounterQueue {
     rules: QueueRules,
     clock: Pick<Clock, 'wallMs' | 'monotonicMs'>,
     pace: Pace,
+    turns: Turns,
   ) {
     this.#calls = calls
     this.#protocol = protocol
     this.#rules = rules
     this.#clock = clock
     this.#pace = pace
+    this.#turns = turns
   }
 
   /** Takes counts in a row, by one write. If the signal is aborted before they are given, they are held for the next callers. */
@@ -101,7 +137,7 @@ export class CounterQueue {
     // Read after the calls were made: a number is counted between its call and its answer, on the right side of a boundary.
     const nowMs = this.#rules.hasTime ? ((await this.#calls.nowMs()) ?? this.#clock.wallMs()) : 0
     const moment = this.#protocol.momentAt(nowMs)
-    const left = this.#giveHeld(callers, moment)
+    const left = await this.#giveHeld(callers, moment)
     const fitting = this.#refuseOverflow(left, moment.period)
     if (fitting.length === 0 || this.#isClosed) return fitting
     const count = fitting.reduce((sum, caller) => sum + caller.count, 0)
@@ -119,18 +155,25 @@ export class CounterQueue {
   }
 
   /** Gives counts that have landed. Returns the callers that got none. A caller that was aborted is removed, and its counts stay held. */
-  #giveHeld(callers: readonly Caller[], { period, timeMs }: Moment): Caller[] {
-    return callers.filter(({ count, signal, resolve, reject }) => {
+  async #giveHeld(callers: readonly Caller[], { period, timeMs }: Moment): Promise<Caller[]> {
+    const left: Caller[] = []
+    for (const caller of callers) {
+      while (this.#turns.isOver) await this.#turns.next()
+      const { count, signal, resolve, reject } = caller
       if (signal?.aborted) {
         reject(signal.reason)
-        return false
+        continue
       }
       const first = this.#protocol.giveHeld(period, count)
-      if (first === undefined) return true
+      if (first === undefined) {
+        left.push(caller)
+        continue
+      }
       this.issued += count
+      this.#turns.give(count)
       resolve({ first, timeMs })
-      return false
-    })
+    }
+    return left
   }
 
   /** Refuses the callers that would exceed the last count. Returns the others. */

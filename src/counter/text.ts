@@ -20,6 +20,10 @@ export class CounterText {
   readonly hasTime: boolean
   readonly #parts: readonly Part[]
   readonly #offsetMinutes: number
+  /** The index of the count among the parts. */
+  readonly #countAt: number
+  /** The least number of its digits. */
+  readonly #width: number
 
   /**
    * @param pattern - `undefined` for the count alone.
@@ -31,20 +35,21 @@ export class CounterText {
     this.#parts = parts
     this.#offsetMinutes = offsetMinutes
     this.hasTime = parts.some((part) => 'token' in part && isUnit(part.token))
-    const width = parts.find((part) => 'token' in part && part.token === countToken) as { width?: number } | undefined
-    this.max = Math.min(10 ** (width?.width ?? 16) - 1, Number.MAX_SAFE_INTEGER)
+    this.#countAt = parts.findIndex((part) => 'token' in part && part.token === countToken)
+    const { width } = parts[this.#countAt] as { width?: number }
+    this.#width = width ?? 1
+    this.max = Math.min(10 ** (width ?? 16) - 1, Number.MAX_SAFE_INTEGER)
   }
 
   /** Makes the texts of one moment, given in milliseconds since 1970. */
   at(timeMs: number): (count: number) => string {
     const texts: Readonly<Record<string, string>> = this.hasTime ? unitTexts(timeMs, this.#offsetMinutes) : {}
-    return (count) =>
-      this.#parts
-        .map((part) => {
-          if ('literal' in part) return part.literal
-          return part.token === countToken ? String(count).padStart(part.width ?? 1, '0') : texts[part.token]
-        })
-        .join('')
+    const joined = (parts: readonly Part[]) =>
+      parts.map((part) => ('literal' in part ? part.literal : texts[part.token])).join('')
+    // A pattern has the count once.
+    const before = joined(this.#parts.slice(0, this.#countAt))
+    const after = joined(this.#parts.slice(this.#countAt + 1))
+    return (count) => before + String(count).padStart(this.#width, '0') + after
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
@@ -106,4 +107,25 @@ it('the counts of a client that has left go to the next client', async () => {
   expect(await countsOf(`${url}/v1/counters/bills?count=2`)).toEqual(['1', '2'])
   expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['3'])
   expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['4'])
+})
+
+it('the callers of one write are answered in turns of the event loop, which all counters share', async () => {
+  const faulty = new Faulty()
+  const { service } = await startService({}, { around: faulty.around })
+  const counters = [await service.counters.get('bills'), await service.counters.get('orders')]
+  faulty.hold()
+  const asked = Array.from({ length: 40 }, (_, i) => counters[i % 2]?.take(4096))
+  const issued = () => counters.reduce((sum, counter) => sum + counter.stats().issued, 0)
+  let before = 0
+  let most = 0
+  faulty.release()
+  while (before < 40 * 4096) {
+    await setImmediate()
+    most = Math.max(most, issued() - before)
+    before = issued()
+  }
+  // A turn begins no further answer once it has 16 384 counts.
+  expect(most).toBeLessThan(16_384 + 4096)
+  const all = (await Promise.all(asked)).map((counts) => counts ?? [])
+  for (const which of [0, 1]) expect(all.filter((_, i) => i % 2 === which).flat()).toEqual(upTo(20 * 4096))
 })

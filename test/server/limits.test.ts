@@ -78,6 +78,29 @@ test('connections beyond the limit are closed', async () => {
   expect(parsed(await send(port, head('/v1/ids', 'Connection: close'))).status).toBe(200)
 })
 
+test('counts that requests wait for are bounded, until the requests have ended', async () => {
+  const { app, port, service } = await listen()
+  let waiting = 0
+  service.counters.get = () => {
+    waiting++
+    return new Promise(() => {})
+  }
+  const room = 2 ** 22 / 4096
+  const socket = connect(port, '127.0.0.1')
+  socket.write(head('/v1/counters/bills?count=4096').repeat(room))
+  await until(() => waiting === room)
+  const refused = await app.inject('/v1/counters/bills')
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+  expect(refused.json()).toMatchObject({
+    code: 'ERR_OVERLOADED',
+    detail: 'other requests wait for 4194304 numbers, and the limit is 4194304; try again later',
+  })
+  expect((await app.inject('/v1/ids')).statusCode).toBe(200)
+  socket.destroy()
+  service.counters.get = async () => ({ take: async () => ['1'] }) as never
+  await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
+})
+
 describe('ids that requests wait for', () => {
   const maxCount = 65_536
   /** Starts a service whose ids wait until the test releases them. */
@@ -109,7 +132,7 @@ describe('ids that requests wait for', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await refused.json()).toMatchObject({
       code: 'ERR_OVERLOADED',
-      detail: 'other requests wait for 4194304 ids, and the limit is 4194304; try again later',
+      detail: 'other requests wait for 4194304 numbers, and the limit is 4194304; try again later',
     })
     letGo()
     for (const answer of await Promise.all(before)) expect(answer.status).toBe(200)

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeDecimals } from '../../server/src/http/number-body.ts'
+import { bodyOf, writeDecimals } from '../../server/src/http/number-body.ts'
 
 const frame = { start: '<', between: ', ', end: '>' }
 const written = (numbers: readonly bigint[]) => writeDecimals(BigUint64Array.from(numbers), frame).toString()
@@ -31,4 +32,20 @@ test('any numbers are written as BigInt writes them', () => {
     }),
     { numRuns: 500 },
   )
+})
+
+test('requests for many numbers are answered in turns of the event loop', async () => {
+  const numbers = new BigUint64Array(3 * 16_384)
+  let ended = 0
+  const endedIn: number[] = []
+  const bodies = Array.from({ length: 20 }, async () => {
+    await bodyOf(numbers, 'json', 'decimal', 'numbers')
+    ended++
+  })
+  for (let before = 0; ended < bodies.length; before = ended) {
+    await setImmediate()
+    endedIn.push(ended - before)
+  }
+  // A turn of the event loop writes 16 384 numbers, so no two bodies end in one turn.
+  expect(Math.max(...endedIn)).toBe(1)
 })

@@ -44,7 +44,7 @@ export class Load {
   /** Counts ids until their answer is sent or its connection has ended. @throws Problem `ERR_OVERLOADED` */
   hold(ids: number, request: IncomingMessage): void {
     if (this.#ids + ids > this.#limits.maxIds) {
-      throw overloaded(`other requests wait for ${this.#ids} ids, and the limit is ${this.#limits.maxIds}`)
+      throw overloaded(`other requests wait for ${this.#ids} numbers, and the limit is ${this.#limits.maxIds}`)
     }
     this.#ids += ids
     // The request's `close` event, which fires after the response's. A response that waits behind another one of its connection gets no

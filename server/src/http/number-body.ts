@@ -1,10 +1,32 @@
 import { endianness } from 'node:os'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { encodeId, type TextEncoding } from 'graupel'
 import type { Representation } from './media.js'
 
-/** Numbers that are written before other requests have a turn. They take about half a millisecond. */
+/** Numbers of all requests together that have a turn before the event loop does other work. They take about half a millisecond. */
 const sliceLength = 16_384
+
+let handled = 0
+let turn: Promise<void> | undefined
+
+function nextTurn(): Promise<void> {
+  turn ??= setImmediate().then(() => {
+    turn = undefined
+    handled = 0
+  })
+  return turn
+}
+
+/** Does work for `count` numbers in slices, each in its turn. The requests that wait have a slice each, in their order. */
+export async function inSlices(count: number, work: (from: number, to: number) => unknown): Promise<void> {
+  for (let from = 0; from < count; from += sliceLength) {
+    const to = Math.min(count, from + sliceLength)
+    while (handled >= sliceLength) await nextTurn()
+    handled += to - from
+    void nextTurn()
+    await work(from, to)
+  }
+}
 
 /**
  * Makes the body of an answer with numbers of 64 bits.
@@ -19,15 +41,12 @@ export async function bodyOf(
 ): Promise<Buffer> {
   if (representation === 'bytes') return littleEndian(numbers)
   const { start, between, end } = representation === 'text' ? lines : json(key)
-  if (numbers.length <= sliceLength) return write(numbers, encoding, { start, between, end })
   const parts: Buffer[] = []
-  for (let from = 0; from < numbers.length; from += sliceLength) {
-    if (from > 0) await turn()
-    const to = Math.min(numbers.length, from + sliceLength)
+  await inSlices(numbers.length, (from, to) => {
     const frame = { start: from === 0 ? start : between, between, end: to === numbers.length ? end : '' }
     parts.push(write(numbers.subarray(from, to), encoding, frame))
-  }
-  return Buffer.concat(parts)
+  })
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 
 /** Makes the body of an answer with one number. */
@@ -93,11 +112,11 @@ export function writeDecimals(numbers: BigUint64Array, { start, between, end }: 
     const low = halves[index * 2 + endianLow] as number
     let rest = (high - baseHigh) * 2 ** 32 + low - baseLow
     if (!(rest >= 0 && rest < lowest)) {
-      const number = numbers[index] as bigint
-      if (number < BigInt(lowest)) {
-        at += bytes.write(String(number), at, 'latin1')
+      if (high === 0 && low < lowest) {
+        at = writeSmall(bytes, at, low)
         continue
       }
+      const number = numbers[index] as bigint
       rest = Number(number % BigInt(lowest))
       upper = Buffer.from(String(number / BigInt(lowest)), 'latin1')
       baseHigh = high
@@ -114,4 +133,17 @@ export function writeDecimals(numbers: BigUint64Array, { start, between, end }: 
   }
   at += bytes.write(end, at, 'latin1')
   return bytes.subarray(0, at)
+}
+
+/** Writes a number of up to nine digits. Returns the index behind it. */
+function writeSmall(bytes: Buffer, at: number, number: number): number {
+  let end = at + 1
+  for (let bound = 10; number >= bound; bound *= 10) end++
+  let left = number
+  for (let i = end - 1; i >= at; i--) {
+    const tenth = (left / 10) | 0
+    bytes[i] = 48 + left - tenth * 10
+    left = tenth
+  }
+  return end
 }

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Answer, documented, namePath, nameProblems } from '../http/documentation.js'
+import { Load, limitsFor } from '../http/load.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { oneOf, readQuery, representationOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
+import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 
-/** The most counts of one request. Other requests wait while they are made into texts. */
+/** The most counts of one request. Other requests wait while their texts are made. */
 const maxCounts = 4096
 
 const representations = ['json', 'text'] as const
@@ -15,7 +17,8 @@ const parameters = {
   format: oneOf('the representation, if a client cannot set Accept', representations),
 }
 
-export function addCounterRoutes(app: FastifyInstance, service: Service): void {
+export function addCounterRoutes(app: FastifyInstance, service: Service, { maxConnections }: Options): void {
+  const load = new Load(limitsFor(Number.POSITIVE_INFINITY, maxCounts, maxConnections))
   const documentation = documented({
     operationId: 'getCounts',
     summary: 'The next counts of a counter, in a row',
@@ -25,7 +28,7 @@ export function addCounterRoutes(app: FastifyInstance, service: Service): void {
     path: namePath('the name of the counter', 'invoices'),
     query: parameters,
     answers: { 200: answer },
-    problems: [...nameProblems, 'ERR_COUNTER_OVERFLOW', 'ERR_CLOCK_ROLLBACK'],
+    problems: [...nameProblems, 'ERR_COUNTER_OVERFLOW', 'ERR_CLOCK_ROLLBACK', 'ERR_OVERLOADED'],
   })
   // Before GET, because Fastify would add a HEAD that counts as GET does.
   app.head('/v1/counters/:name', documentation, (request, reply) => {
@@ -35,6 +38,7 @@ export function addCounterRoutes(app: FastifyInstance, service: Service): void {
   })
   app.get('/v1/counters/:name', documentation, async (request, reply) => {
     const { name, count, representation, headers } = asked(request)
+    load.hold(count, request.raw)
     const gone = untilGone(request.raw)
     const counter = await service.counters.get(name)
     const counts = await counter.take(count, gone)

@@ -35,6 +35,6 @@ export async function addRoutes(app: FastifyInstance, sources: Sources): Promise
   addIdRoutes(app, kinds, options)
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options)
-  addCounterRoutes(app, service)
+  addCounterRoutes(app, service, options)
   addLeafRoutes(app, service, refusals)
 }

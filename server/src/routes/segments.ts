@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { documented, namePath, nameProblems } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
-import { bodyOf } from '../http/number-body.js'
+import { bodyOf, inSlices } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
 import type { Options } from '../options/table.js'
@@ -38,7 +38,8 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     const { name, count, representation, encoding } = asked(request)
     load.hold(count, request.raw)
     const segment = await service.segments.get(name)
-    const numbers = await segment.fillAsync(new BigUint64Array(count))
+    const numbers = new BigUint64Array(count)
+    await inSlices(count, (from, to) => segment.fillAsync(numbers.subarray(from, to)))
     const body = await bodyOf(numbers, representation, encoding, 'numbers')
     reply.headers(headers[representation])
     return body
