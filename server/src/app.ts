@@ -10,16 +10,23 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { maxAdminConnections, onlyAdminPaths } from './http/admin.js'
 import { ConnectionLimit } from './http/connection-limit.js'
 import { makeServer, pairOf, refuseConnection } from './http/connections.js'
 import { directly } from './http/direct.js'
-import { accessCheck, hasBody, makeGate, Paths, Tokens, unknownRoute } from './http/gate.js'
+import {
+  accessCheck,
+  hasBody,
+  makeGate,
+  maxAdminConnections,
+  onlyAdminPaths,
+  Paths,
+  Tokens,
+  unknownRoute,
+} from './http/gate.js'
 import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './http/log.js'
 import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
-import { Metrics } from './metrics/metrics.js'
-import { connectionFamilies, fileFamilies } from './metrics/process.js'
+import { connectionFamilies, fileFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
 import { directIdRoute, idKindsOf } from './routes/ids.js'
 import { addRoutes, openPaths } from './routes/index.js'

@@ -1,9 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { StartError } from '../failure.js'
 import { isLoopback } from '../options/complete.js'
 import type { Options } from '../options/table.js'
-import { Problem } from './problems.js'
+import { requestIdOf } from './log.js'
+import { Problem, refusalOf } from './problems.js'
 
 // The checks that a request passes before any route sees it. They read only its head.
 
@@ -104,7 +105,7 @@ function isLocalName(host: string): boolean {
 }
 
 /** Returns the path of a URL, without its parameters. */
-export function pathOf(url: string): string {
+function pathOf(url: string): string {
   const end = url.indexOf('?')
   return end < 0 ? url : url.slice(0, end)
 }
@@ -149,4 +150,26 @@ export class Tokens {
 /** Returns bytes of the same length for every token, as `timingSafeEqual` requires. */
 function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
+}
+
+/** The paths that the admin port answers. */
+const adminPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics'])
+
+/** The most connections of the admin port. */
+export const maxAdminConnections = 100
+
+/** Answers the paths of the admin port and refuses all others. @param next - Answers every path of the service. */
+export function onlyAdminPaths(next: RequestListener): RequestListener {
+  return (request, response) => {
+    if (adminPaths.has(pathOf(request.url ?? ''))) {
+      next(request, response)
+      return
+    }
+    const { status, headers, body } = refusalOf(unknownRoute())
+    const id = requestIdOf(request)
+    // The connection ends, because the bytes of a body that follow it would be taken for a request.
+    response
+      .writeHead(status, { ...headers, 'x-request-id': id, 'content-length': body.length, connection: 'close' })
+      .end(body)
+  }
 }
