@@ -59,6 +59,14 @@ function hasHighNumbers({ layout, sequence, node }: Reading): boolean {
 }
 
 /**
+ * Whether the node is as low as Discord's are: Discord numbers its workers and processes from 0. Then the id is likelier Discord's
+ * than of another layout that reads a past time, such as Twitter's, whose nodes are spread.
+ */
+export function isTypical({ layout, fields }: Reading): boolean {
+  return layout.name === 'discord' && Object.values<number>(fields).every((value) => value < 8)
+}
+
+/**
  * The readings in which the id fits the layout and its time is past, or at most a day ahead, for clocks that are wrong. The
  * most plausible comes first; otherwise the order of `layouts` decides, in which the best known come first.
  */
@@ -68,7 +76,11 @@ export function plausibleReadings(id: bigint, layouts: readonly Layout[], nowMs:
     .map((layout) => read(id, layout))
     .map((reading) => ({ ...reading, plausibility: plausibilityOf(reading, nowMs) }))
     .filter(({ plausibility }) => plausibility !== 'future')
-    .sort((a, b) => plausibilities.indexOf(a.plausibility) - plausibilities.indexOf(b.plausibility))
+    .sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+function rankOf(guess: Guess): number {
+  return plausibilities.indexOf(guess.plausibility) - (isTypical(guess) ? 0.5 : 0)
 }
 
 /** The plausibilities of other readings that may be right as well, by the plausibility of the first reading. */

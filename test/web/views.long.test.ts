@@ -38,28 +38,63 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
-  it('ranks layouts with their reasons, and shows none in full if several are likely', async () => {
+  it('opens the likeliest layout at once, and keeps the others one key away', async () => {
     const { page, expectNoFaults } = await site.visit('#parse?ids=175928847299117063')
     const guesses = page.getByRole('region', { name: 'Which layout made it?' })
-    await guesses.getByText(/An id does not say which layout made it\. \d layouts make sense/).waitFor()
-    const names = await guesses.getByRole('rowheader').allInnerTexts()
-    expect(names.map((name) => name.trim())).toEqual(expect.arrayContaining(['twitter', 'leaf', 'discord']))
-    await guesses.getByText('Choose one to see the parts of the id.').waitFor()
-    expect(await page.getByRole('table', { name: 'Parts' }).count()).toBe(0)
-    await page.getByText('0Czks0tP37X').waitFor()
-    await guesses.getByRole('radio', { name: 'discord' }).check()
-    await page.getByText('2016-04-30T11:18:25.796Z').waitFor()
-    await page.getByText('You chose discord').waitFor()
-    await expect.poll(() => page.url()).toContain('layout=discord')
-    // Also in the time zone of the browser.
-    expect(await page.getByRole('table', { name: 'Parts' }).innerText()).toMatch(/19:18:25/)
+    await guesses.getByText('The likeliest, discord, is shown as a guess.').waitFor()
+    const parts = page.getByRole('table', { name: 'Parts' })
+    await parts.getByText('2016-04-30T11:18:25.796Z').waitFor()
+    // Also in the time zone of the browser, and from now, in each row of the layouts.
+    const row = guesses.getByRole('row').filter({ hasText: 'discord' })
+    for (const place of [parts, row]) expect(await place.innerText()).toMatch(/19:18:25[\s\S]* years ago/)
+    const names = (await guesses.getByRole('rowheader').allInnerTexts()).map((name) => name.trim())
+    expect(names[0]).toBe('discord')
+    expect(names).toEqual(expect.arrayContaining(['twitter', 'leaf']))
+    await page.keyboard.press(`Alt+${names.indexOf('twitter') + 1}`)
+    await page.getByText('You chose twitter').waitFor()
+    await parts.getByText('2012-03-03T13:01:20.453Z').waitFor()
+    await expect.poll(() => page.url()).toContain('layout=twitter')
+    expectNoFaults()
+  })
+
+  it('warns of rounded numbers, and says once that a text has no id', async () => {
+    const { page, expectNoFaults } = await site.visit('')
+    const ids = page.getByLabel('Ids', { exact: true })
+    await ids.fill('{"ids":[1541815603606036500]}')
+    await page.getByText('1541815603606036500 looks rounded').waitFor()
+    await ids.fill('{"ids":["1541815603606036480"]}')
+    await page.getByRole('table', { name: 'Parts' }).getByText('2022-06-28T16:07:40.105Z').waitFor()
+    expect(await page.getByText('looks rounded').count()).toBe(0)
+    await ids.fill('Lorem ipsum dolor sit amet,\nsed diam nonumy.')
+    await page.getByText('There is no id in this text.').waitFor()
+    expect(await page.locator('.troubles').count()).toBe(0)
+    expectNoFaults()
+  })
+
+  it('has room for two layouts and for the menu on a phone', async () => {
+    const viewport = { width: 360, height: 740 }
+    const { page, expectNoFaults } = await site.visit('#compare?old=twitter&new=wide', { viewport })
+    const facts = page.getByRole('group', { name: 'Side by side' })
+    await facts.getByText('wide').first().waitFor()
+    for (const heading of await facts.getByRole('columnheader').all()) {
+      const box = await heading.boundingBox()
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(360)
+    }
+    expect(await facts.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+    for (const language of ['en', 'zh', 'ru', 'sw']) {
+      await page.locator('#language').selectOption(language)
+      const links = await page.getByRole('navigation').getByRole('link').all()
+      const boxes = await Promise.all(links.map((link) => link.boundingBox()))
+      expect(new Set(boxes.map((box) => box?.y)).size, language).toBe(1)
+      expect(Math.max(...boxes.map((box) => (box?.x ?? 0) + (box?.width ?? 0))), language).toBeLessThanOrEqual(360)
+    }
     expectNoFaults()
   })
 
   it('shows an id that was just made as a guess', async () => {
     const id = BigInt(Date.now()) << 16n
     const { page, expectNoFaults } = await site.visit(`#parse?ids=${id}`)
-    await page.getByText('Only mastodon is likely, and it is shown as a guess').waitFor()
+    await page.getByText('The likeliest, mastodon, is shown as a guess').waitFor()
     await page.getByText('if it is mastodon').waitFor()
     expectNoFaults()
   })
@@ -140,10 +175,7 @@ describeWith([missingChromium], 'the page', () => {
       ['#generate?epoch=%2B275760-01-01', 'reach beyond the year 275760'],
       ['#parse?ids=1,2&row=-5&layout=leaf', 'Together'],
       [`#parse?layout=${'q'.repeat(9000)}`, 'The layout of the link cannot be read: qqqq'],
-      [
-        `#parse?ids=${encodeURIComponent('<img src=x onerror=alert(1)>')}`,
-        '<img (4 characters) is an id in no encoding',
-      ],
+      [`#parse?ids=${encodeURIComponent('<img src=x onerror=alert(1)>')}`, 'There is no id in this text.'],
       [`#design?fields=${'a.1,'.repeat(50_000)}`, 'There are two fields called a.'],
     ] as const
     for (const [hash, words] of wrong) {

@@ -1,5 +1,5 @@
 import { isId, type Layout } from 'graupel'
-import { onlyLikely, type Plausibility, plausibilities, plausibilityOf, read } from '../../../src/inspect/reading.ts'
+import { isTypical, type Plausibility, plausibilities, plausibilityOf, read } from '../../../src/inspect/reading.ts'
 
 /** The reading of some ids by one layout. */
 export interface Candidate {
@@ -10,6 +10,8 @@ export interface Candidate {
   readonly count: number
   readonly tooWide: number
   readonly future: number
+  /** Whether the nodes of all ids are such as the system has. */
+  readonly isTypical: boolean
 }
 
 /** Returns the ids that layouts are tried on: all ids, or a sample of many. */
@@ -20,23 +22,19 @@ export function sampleOf(ids: BigUint64Array, most = 200): bigint[] {
 
 /** Reads the ids by each layout. Layouts with the most plausible ids come first, then layouts with the most plausible times. */
 export function candidatesOf(ids: readonly bigint[], layouts: readonly Layout[], nowMs: number): Candidate[] {
-  const score = ({ count, plausibility }: Candidate) =>
+  const score = ({ count, plausibility, isTypical }: Candidate) =>
     plausibility === undefined
       ? plausibilities.length
-      : (ids.length - count) * 10 + plausibilities.indexOf(plausibility)
+      : (ids.length - count) * 10 + plausibilities.indexOf(plausibility) - (isTypical ? 0.5 : 0)
   const rank = (candidate: Candidate) => (candidate.count === 0 ? Number.POSITIVE_INFINITY : score(candidate))
   return layouts
     .map((layout) => candidateOf(ids, layout, nowMs))
     .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
 }
 
-/** Returns the only likely layout, or `undefined` if there are several or none. @param candidates - The likeliest first. */
-export function likelyOf(candidates: readonly Candidate[]): Layout | undefined {
-  const most = candidates[0]?.count ?? 0
-  const best = candidates.flatMap(({ layout, plausibility, count }) =>
-    plausibility !== undefined && count === most ? [{ layout, plausibility }] : [],
-  )
-  return onlyLikely(best)?.layout
+/** Returns the likeliest layout, or `undefined` if no layout makes sense. @param candidates - The likeliest first. */
+export function likeliestOf([first]: readonly Candidate[]): Layout | undefined {
+  return first === undefined || first.count === 0 ? undefined : first.layout
 }
 
 function candidateOf(ids: readonly bigint[], layout: Layout, nowMs: number): Candidate {
@@ -49,5 +47,6 @@ function candidateOf(ids: readonly bigint[], layout: Layout, nowMs: number): Can
     count: found.length,
     tooWide: ids.length - fitting.length,
     future: fitting.length - found.length,
+    isTypical: fitting.every((id) => isTypical(read(id, layout))),
   }
 }

@@ -1,5 +1,6 @@
 import type { Encoding } from 'graupel'
-import { isBytes, likelyEncodings, readAnyId, readId } from './encodings.ts'
+import { likelyEncodings, readAnyId, readId } from './encodings.ts'
+import { textsOf } from './texts.ts'
 import { Told, type Trouble } from './trouble.ts'
 
 /** Number of faulty texts that are shown. */
@@ -17,27 +18,8 @@ export interface IdList {
   readonly otherEncodings: readonly Encoding[]
   readonly troubles: readonly { readonly line: number; readonly trouble: Trouble }[]
   readonly troubleCount: number
-}
-
-/** Splits a paste: one id a line, or several with spaces, commas or semicolons between them, also in quotes and brackets. */
-function* textsOf(text: string): Generator<{ text: string; line: number; end: number }> {
-  let line = 0
-  for (let start = 0; start < text.length; ) {
-    line++
-    const newline = text.indexOf('\n', start)
-    const end = newline < 0 ? text.length : newline
-    const whole = text.slice(start, end).trim()
-    start = end + 1
-    if (/^[0-9A-Za-z]+$/.test(whole) || isBytes(whole)) yield { text: whole, line, end }
-    else for (const part of partsOf(whole)) yield { text: part, line, end }
-  }
-}
-
-function partsOf(line: string): string[] {
-  return line
-    .split(/[\s,;]+/)
-    .map((part) => part.replace(/^[['"`(]+|[\]'"`)]+$/g, '').replace(/^(\d+)n$/, '$1'))
-    .filter((part) => part !== '')
+  /** The first decimal text that looks as if JavaScript has rounded it; `undefined` if there is none. */
+  readonly rounded: string | undefined
 }
 
 /** Reads all ids of a paste, and yields its progress. @param chosen - The encoding of all ids, or '' to find it out. */
@@ -49,10 +31,12 @@ export function* readList(text: string, chosen: Encoding | '', nowMs: number): G
   const troubles: { line: number; trouble: Trouble }[] = []
   let troubleCount = 0
   let first: Encoding | undefined
+  let rounded: string | undefined
   for (const { text: one, line, end } of textsOf(text)) {
     try {
       const read = readOne(one, chosen, encoding, nowMs)
       first ??= read.encoding
+      if (rounded === undefined && isRounded(one)) rounded = one
       if (count === ids.length) {
         const larger = new BigUint64Array(count * 2)
         larger.set(ids)
@@ -72,7 +56,16 @@ export function* readList(text: string, chosen: Encoding | '', nowMs: number): G
     otherEncodings: common.slice(1),
     troubles,
     troubleCount,
+    rounded,
   }
+}
+
+/**
+ * Whether a decimal text is what JavaScript prints for a number above 2^53: the 16 or 17 digits that tell the number from others, and
+ * zeros. One id in a hundred looks like that by chance.
+ */
+function isRounded(text: string): boolean {
+  return /^[1-9]\d{14,17}00$/.test(text) && String(Number(text)) === text
 }
 
 function readOne(text: string, chosen: Encoding | '', common: Encoding | undefined, nowMs: number) {

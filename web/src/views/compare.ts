@@ -114,7 +114,7 @@ function factsCard(app: App, old: Layout, next: Layout): TemplateResult {
     html`<tr><th scope="row">${name}</th>${both.map((layout) => html`<td class="figure">${value(layout)}</td>`)}</tr>`
   return html`<section class="card" aria-labelledby="facts-title">
     <h2 id="facts-title">${t('factsTitle')}</h2>
-    <div class="scroll" tabindex="0" role="group" aria-labelledby="facts-title"><table>
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="facts-title"><table class="compared">
       <thead><tr><td></td><th scope="col">${t('old')}: ${old.name}</th><th scope="col">${t('new')}: ${next.name}</th></tr></thead>
       <tbody>
         ${row(t('epoch'), ({ epochMs }) => utc(epochMs))}

@@ -29,13 +29,13 @@ const reasons = {
 /** Draws the layouts that may have made the ids, with reasons. */
 export function guesses(app: App, guesses: Guesses): TemplateResult {
   const { t } = app
-  const { candidates, sample, shown, isGuess, isSample } = guesses
+  const { candidates, sample, isSample } = guesses
   const possible = candidates.filter(({ count }) => count > 0)
   const others = candidates.filter(({ count }) => count === 0)
   const isOne = sample.length === 1
   return html`<section class="card" aria-labelledby="guesses-title">
     <h2 id="guesses-title">${t('guessesTitle')}</h2>
-    <p role="status">${verdict(app, possible, shown, isGuess)}</p>
+    <p role="status">${verdict(app, possible, guesses)}</p>
     ${isSample ? html`<p class="hint">${t('guessesSample', { count: sample.length })}</p>` : nothing}
     ${
       possible.length === 0
@@ -46,7 +46,7 @@ export function guesses(app: App, guesses: Guesses): TemplateResult {
               ${isOne ? html`<th scope="col">${t('timeUtc')}</th><th scope="col">${t('node')}</th><th scope="col">${t('sequence')}</th>` : html`<th scope="col">${t('idsThatFit')}</th>`}
               <th scope="col">${t('reason')}</th>
             </tr></thead>
-            <tbody>${possible.map((candidate) => row(app, candidate, guesses))}</tbody>
+            <tbody>${possible.map((candidate, i) => row(app, candidate, guesses, i + 1))}</tbody>
           </table></div>`
     }
     ${
@@ -60,33 +60,43 @@ export function guesses(app: App, guesses: Guesses): TemplateResult {
   </section>`
 }
 
-function verdict({ t }: App, possible: readonly Candidate[], shown: Layout | undefined, isGuess: boolean): string {
+function verdict({ t }: App, possible: readonly Candidate[], { shown, isGuess }: Guesses): string {
   const [first] = possible
   if (!isGuess) return t('verdictChosen', { layout: shown?.name ?? '' })
   if (first === undefined) return t('verdictNone')
   if (possible.length === 1) return t('verdictOne', { layout: first.layout.name })
-  return shown === undefined
-    ? t('verdictSeveral', { count: possible.length })
-    : t('verdictLikely', { count: possible.length, layout: shown.name })
+  return t('verdictLikeliest', { count: possible.length, layout: first.layout.name })
 }
 
-function row(app: App, { layout, plausibility, count, tooWide }: Candidate, guesses: Guesses): TemplateResult {
-  const { shown, sample } = guesses
+function row(app: App, candidate: Candidate, guesses: Guesses, number: number): TemplateResult {
+  const { layout, plausibility, count, tooWide } = candidate
+  const { shown, sample, nowMs } = guesses
   const text = textOf(layout)
   const choose = () => app.set('parse', { layout: text })
   const id = sample[0] as bigint
   const reading = sample.length === 1 && isId(id, layout) ? read(id, layout) : undefined
   return html`<tr class=${layout === shown ? 'shown' : ''}>
-    <th scope="row"><label><input type="radio" name="guess" .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
+    <th scope="row"><label><input type="radio" name="guess" aria-keyshortcuts=${`Alt+${number}`} .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
     ${
       reading === undefined
         ? html`<td class="figure">${app.t('countOf', { count, all: sample.length })}</td>`
-        : html`<td class="figure">${utc(reading.timestampMs).replace('T', ' ').replace('Z', '')}</td>
+        : html`<td class="figure">${utc(reading.timestampMs).replace('T', ' ').replace('Z', '')}
+              <span class="range">${app.format.local(reading.timestampMs)}</span>
+              <span class="range">${app.format.relative(reading.timestampMs, nowMs)}</span></td>
             <td>${Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
             <td class="figure" data-label=${app.t('sequence')}>${reading.sequence}</td>`
     }
     <td>${plausibility === undefined ? nothing : app.t(reasons[plausibility])}${tooWide > 0 ? html` ${app.t('reasonTooWide')}` : nothing}</td>
   </tr>`
+}
+
+/** Chooses a row by Alt and its number, from wherever the focus is. */
+export function chooseByKey(event: KeyboardEvent): void {
+  const [, number] = /^Digit([1-9])$/.exec(event.altKey ? event.code : '') ?? []
+  const row = document.querySelectorAll<HTMLInputElement>('.guesses input')[Number(number) - 1]
+  if (row === undefined) return
+  event.preventDefault()
+  row.click()
 }
 
 /** Returns the name of a preset, or the whole layout. A preset with another epoch keeps its name, because a field has the epoch. */

@@ -1,7 +1,7 @@
 import { encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
-import { candidatesOf, likelyOf, sampleOf } from '../ids/candidates.ts'
+import { candidatesOf, likeliestOf, sampleOf } from '../ids/candidates.ts'
 import { type IdList, readList } from '../ids/list.ts'
 import { choose, chooseEncoding, presets, trouble } from '../layouts/choice.ts'
 import { designOf } from '../layouts/design.ts'
@@ -85,7 +85,7 @@ function results(app: App, list: IdList, chosen: Layout | undefined): TemplateRe
   const known = trouble(() => presets(epoch)).value
   if (known === undefined) return troublesOf(app, list)
   const candidates = candidatesOf(sample, [...known, ...ownLayouts(app, chosen, known)], nowMs)
-  const shown = chosen ?? likelyOf(candidates)
+  const shown = chosen ?? likeliestOf(candidates)
   const isGuess = chosen === undefined
   return html`
     ${troublesOf(app, list)}
@@ -120,15 +120,21 @@ function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout
 /** Returns the fault of the first text that is no id, for the field. */
 function firstTrouble(app: App, { troubles: [first], troubleCount, ids }: IdList): string | undefined {
   if (first === undefined) return undefined
+  if (ids.length === 0 && troubleCount > 1) return app.t('troubleNoIds')
   const text = troubleText(app, first.trouble)
   return troubleCount + ids.length === 1 ? text : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
 }
 
-/** Draws the texts that are no ids, with their lines, if there are several. */
-function troublesOf(app: App, { troubles, troubleCount, ids }: IdList): TemplateResult | typeof nothing {
-  if (troubleCount < 2) return nothing
+/** Draws a warning about rounded numbers, and the texts that are no ids with their lines, if there are several. */
+function troublesOf(app: App, { troubles, troubleCount, ids, rounded }: IdList): TemplateResult | typeof nothing {
   const { t, format } = app
-  return html`<section class="card troubles" aria-labelledby="troubles-title">
+  const warning =
+    rounded === undefined
+      ? nothing
+      : html`<p class="note bad" role="status">${t('troubleRounded', { text: rounded })}</p>`
+  // If nothing is an id, the field says so in one sentence.
+  if (troubleCount < 2 || ids.length === 0) return warning
+  return html`${warning}<section class="card troubles" aria-labelledby="troubles-title">
     <h2 id="troubles-title">${t('noIdsTitle', { count: troubleCount, all: troubleCount + ids.length })}</h2>
     <ul>
       ${troubles.map(

@@ -56,10 +56,8 @@ export const en = {
   guessesSample: 'Tried on {count} of the ids.',
   guessesOthers: 'Layouts that make no sense: {count}',
   verdictOne: 'An id does not say which layout made it. Of the layouts known here, only {layout} makes sense.',
-  verdictLikely:
-    'An id does not say which layout made it. {count} layouts make sense. Only {layout} is likely, and it is shown as a guess.',
-  verdictSeveral:
-    'An id does not say which layout made it. {count} layouts make sense. Choose one to see the parts of the id.',
+  verdictLikeliest:
+    'An id does not say which layout made it. {count} layouts make sense. The likeliest, {layout}, is shown as a guess. Alt and a number choose another row.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',
   verdictNone:
     'No layout known here makes sense of it. If another system made it, give its epoch above, or describe its fields under Design.',
@@ -209,12 +207,13 @@ export const en = {
   troubleNegative:
     '{text} is negative, and an id never is. A signed column shows large ids as negative numbers; the unsigned number is {unsigned}.',
   troubleRounded:
-    '{text} was rounded by a spreadsheet or a program: its last digits are lost. Take the id from its source as text.',
+    '{text} looks rounded by a spreadsheet or a program, and then its last digits are lost. Take the id from its source as text.',
   troubleTooLarge: '{text} is too large: an id has 64 bits, at most 18446744073709551615.',
   troubleWidth: '{text} has {length} characters; in {encoding} an id has {width}, with its leading zeros.',
   troubleCharacter: '{text} contains “{character}”, which is no digit of {encoding}.',
   troubleBytes: '{text} is not 8 bytes. Write them as 02 71 06 90 2e 40 00 07, or as 8 numbers up to 255.',
   troubleDecimal: '{text} is not decimal. Write 1 to 20 digits, without a sign, a point or a leading zero.',
+  troubleNoIds: 'There is no id in this text.',
   troubleNoId:
     '{text} ({length} characters) is an id in no encoding. Decimal has 1 to 20 digits, hex 16, base32 13, base58 and base62 11.',
   troubleTooWide: '{id} has {bits} bits; ids of {layout} have at most {most}.',

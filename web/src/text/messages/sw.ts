@@ -60,10 +60,8 @@ export const sw: Messages = {
   guessesOthers: 'Mipangilio isiyo na mantiki: {count}',
   verdictOne:
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Kati ya inayojulikana hapa, {layout} pekee una mantiki.',
-  verdictLikely:
-    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. {layout} pekee una uwezekano, na unaonyeshwa kama kisio.',
-  verdictSeveral:
-    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina mantiki. Chagua mmoja ili kuona sehemu za kitambulisho.',
+  verdictLikeliest:
+    'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina maana. Unaowezekana zaidi, {layout}, umeonyeshwa kama kisio. Alt na namba huchagua safu nyingine.',
   verdictChosen: 'Umechagua {layout}. Safu nyingine zinaonyesha vitambulisho vingekuwa nini katika mipangilio mingine.',
   verdictNone:
     'Hakuna mpangilio unaojulikana hapa wenye mantiki. Kama mfumo mwingine ulikitengeneza, andika mwanzo wake wa muda hapo juu, au eleza sehemu zake katika Buni.',
@@ -215,12 +213,13 @@ export const sw: Messages = {
   troubleNegative:
     '{text} ni hasi, na vitambulisho si hasi. Safuwima yenye alama huonyesha vikubwa hivyo; bila alama ni {unsigned}.',
   troubleRounded:
-    '{text} ilikadiriwa na lahajedwali au programu: tarakimu za mwisho zimepotea. Kichukue kutoka kwenye chanzo kama maandishi.',
+    '{text} huenda ilikadiriwa na lahajedwali au programu: basi tarakimu za mwisho zimepotea. Kichukue kutoka kwenye chanzo kama maandishi.',
   troubleTooLarge: '{text} ni kubwa mno: kitambulisho kina biti 64, si zaidi ya 18446744073709551615.',
   troubleWidth: '{text} ina herufi {length}; katika {encoding} kitambulisho kina {width}, pamoja na sifuri za mwanzo.',
   troubleCharacter: '{text} ina “{character}”, ambayo si tarakimu ya {encoding}.',
   troubleBytes: '{text} si baiti 8. Andika 02 71 06 90 2e 40 00 07, au namba 8 hadi 255.',
   troubleDecimal: '{text} si desimali: tarakimu 1 hadi 20, bila alama, nukta wala sifuri ya mwanzo.',
+  troubleNoIds: 'Hakuna kitambulisho katika maandishi haya.',
   troubleNoId:
     '{text} (herufi {length}) si kitambulisho katika usimbaji wowote. Desimali ina tarakimu 1 hadi 20, hex 16, base32 13, base58 na base62 11.',
   troubleTooWide: '{id} ina biti {bits}; vitambulisho vya {layout} vina si zaidi ya {most}.',
