@@ -23,7 +23,7 @@ import {
   Tokens,
   unknownRoute,
 } from './http/gate.js'
-import { givenIdOf, makeLogger, RefusalLog, requestIdOf } from './http/log.js'
+import { givenIdOf, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
 import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
 import { connectionFamilies, fileFamilies, Metrics } from './metrics/metrics.js'
@@ -76,8 +76,9 @@ export async function makeApp(
     return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
   }
   const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
-    logger.debug({ code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
-    refuseConnection(error, socket)
+    const reqId = newRequestId()
+    logger.debug({ reqId, code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
+    refuseConnection(error, socket, reqId)
   }
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,

@@ -5,6 +5,12 @@ import { type OpenedStore, openStore } from 'graupel/stores/url'
 import { exitCodeOf, StartError } from './failure.js'
 import { type Options, stateFolder } from './options/table.js'
 
+/** The remedy if the file is sound. Advice to take another folder would make the service repeat numbers. */
+const repairDisk =
+  'free space on its disk, or repair the disk, and keep the file, because another one counts from the start again'
+/** Errors of the disk, which another folder on it has as well. */
+const diskErrors: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']
+
 /** Opens the store of the options, or the embedded database. @throws StartError; what `openStore` throws */
 export async function storeOf(options: Options): Promise<OpenedStore> {
   const { store, prefix, table, assumeDurable, data } = options
@@ -21,11 +27,11 @@ export async function storeOf(options: Options): Promise<OpenedStore> {
     return await openStore(`sqlite:${file}`, how)
   } catch (error) {
     if (exitCodeOf(error) === 2) throw error
-    throw new StartError(
-      'ERR_DATA_UNAVAILABLE',
-      `${(error as Error).message}; restore the file from a backup, or start anew with another folder as --data`,
-      error,
-    )
+    const { message } = error as Error
+    const remedy = /not a database|malformed/.test(message)
+      ? 'restore the file from a backup, or start anew with another folder as --data'
+      : repairDisk
+    throw new StartError('ERR_DATA_UNAVAILABLE', `${message}; ${remedy}`, error)
   }
 }
 
@@ -53,11 +59,8 @@ function databaseIn(folder: string): string {
     closeSync(openSync(file, 'a', 0o600))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new StartError(
-      'ERR_DATA_UNAVAILABLE',
-      `${file} cannot be written (${code}); give a folder that this user may write as --data`,
-      error,
-    )
+    const remedy = diskErrors.includes(code) ? repairDisk : 'give a folder that this user may write as --data'
+    throw new StartError('ERR_DATA_UNAVAILABLE', `${file} cannot be written (${code}); ${remedy}`, error)
   }
   return file
 }

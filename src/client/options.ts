@@ -48,7 +48,12 @@ export interface CommonOptions {
   batchMs?: number
   /** The age at which ids are dropped, in milliseconds from 1. @default 300 000; Infinity for numbers of a segment */
   maxAgeMs?: number
-  /** How long one request and its answer may take, in milliseconds: 1 to 600 000. @default 2000 */
+  /**
+   * How long one request and its answer may take, in milliseconds: 1 to 600 000. Longer than the 4 s after which the service refuses a
+   * request whose store does not answer.
+   *
+   * @default 5000
+   */
   callTimeoutMs?: number
   /** How often a failed request is tried again, on the next server if there are several: 0 to 100. @default 4 */
   retries?: number
@@ -150,7 +155,7 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
     prefetchAt: prefetchAtFrom(prefetchAt, 0.5),
     batchMs: millisecondsFrom('batchMs', options.batchMs, 1000, 1, 86_400_000),
     maxAgeMs: millisecondsFrom('maxAgeMs', options.maxAgeMs, segment === undefined ? 300_000 : Infinity, 1, Infinity),
-    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs),
+    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs, 5000),
     retries: wholeFrom('retries', options.retries, 4, 0, 100),
     maxWaitMs: millisecondsFrom('maxWaitMs', options.maxWaitMs, 10_000, 1, 86_400_000),
     fetch: fetchFrom(fetch) as ClientFetch,

@@ -82,8 +82,8 @@ export function fetchFrom<F>(fetch: F | undefined): F {
 }
 
 /** Checks the option `callTimeoutMs`: the milliseconds that one call to a store or a server may take. */
-export function callTimeoutFrom(value: unknown): number {
-  return millisecondsFrom('callTimeoutMs', value, 2000, 1, 600_000)
+export function callTimeoutFrom(value: unknown, byDefault = 2000): number {
+  return millisecondsFrom('callTimeoutMs', value, byDefault, 1, 600_000)
 }
 
 /** Checks the option `prefetchAt`: the part of a batch that is used before the next one is requested. */

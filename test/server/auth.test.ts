@@ -185,6 +185,17 @@ describe('without a token, on loopback', () => {
     expect((await inject({ host: 'localhost', 'sec-fetch-site': site })).statusCode).toBe(200)
   })
 
+  test('a page of another origin is refused by Origin, if its browser sends no Sec-Fetch-Site', async () => {
+    for (const origin of ['http://example.com', 'https://localhost:81', 'null']) {
+      const answer = await inject({ host: 'localhost:80', origin }, '/v1/counters/a')
+      expect([origin, answer.statusCode]).toEqual([origin, 403])
+    }
+    const own = { host: 'localhost:80', origin: 'http://localhost:80' }
+    expect((await inject(own)).statusCode).toBe(200)
+    const told = { host: 'localhost:80', origin: 'http://example.com', 'sec-fetch-site': 'none' }
+    expect((await inject(told)).statusCode).toBe(200)
+  })
+
   test('no answer allows another origin to read it', async () => {
     const answer = await fetch(`${service.url}/v1/ids`, { headers: { origin: 'http://example.com' } })
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])

@@ -153,6 +153,27 @@ test('an encoding of text is refused in a request for bytes', async () => {
   expect(((await answer.json()) as ProblemBody).detail).toMatch(/^format is "hex", and Accept asks for bytes/)
 })
 
+test.each([
+  ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
+  ['Application/JSON;charset="UTF-8"', 'application/json; charset=utf-8'],
+  ['text/plain;charset=utf-8', 'text/plain; charset=utf-8'],
+  ['application/octet-stream;x=1', 'application/octet-stream'],
+  ['application/json;charset=utf-8; q=0.1, text/plain; format=flowed ; q = 0.9', 'text/plain; charset=utf-8'],
+  ['application/json;charset=utf-8; q=0, */*;q=0.1', 'text/plain; charset=utf-8'],
+])('parameters of a type in Accept do not matter, except its weight: %s', async (accept, type) => {
+  for (const path of ['/v1/ids', '/v1/ids?count=2', '/v1/segments/orders']) {
+    const answer = await get(path, { accept })
+    expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, type])
+  }
+})
+
+test('every type that the service answers with is one that it accepts', async () => {
+  for (const path of ['/v1/ids', '/v1/ids/1', '/v1/segments/orders', '/v1/counters/bills', '/openapi.json', '/']) {
+    const accept = (await get(path)).headers.get('content-type') as string
+    expect([path, (await get(path, { accept })).status]).toEqual([path, 200])
+  }
+})
+
 test('an Accept that allows nothing is refused, and the answer lists the types', async () => {
   const answer = await get('/v1/ids', { accept: 'image/png' })
   expect(answer.status).toBe(406)

@@ -61,6 +61,18 @@ describe('a browser', () => {
   })
 })
 
+test.each(['/', '/page.js', '/page.css'])('a browser that has %s gets no second copy', async (path) => {
+  const first = await get(path, { 'accept-encoding': 'br' })
+  const etag = first.headers.etag as string
+  expect(etag).toMatch(/^W\/"[\w-]+"$/)
+  for (const known of [etag, `"other", ${etag}`, etag.slice(2), '*']) {
+    const again = await get(path, { 'accept-encoding': 'br', 'if-none-match': known })
+    expect([again.status, `${again.body}`, again.headers.etag]).toEqual([304, '', etag])
+    expect(again.headers).toMatchObject({ 'cache-control': 'no-cache', vary: first.headers.vary })
+  }
+  expect((await get(path, { 'if-none-match': 'W/"other"' })).status).toBe(200)
+})
+
 test('a program gets text at /', async () => {
   const { headers, body } = await get('/', { accept: '*/*' })
   expect(headers['content-type']).toBe('text/plain; charset=utf-8')

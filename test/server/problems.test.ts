@@ -79,7 +79,7 @@ describe('a method', () => {
     const write = (_: unknown, _encoding: unknown, done: (error: Error) => void) => done(new Error('write EPIPE'))
     const socket = Object.assign(new Duplex({ write, read() {} }), { setTimeout() {} })
     // Node has removed its own listeners, so an unhandled error would end the process and fail this run.
-    refuseConnect({} as IncomingMessage, socket as unknown as Socket)
+    refuseConnect({ headers: {} } as IncomingMessage, socket as unknown as Socket)
     await new Promise((resolve) => socket.once('close', resolve))
     expect(socket.errored).toMatchObject({ message: 'write EPIPE' })
   })
@@ -87,6 +87,7 @@ describe('a method', () => {
   test('CONNECT is refused, and the connection closed', async () => {
     const answer = await send(service.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n')
     expect(problemOf(answer)).toMatchObject({ status: 405, problem: { code: 'ERR_METHOD_NOT_ALLOWED' } })
+    expect(problemOf(answer).headers.get('x-request-id')).toMatch(/-/)
   })
 })
 
@@ -108,6 +109,14 @@ describe('bytes that are no request are refused, and the connection is closed', 
   ])('%s', async (_, bytes) => {
     const { status, headers, problem } = problemOf(await send(service.port, bytes))
     expect([status, problem.code, headers.get('connection')]).toEqual([400, 'ERR_REQUEST_INVALID', 'close'])
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/)
+  })
+
+  test('and the log has the X-Request-Id of the answer', async () => {
+    const { port, log } = await listen()
+    const { headers } = problemOf(await send(port, 'hello\r\n\r\n'))
+    const reqId = headers.get('x-request-id')
+    expect(log).toContainEqual(expect.objectContaining({ reqId, code: 'HPE_INVALID_METHOD' }))
   })
 
   test('after the answer to an earlier request', async () => {
@@ -120,6 +129,13 @@ describe('bytes that are no request are refused, and the connection is closed', 
 test('a request without Host is refused in HTTP/1.1', async () => {
   const answer = problemOf(await send(service.port, 'GET /v1/ids HTTP/1.1\r\nConnection: close\r\n\r\n'))
   expect([answer.status, answer.problem.code]).toEqual([400, 'ERR_REQUEST_INVALID'])
+})
+
+test.each(['localhost', 'example.com'])('two Host headers are refused, the second one %s', async (second) => {
+  const hosts = `Host: localhost\r\nHost: ${second}\r\n`
+  const answer = problemOf(await send(service.port, `GET /v1/ids HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`))
+  expect([answer.status, answer.problem.code]).toEqual([400, 'ERR_REQUEST_INVALID'])
+  expect(answer.problem.detail).toBe('the request has two Host headers; send one')
 })
 
 test('a refused HEAD has no body', async () => {

@@ -121,6 +121,17 @@ describe('it ends with one line and exit code 1 if', () => {
     expect(line).toContain('(ERR_DATA_UNAVAILABLE)')
   })
 
+  describeWith(['linux'], 'the disk is full:', () => {
+    test('the file is to be kept, because another one would count from the start again', async () => {
+      const data = dataFolder()
+      const by = (command: readonly string[]) => ['sh', '-c', 'ulimit -f 4; exec "$@"', 'sh', ...command]
+      const line = await failed(['--data', data, '--port', '0'], {}, { by })
+      expect(line).toMatch(/disk I\/O error|disk is full/)
+      expect(line).toContain('free space on its disk, or repair the disk, and keep the file')
+      expect(line).not.toContain('another folder')
+    })
+  })
+
   describeWith(['linux', 'root', 'setpriv'], 'modes forbid it:', () => {
     test.each([
       ['the data folder belongs to another user', (data: string) => chownSync(data, 65_534, 65_534)],

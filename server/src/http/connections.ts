@@ -12,6 +12,7 @@ import type { Socket } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { StartError } from '../failure.js'
 import type { Options } from '../options/table.js'
+import { requestIdOf } from './log.js'
 import { Problem, refusalOf } from './problems.js'
 
 // Node's server below Fastify: the limits of a connection, and the answer to bytes that are no request.
@@ -62,6 +63,8 @@ export function makeServer(
     keepAliveTimeout: keepAliveMs,
     // The gate refuses a request without Host, with a problem.
     requireHostHeader: false,
+    // The gate refuses two Host headers, of which Node would otherwise hide the second.
+    joinDuplicateHeaders: true,
   }
   const known = knownMethods(handler)
   const noted = notingAnswers(known)
@@ -85,7 +88,8 @@ function knownMethods(next: RequestListener): RequestListener {
       return
     }
     const { status, headers, body } = refusalOf(noRequest())
-    response.writeHead(status, { ...headers, 'content-length': body.length, connection: 'close' }).end(body)
+    const ends = { 'x-request-id': requestIdOf(request), 'content-length': body.length, connection: 'close' }
+    response.writeHead(status, { ...headers, ...ends }).end(body)
   }
 }
 
@@ -108,8 +112,8 @@ function forget(this: ServerResponse): void {
 /** Connections that were told why they are refused. Further bytes on such a connection are further errors. */
 const refused = new WeakSet<Socket>()
 
-/** Tells a client that its bytes are no request, and closes the connection. For the event `clientError`. */
-export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Tells a client that its bytes are no request, and closes the connection. For the event `clientError`. @param id - The request's id. */
+export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, id: string): void {
   const problem = problemOf(error)
   // A broken connection and broken TLS carry no answer.
   if (problem === undefined || !socket.writable) {
@@ -118,16 +122,17 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): 
   }
   if (refused.has(socket)) return
   refused.add(socket)
-  answer(socket, problem)
+  answer(socket, problem, id)
 }
 
 /** Refuses `CONNECT`, the method of proxies. For the event `connect`, which has no response. */
-export function refuseConnect(_: IncomingMessage, socket: Socket): void {
+export function refuseConnect(request: IncomingMessage, socket: Socket): void {
   // Node has removed its own listener, and the error of a client that has left would end the process.
   socket.on('error', () => socket.destroy())
   answer(
     socket,
     new Problem('ERR_METHOD_NOT_ALLOWED', 'the service is no proxy; use GET or HEAD', { allow: 'GET, HEAD' }),
+    requestIdOf(request),
   )
 }
 
@@ -148,16 +153,21 @@ function noRequest(): Problem {
   return new Problem('ERR_REQUEST_INVALID', 'the bytes are no HTTP/1.1 request; send a request line and headers')
 }
 
-function answer(socket: Socket, problem: Problem): void {
+function answer(socket: Socket, problem: Problem, id: string): void {
   // Requests that came earlier on the connection get their answers first.
   const earlier = lastAnswers.get(socket)
   if (earlier !== undefined) {
-    earlier.once('close', () => answer(socket, problem))
+    earlier.once('close', () => answer(socket, problem, id))
     return
   }
   if (!socket.writable) return
   const { status, headers, body } = refusalOf(problem)
-  const lines = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' })
+  const lines = Object.entries({
+    ...headers,
+    'x-request-id': id,
+    'content-length': body.length,
+    connection: 'close',
+  })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
   socket.end(body)

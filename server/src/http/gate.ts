@@ -39,6 +39,9 @@ export function makeGate(access: Check, paths: Paths): Check {
     if (headers.host === undefined && httpVersionMinor === 1) {
       throw new Problem('ERR_REQUEST_INVALID', 'the request has no Host header; send it, as HTTP/1.1 requires')
     }
+    if (headers.host?.includes(',')) {
+      throw new Problem('ERR_REQUEST_INVALID', 'the request has two Host headers; send one')
+    }
     if (url.length > maxUrlLength) {
       throw new Problem('ERR_URI_TOO_LONG', `the URL has ${url.length} characters; send at most ${maxUrlLength}`)
     }
@@ -90,7 +93,7 @@ export function accessCheck(
     if (openPaths.has(pathOf(url))) return
     // A page of another site could use up numbers of a counter.
     const site = headers['sec-fetch-site']
-    if (site === 'cross-site' || site === 'same-site') {
+    if (site === 'cross-site' || site === 'same-site' || (site === undefined && isOtherOrigin(headers))) {
       throw new Problem('ERR_FORBIDDEN', 'a page of another site sent the request; call the service from a program')
     }
     // The page could also reach this address by a host name of its own (DNS rebinding).
@@ -98,6 +101,11 @@ export function accessCheck(
       throw new Problem('ERR_FORBIDDEN', 'Host is not localhost, 127.0.0.1 or [::1]; use one of these, or a token')
     }
   }
+}
+
+/** Tells a page of another origin by `Origin`, for browsers that send no `Sec-Fetch-Site`: old ones, and all to an address without TLS. */
+function isOtherOrigin({ origin, host = '' }: IncomingMessage['headers']): boolean {
+  return origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase()
 }
 
 function isLocalName(host: string): boolean {

@@ -38,8 +38,11 @@ let requests = 0
 
 /** Returns the id that the client gave its request, or a new id. */
 export function requestIdOf(request: IncomingMessage): string {
-  const given = givenIdOf(request)
-  if (given !== undefined) return given
+  return givenIdOf(request) ?? newRequestId()
+}
+
+/** Returns an id for a request that has none. */
+export function newRequestId(): string {
   requests++
   return `${processPart}-${requests.toString(36)}`
 }

@@ -75,6 +75,15 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
   return values as Values<P>
 }
 
+/**
+ * Returns the media type that a client prefers, or `undefined` if it accepts none. Parameters of its types, such as `charset`, are ignored,
+ * except their weight `q`, because the service has each type in one form only.
+ */
+export function preferredType(accept: string, types: readonly string[]): string | undefined {
+  const plain = accept.replace(/;(?!\s*q\s*=)[^;,]*/gi, '')
+  return new Negotiator({ headers: { accept: plain } }).mediaType([...types])
+}
+
 const byMediaType = new Map(Object.entries(mediaTypes).map(([name, type]) => [type, name as Representation]))
 
 /**
@@ -90,7 +99,7 @@ export function representationOf<R extends Representation>(accept: string | unde
   // Clients of the service send one type, which needs no parser.
   const exact = byMediaType.get(accept as (typeof types)[number])
   if (exact !== undefined && offered.includes(exact as R)) return exact as R
-  const type = new Negotiator({ headers: { accept } }).mediaType(types)
+  const type = preferredType(accept, types)
   const found = byMediaType.get(type as (typeof types)[number])
   if (found !== undefined) return found as R
   throw new Problem('ERR_NOT_ACCEPTABLE', `Accept is ${shown(accept)}; accept ${types.join(' or ')}`)

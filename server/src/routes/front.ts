@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { contentTypes, sharedHeadersOf } from '../http/media.js'
-import { readQuery, representationOf } from '../http/parameters.js'
+import { preferredType, readQuery, representationOf } from '../http/parameters.js'
 
 const text = `graupel-server hands out ids and numbers.
 
@@ -39,13 +40,13 @@ export function addFrontRoutes(app: FastifyInstance): void {
 
 /** Tells a browser, which asks for HTML by its name, from a program, which takes any type. */
 function prefersPage(accept = '*/*'): boolean {
-  return new Negotiator({ headers: { accept } }).mediaType(['text/plain', 'text/html']) === 'text/html'
+  return preferredType(accept, ['text/plain', 'text/html']) === 'text/html'
 }
 
 const packers = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 const codings = Object.keys(packers) as (keyof typeof packers)[]
 
-/** Sends one file of the page. The file is packed once for each coding. */
+/** Sends one file of the page, or 304 if the client has it. The file is packed once for each coding. */
 type SendFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 
 /** Adds the files of the page and returns the function that sends the page, or `undefined` if the page was not built. */
@@ -75,8 +76,11 @@ function addPageRoutes(app: FastifyInstance): SendFile | undefined {
 
 function senderOf(content: Buffer, headers: Readonly<Record<string, string>>): SendFile {
   const packed = new Map<string, Promise<Buffer>>()
-  return async ({ headers: { 'accept-encoding': accepted = '' } }, reply) => {
-    reply.headers(headers)
+  // Weak, because it is the same for each coding.
+  const etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  return async ({ headers: { 'accept-encoding': accepted = '', 'if-none-match': known = '' } }, reply) => {
+    reply.headers(headers).header('etag', etag)
+    if (known.trim() === '*' || known.includes(etag.slice('W/'.length))) return reply.code(304).send()
     const client = new Negotiator({ headers: { 'accept-encoding': accepted } })
     const coding = codings.find((name) => client.encodings([name]).length > 0)
     if (coding === undefined) return content
