@@ -30,6 +30,8 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   },
   'kind-text': { 'graupel-native': [{ of: 'figure', max: 100 }] },
   'kind-id': { 'graupel-native': [{ of: 'figure', max: 100 }] },
+  'mask-hide': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
+  'mask-reveal': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
   // One thread may come near all that the wide layout allows in a millisecond.
   'threads-roomy': bothEngines({ of: 'figure', min: 1.5 }),

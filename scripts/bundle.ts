@@ -10,8 +10,8 @@ const { version, exports, bin, repository } = JSON.parse(readFileSync('package.j
 const entries = Object.values<{ import?: { default: string } }>(exports).flatMap(({ import: esm }) => {
   return esm === undefined ? [] : [nameOf(esm.default)]
 })
-/** Modules that `#platform` of package.json leads to. */
-const platforms = ['platform/node', 'platform/browser']
+/** Modules that `#platform` and `#cipher` of package.json lead to. */
+const platforms = ['platform/node', 'platform/browser', 'platform/noble']
 const command = nameOf(bin.graupel)
 
 /** The modules that `graupel` needs on Node. `core` has no others, because code that is not used takes time to load. */
@@ -84,7 +84,7 @@ function optionsOf(names: readonly string[]): InputOptions {
     checks: { bundlerTimings: false, pluginTimings: false },
     platform: 'neutral',
     resolve: { extensionAlias: { '.js': ['.ts'] } },
-    external: ['#platform', /^@noble\/ciphers\//, /^node:/],
+    external: ['#platform', '#cipher', /^@noble\/ciphers\//, /^node:/],
   }
 }
 

@@ -32,7 +32,7 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
     return (text) => ({ id: encoding === undefined ? decimalId(text) : parseId(text, encoding) })
   }
   const encoding = (values.format ?? 'base62') as TextEncoding
-  const { createMask } = await loadMask()
+  const { createMask } = await import('../mask/index.js')
   const keys = keysIn(file)
   try {
     return revealer(createMask({ keys, encoding, bits: Number(bits ?? '64') as MaskBits }))
@@ -123,20 +123,4 @@ function textOf(file: string): string {
     'ERR_KEY_INVALID',
     `--mask-key-file is ${quote(file)}, which has more than ${maxBytes} bytes; give a file with one key a line`,
   )
-}
-
-/** Loads the mask only if it is needed, because its package may not be installed. */
-async function loadMask() {
-  try {
-    return await import('../mask/index.js')
-  } catch (error) {
-    const { message } = error as Error
-    const [line] = message.split('\n')
-    const isAbsent = message.startsWith("Cannot find package '@noble/ciphers'")
-    const fault = isAbsent ? 'is not installed beside graupel' : `cannot be loaded: ${line}`
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `--mask-key-file needs the package @noble/ciphers, which ${fault}; run: npm install @noble/ciphers`,
-    )
-  }
 }

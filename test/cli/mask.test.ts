@@ -127,7 +127,7 @@ describe('graupel inspect --mask-key-file', () => {
     )
   })
 
-  it('names the package that is missing, and works without a mask', () => {
+  it('needs no package for masks', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url))
     const bare = join(folder, 'bare')
     mkdirSync(join(bare, 'node_modules'), { recursive: true })
@@ -135,11 +135,7 @@ describe('graupel inspect --mask-key-file', () => {
     symlinkSync(join(root, 'node_modules/node-gyp-build'), join(bare, 'node_modules/node-gyp-build'), 'junction')
     const run = (...words: string[]) =>
       spawnSync(process.execPath, [join(bare, 'dist/cli/main.js'), 'inspect', ...words], { encoding: 'utf8' })
-    expect(run('b0', ...named)).toMatchObject({
-      status: 2,
-      stderr:
-        'graupel: --mask-key-file needs the package @noble/ciphers, which is not installed beside graupel; run: npm install @noble/ciphers (ERR_OPTION_INVALID)\n',
-    })
+    expect(run(createMask({ keys }).hideString(id), ...named)).toMatchObject({ status: 0, stderr: '' })
     expect(run(String(id))).toMatchObject({ status: 0, stderr: '' })
   })
 })

@@ -79,6 +79,24 @@ describe('a permutation', () => {
     fc.assert(fc.property(fc.bigInt({ min: 0n, max: last }), check), { numRuns: 300 })
   })
 
+  it.each(Object.entries(digitsOf))('of %s bits is FF1 of the library', (_bits, digits) => {
+    const { radix, length, size } = digits
+    const base = BigInt(radix)
+    const write = (value: bigint) =>
+      Array.from({ length }, (_, i) => Number((value / base ** BigInt(length - 1 - i)) % base))
+    const read = (all: number[]) => all.reduce((value, digit) => value * base + BigInt(digit), 0n)
+    const aKey = fc.constantFrom(16, 24, 32).chain((bytes) => fc.uint8Array({ minLength: bytes, maxLength: bytes }))
+    fc.assert(
+      fc.property(aKey, fc.bigInt({ min: 0n, max: size - 1n }), (key, value) => {
+        const { encrypt } = FF1(radix, key)
+        let expected = value
+        do expected = read(encrypt(write(expected)))
+        while (expected >= size)
+        expect(permutationOf(key, digits).hide(value)).toBe(expected)
+      }),
+    )
+  })
+
   it('ignores later changes of the array of its key', () => {
     const key = bytes(key128)
     const permutation = permutationOf(key, digitsOf[63])
