@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type ErrorCode, GraupelError } from '../core/errors.js'
-import { Group, groupsFolder, shardNodes } from '../lease/group.js'
+import { Group, groupsFolder, lifeName, shardNodes } from '../lease/group.js'
 import { maxWindowMs } from '../lease/options.js'
 import { damagedGroup, type LeaseRecord, readGroup, readLease, writeLease } from '../lease/record.js'
 import type { StoreCalls } from '../stores/calls.js'
@@ -88,7 +88,8 @@ export async function nodesIn(
   const all: (FoundNode | Unreadable)[] = []
   for (let first = 0; first < found.nodes; first += shardNodes) {
     const { group } = found
-    const entries = await calls.list(group.folderOf(group.shardOf(first)))
+    const listed = await calls.list(group.folderOf(group.shardOf(first)))
+    const entries = listed.filter(({ key }) => nameIn(key) !== lifeName)
     all.push(...entries.map((entry) => nodeOf(found, entry)).sort(byName))
     progress(Math.min(first + shardNodes, found.nodes))
   }

@@ -102,6 +102,9 @@ function rangeOf(layout: Layout, range: unknown): [number, number] {
 /** How many nodes have their records in one folder. One call lists a folder. */
 export const shardNodes = 1024
 
+/** The name of the record of a server's life in the folder of a shard. */
+export const lifeName = 'life'
+
 /** The folder of the groups' records. */
 export const groupsFolder = 'groups/'
 
@@ -160,6 +163,11 @@ export class Group {
 
   folderOf(shard: number): string {
     return `leases/${this.#name}/${shard}/`
+  }
+
+  /** The key of the record of a server's life. It is beside the records of a shard's nodes, so a server loses or has them together. */
+  lifeKeyOf(shard: number): string {
+    return this.folderOf(shard) + lifeName
   }
 
   /** The nodes of a shard that the process may have. */

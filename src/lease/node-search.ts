@@ -4,13 +4,15 @@ import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
 import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease } from './record.js'
-import type { LeaseClock } from './server-life.js'
+import type { LeaseClock, Proof, ServerLife } from './server-life.js'
 
 /** A free node, and the record that the store has for it. */
 export interface Candidate {
   readonly node: number
   readonly entry: StoreEntry | undefined
   readonly record: LeaseRecord | undefined
+  /** The proof for the server that has the node. */
+  readonly proof: Proof
 }
 
 /** The reason why no node was found. */
@@ -32,21 +34,23 @@ export class NodeSearch {
   readonly #group: Group
   readonly #rules: LeaseRules
   readonly #clock: LeaseClock
+  readonly #life: ServerLife
 
-  constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock) {
+  constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock, life: ServerLife) {
     this.#calls = calls
     this.#group = group
     this.#rules = rules
     this.#clock = clock
+    this.#life = life
   }
 
   /**
    * Finds a node of the best kind, at random, so that processes that start together seldom choose the same node.
    *
    * @param token - The token of the lease. A node that the lease had before is free to it.
-   * @param nowMs - The store's time.
+   * @throws as `ServerLife.prove`
    */
-  async find(token: string, nowMs: number, signal: AbortSignal | undefined): Promise<Candidate | Exhausted> {
+  async find(token: string, signal: AbortSignal | undefined): Promise<Candidate | Exhausted> {
     const { nodes } = this.#group
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
@@ -57,6 +61,7 @@ export class NodeSearch {
       index = Math.floor(this.#clock.random() * nodes.count)
       if (visited.has(shard)) continue
       visited.add(shard)
+      const proof = await this.#life.prove(shard, signal)
       const entries = new Map(
         (await this.#calls.list(this.#group.folderOf(shard), signal)).map((entry) => [entry.key, entry]),
       )
@@ -64,9 +69,9 @@ export class NodeSearch {
       for (const node of this.#group.nodesOf(shard)) {
         const entry = entries.get(this.#group.keyOf(node))
         const record = entry && readLease(entry, this.#group)
-        const kind = this.#kindOf(record, token, nowMs)
+        const kind = this.#kindOf(record, token, proof.nowMs)
         if (kind === undefined) held.push(record as LeaseRecord)
-        else kinds[kind]?.push({ node, entry, record })
+        else kinds[kind]?.push({ node, entry, record, proof })
       }
       const best = kinds.find((candidates) => candidates.length > 0)
       if (best !== undefined) return best[Math.floor(this.#clock.random() * best.length)] as Candidate

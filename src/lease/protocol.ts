@@ -4,7 +4,7 @@ import type { Group } from './group.js'
 import { type Candidate, type Exhausted, NodeSearch } from './node-search.js'
 import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease, writeLease } from './record.js'
-import { type LeaseClock, type Proof, ServerLife, StoreClock } from './server-life.js'
+import { type LeaseClock, ServerLife, StoreClock } from './server-life.js'
 
 /** A node, and the ticks of it that may be used. */
 export interface Holding {
@@ -44,7 +44,7 @@ export class LeaseProtocol {
     this.#clock = clock
     this.#storeClock = new StoreClock(calls, rules, clock)
     this.#life = new ServerLife(calls, group, rules, clock, this.#storeClock)
-    this.#search = new NodeSearch(calls, group, rules, clock)
+    this.#search = new NodeSearch(calls, group, rules, clock, this.#life)
   }
 
   /**
@@ -57,16 +57,15 @@ export class LeaseProtocol {
    */
   async acquire(token: string, signal?: AbortSignal): Promise<Holding | Exhausted> {
     this.#unknown.clear()
+    await this.#life.enter(signal)
     for (let conflicts = 0; ; ) {
-      const proof = await this.#life.prove(signal)
-      const nowMs = await this.#storeClock.checkedMs(signal)
-      const chosen = await this.#search.find(token, nowMs, signal)
+      const chosen = await this.#search.find(token, signal)
       if ('held' in chosen) return chosen
-      const taken = await this.#take(chosen, token, proof, nowMs, signal)
+      const taken = await this.#take(chosen, token, signal)
       if ('held' in taken) {
         conflicts++
         if (conflicts === maxConflicts) return taken
-      } else if (await this.#life.isProven(proof, signal)) {
+      } else if (await this.#life.isProven(chosen.proof, signal)) {
         this.#tried = undefined
         return taken
       }
@@ -91,9 +90,10 @@ export class LeaseProtocol {
    * @throws as `acquire`, without `ERR_CLOCK_SKEW`, because the ceiling depends on the store's clock alone
    */
   async renew(holding: Holding, signal?: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
-    const { record } = holding
+    const { node, record } = holding
+    const key = this.#group.keyOf(node)
     const endMs = this.#group.timeOf(record.ceiling)
-    const nowMs = await this.#storeClock.nowMs(signal)
+    const nowMs = await this.#storeClock.nowMs(key, signal)
     if (nowMs >= endMs) return 'lapsed'
     const ceiling = Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))
     const written = await this.#write(holding, { ...record, ceiling }, signal)
@@ -103,7 +103,7 @@ export class LeaseProtocol {
       // If the write took until the ceiling, another process may have had the node, and the server may have forgotten that process.
       // So the write counts only if the ceiling has not passed.
       this.#unknown.add(landed.record.attempt)
-      if ((await this.#storeClock.nowMs(signal)) >= endMs) return 'lapsed'
+      if ((await this.#storeClock.nowMs(key, signal)) >= endMs) return 'lapsed'
     }
     return 'record' in written ? written : this.renew(landed, signal)
   }
@@ -153,19 +153,15 @@ export class LeaseProtocol {
 
   /** Takes a free node, unless another process is faster. */
   async #take(
-    { node, entry, record }: Candidate,
+    { node, entry, record, proof }: Candidate,
     token: string,
-    proof: Proof | undefined,
-    nowMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Holding | Exhausted> {
     const { owner, windowMs } = this.#rules
     // Above every ceiling that was granted, and above every ceiling that may have been forgotten. A new node begins now.
-    const floor = Math.max(
-      record?.ceiling ?? this.#group.tickAt(nowMs),
-      proof === undefined ? 0 : this.#group.tickAt(this.#life.provenMs(proof.sinceMs)),
-    )
-    const ceiling = Math.max(floor, this.#group.tickAt(nowMs + windowMs))
+    const granted = record?.ceiling ?? this.#group.tickAt(proof.nowMs)
+    const floor = Math.max(granted, this.#group.tickAt(proof.forgottenMs))
+    const ceiling = Math.max(floor, this.#group.tickAt(proof.nowMs + windowMs))
     const next = { owner, token, attempt: this.#clock.newToken(), floor, ceiling, isReleased: false, windowMs }
     this.#tried = { node, attempt: next.attempt }
     const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, next), entry?.version, signal)

@@ -24,15 +24,18 @@ export interface LeaseRecord {
   readonly windowMs: number
 }
 
-/** The record of a group: how to read its nodes' records, and which life of the server was seen since when. */
+/**
+ * The record of a group: how to read its nodes' records. If the store may forget, each shard has a copy of it, with the life of the server
+ * that was seen, and the time since when.
+ */
 export interface GroupRecord {
   /** How many nodes its layout has. */
   readonly nodes: number
   readonly epochMs: number
   readonly tickMs: number
-  /** Empty if the store is durable, and has only one life. */
+  /** Empty in the record of the group. */
   readonly incarnation: string
-  /** The store's time at which this life was first seen, in milliseconds since 1970; 0 until it is known, and on a durable store. */
+  /** The store's time at which this life was first seen, in milliseconds since 1970; 0 until it is known, and in the record of the group. */
   readonly sinceMs: number
   readonly attempt: string
 }

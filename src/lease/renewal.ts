@@ -11,7 +11,7 @@ import type { Publication } from './publication.js'
 const retryMs = 500
 
 /** The errors after which the lease tries again. Any other error ends the lease. */
-const retriedCodes: unknown[] = ['ERR_STORE_UNAVAILABLE', 'ERR_STORE_INVALID', 'ERR_CLOCK_SKEW']
+const retriedCodes: unknown[] = ['ERR_STORE_UNAVAILABLE', 'ERR_STORE_INVALID', 'ERR_STORE_UNSAFE', 'ERR_CLOCK_SKEW']
 
 /**
  * Keeps a node leased: acquires a node, and renews the lease by a timer that does not keep the process alive. If the lease has lapsed or was

@@ -25,16 +25,16 @@ export class StoreClock {
     this.#clock = clock
   }
 
-  /** Reads the clock; milliseconds since 1970. @throws as `StoreCalls.read` */
-  async nowMs(signal: AbortSignal | undefined): Promise<number> {
-    return (await this.#calls.nowMs(signal)) ?? this.#clock.wallMs()
+  /** Reads the clock of the server that has a key; milliseconds since 1970. @throws as `StoreCalls.read` */
+  async nowMs(key: string, signal: AbortSignal | undefined): Promise<number> {
+    return (await this.#calls.nowMs(signal, key)) ?? this.#clock.wallMs()
   }
 
   /** Reads the clock, and checks that the local clock agrees. @throws as `nowMs`; GraupelError `ERR_CLOCK_SKEW` */
-  async checkedMs(signal: AbortSignal | undefined): Promise<number> {
+  async checkedMs(key: string, signal: AbortSignal | undefined): Promise<number> {
     const { maxClockSkewMs } = this.#rules
     const beforeMs = this.#clock.monotonicMs()
-    const nowMs = await this.nowMs(signal)
+    const nowMs = await this.nowMs(key, signal)
     const wallMs = this.#clock.wallMs()
     // The store has read its clock at some moment of the call.
     const callMs = this.#clock.monotonicMs() - beforeMs
@@ -57,17 +57,19 @@ export const maxForgottenMs = 10_000
 /** The `sinceMs` of a record whose life has no time yet. */
 const notSaid = 0
 
-/** The proof that a server which may forget has lived for long enough. */
+/** The proof that the server of a shard may be trusted at a time. */
 export interface Proof {
-  readonly incarnation: string
-  readonly sinceMs: number
-  /** The version of the group's record that has the proof. */
-  readonly version: string
+  /** The store's time. */
+  readonly nowMs: number
+  /** The store's time until which forgotten leases may hold; 0 if the store never forgets. */
+  readonly forgottenMs: number
+  /** The record that has the proof; `undefined` if the store never forgets. */
+  readonly life?: { readonly key: string; readonly version: string; readonly incarnation: string }
 }
 
 /**
  * Decides whether a server is trusted. A server that may forget is trusted after its present life has lasted so long that no forgotten
- * lease holds. The group's record has the time at which this life was first seen (docs/leases.md, "Stores that forget").
+ * lease holds. Each shard has a record with the time at which this life was first seen (docs/leases.md, "Stores that forget").
  */
 export class ServerLife {
   readonly #calls: StoreCalls
@@ -85,41 +87,53 @@ export class ServerLife {
   }
 
   /**
-   * Writes the group's record if it is missing or has another life. If the store may forget, waits until the present life has lasted for
-   * long enough.
+   * Writes the group's record if it is missing. It tells the command line how to read the records of the nodes.
    *
-   * @returns The proof; `undefined` if the store is durable.
+   * @throws as `prove`
+   */
+  async enter(signal: AbortSignal | undefined): Promise<void> {
+    const { key, ids } = this.#group
+    const entry = await this.#calls.read(key, signal)
+    if (entry === undefined) await this.#write(key, '', notSaid, undefined, signal)
+    else readGroup(entry, ids)
+  }
+
+  /**
+   * If the store may forget, waits until the present life of the server that has a shard has lasted for long enough. Writes the record
+   * of this life if it is missing or has another life.
+   *
    * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STATE_MISMATCH`,
    * `ERR_STATE_CORRUPT`; the reason of the signal.
    */
-  async prove(signal: AbortSignal | undefined): Promise<Proof | undefined> {
-    const { durable } = this.#rules
+  async prove(shard: number, signal: AbortSignal | undefined): Promise<Proof> {
+    const key = this.#group.lifeKeyOf(shard)
+    if (this.#rules.durable) return { nowMs: await this.#storeClock.checkedMs(key, signal), forgottenMs: 0 }
     for (;;) {
-      const entry = await this.#calls.read(this.#group.key, signal)
+      const entry = await this.#calls.read(key, signal)
       const seen = entry && readGroup(entry, this.#group.ids)
-      if (seen !== undefined && durable) return undefined
       // Read before the time. Otherwise the time could be that of an earlier server, from before the present life began.
-      const incarnation = durable ? '' : await this.#calls.incarnation(signal)
-      const nowMs = await this.#storeClock.checkedMs(signal)
+      const incarnation = await this.#calls.incarnation(signal, key)
+      const nowMs = await this.#storeClock.checkedMs(key, signal)
       if (entry === undefined || seen?.incarnation !== incarnation) {
-        await this.#write(incarnation, notSaid, entry?.version, signal)
+        await this.#write(key, incarnation, notSaid, entry?.version, signal)
         continue
       }
       if (seen.sinceMs === notSaid) {
         // This write replaces a record that existed before the time was read. If the first write had the time, and were under way for
         // long, its time could be from before the server was emptied.
-        await this.#write(incarnation, Math.ceil(nowMs), entry.version, signal)
+        await this.#write(key, incarnation, Math.ceil(nowMs), entry.version, signal)
         continue
       }
-      const provenMs = this.provenMs(seen.sinceMs)
-      if (nowMs > provenMs) return { incarnation, sinceMs: seen.sinceMs, version: entry.version }
-      this.#clock.onWait?.(provenMs)
-      await this.#calls.wait(provenMs + 1 - nowMs, signal)
+      const forgottenMs = seen.sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs
+      if (nowMs > forgottenMs) return { nowMs, forgottenMs, life: { key, version: entry.version, incarnation } }
+      this.#clock.onWait?.(forgottenMs)
+      await this.#calls.wait(forgottenMs + 1 - nowMs, signal)
     }
   }
 
-  /** Writes the group's record, unless another process is faster. */
+  /** Writes a record of the group, unless another process is faster. */
   async #write(
+    key: string,
     incarnation: string,
     sinceMs: number,
     expected: string | undefined,
@@ -128,19 +142,14 @@ export class ServerLife {
     const { nodes, epochMs, tickMs } = this.#group.layout
     const record: GroupRecord = { nodes, epochMs, tickMs, incarnation, sinceMs, attempt: this.#clock.newToken() }
     const untilMs = this.#clock.monotonicMs() + this.#rules.writeMs
-    await this.#calls.write(this.#group.key, writeRecord(this.#group.ids, record), expected, untilMs, signal)
+    await this.#calls.write(key, writeRecord(this.#group.ids, record), expected, untilMs, signal)
   }
 
-  /** The store's time after which a life that was first seen at `sinceMs` is trusted. */
-  provenMs(sinceMs: number): number {
-    return sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs
-  }
-
-  /** Whether no failover has come between the proof and a later write. Reads the group's record first, and then the life. */
-  async isProven(proof: Proof | undefined, signal: AbortSignal | undefined): Promise<boolean> {
-    if (proof === undefined) return true
-    const entry = await this.#calls.read(this.#group.key, signal)
-    if (entry?.version !== proof.version) return false
-    return (await this.#calls.incarnation(signal)) === proof.incarnation
+  /** Whether no failover has come between the proof and a later write. Reads the record of the life first, and then the life. */
+  async isProven({ life }: Proof, signal: AbortSignal | undefined): Promise<boolean> {
+    if (life === undefined) return true
+    const entry = await this.#calls.read(life.key, signal)
+    if (entry?.version !== life.version) return false
+    return (await this.#calls.incarnation(signal, life.key)) === life.incarnation
   }
 }

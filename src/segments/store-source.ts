@@ -44,7 +44,7 @@ export class StoreSource implements SegmentSource {
     const untilMs = monotonicMs() + conflictWrites * writeMs
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       // Read before the record. If a failover has lost the record meanwhile, only a changed incarnation shows that.
-      const incarnation = await this.#incarnation(signal)
+      const incarnation = await this.#incarnation(key, signal)
       const entry = await this.#calls.read(key, signal)
       const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)
       const segment = nextSegment(range, from + gap * BigInt(range.stride), count)
@@ -52,7 +52,7 @@ export class StoreSource implements SegmentSource {
       const value = writeSegments(segments, { next, incarnation }, newToken())
       const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
       // After a failover, the write may have landed on an earlier record, because the later records were forgotten.
-      if (written.landed && (await this.#incarnation(signal)) === incarnation) {
+      if (written.landed && (await this.#incarnation(key, signal)) === incarnation) {
         this.#known = next
         if (gap > 0n) onGap?.(nextSegment(range, from, 1).first, gap)
         return segment
@@ -81,8 +81,8 @@ export class StoreSource implements SegmentSource {
     }
   }
 
-  async #incarnation(signal: AbortSignal | undefined): Promise<string> {
-    return this.#calls.store.durable ? '' : this.#calls.incarnation(signal)
+  async #incarnation(key: string, signal: AbortSignal | undefined): Promise<string> {
+    return this.#calls.store.durable ? '' : this.#calls.incarnation(signal, key)
   }
 }
 

@@ -50,17 +50,17 @@ export class StoreCalls {
     })
   }
 
-  /** Reads the store's clock; `undefined` if the store has no clock. @throws as `read` */
-  async nowMs(signal?: AbortSignal): Promise<number | undefined> {
+  /** Reads the clock of the server that has a key; `undefined` if the store has no clock. @throws as `read` */
+  async nowMs(signal?: AbortSignal, key?: string): Promise<number | undefined> {
     if (this.store.nowMs === undefined) return undefined
-    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own))
+    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key))
     if (typeof nowMs === 'number' && Math.abs(nowMs) <= maxDateMs) return nowMs
     throw this.#invalid('nowMs', nowMs, 'milliseconds since 1970')
   }
 
   /** @throws as `read` */
-  async incarnation(signal?: AbortSignal): Promise<string> {
-    const name: unknown = await this.#call('incarnation', signal, (own) => this.store.incarnation?.(own))
+  async incarnation(signal?: AbortSignal, key?: string): Promise<string> {
+    const name: unknown = await this.#call('incarnation', signal, (own) => this.store.incarnation?.(own, key))
     if (typeof name === 'string' && name !== '') return name
     throw this.#invalid('incarnation', name, 'a text')
   }

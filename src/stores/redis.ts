@@ -39,7 +39,7 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 'written'`,
   // Returns the sum as text, because Lua's numbers hold 53 bits.
   add: "redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) return redis.call('HGET', KEYS[1], ARGV[1])",
-  time: "local now = redis.call('TIME') return now[1] .. ' ' .. now[2]",
+  time: "local now = redis.call('TIME') return 'now:' .. now[1] .. ' ' .. now[2] .. '\\n' .. redis.call('INFO', 'memory')",
   // A client may put a prefix of its own before the key.
   place: "return KEYS[1] .. ' ' .. redis.call('INFO', 'server')",
   info: "return redis.call('INFO', 'server') .. redis.call('INFO', 'replication') .. redis.call('INFO', 'memory')",
@@ -51,7 +51,7 @@ const versionLength = 36
  * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica, or a restart from a snapshot, may take
  * acknowledged writes back. `assumeDurable: true` is right for one server with `appendfsync always`.
  *
- * Each folder of keys is one hash, `{prefix}:folder`. All hashes are in one slot of a cluster, so they fail together. Reads also
+ * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are in one slot of a cluster. Reads also
  * need the primary. A user needs the commands EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget
  * …` in an ACL).
  *
@@ -59,7 +59,7 @@ const versionLength = 36
  * never closed. A client of node-redis needs a listener of `error`; without a listener it does not connect again.
  * @param options - None is required; {@link RedisStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
- * errors, and `incarnation` with GraupelError `ERR_STORE_UNSAFE` if the server's `maxmemory-policy` evicts keys that do not expire,
+ * errors, and `incarnation` and `nowMs` with GraupelError `ERR_STORE_UNSAFE` if the server's `maxmemory-policy` evicts keys that do not expire,
  * such as `allkeys-lru`.
  * @example
  * const client = new Redis(process.env.REDIS_URL, { socketTimeout: 3000 }) // of ioredis
@@ -79,13 +79,22 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     const hash = `{${prefix}}${name}`
     return send(hash, ['EVAL', scripts[script], '1', hash, ...words])
   }
-  const info = async (signal: AbortSignal | undefined) => {
-    const text = textOf(await run('info', '', [], signal))
-    return (field: string) => {
+  /** Asks the server that has the hash of a key: while a slot migrates, some of its hashes are on one server, and some on another. */
+  const ask = async (script: 'time' | 'info', key: string | undefined, signal: AbortSignal | undefined) => {
+    const text = textOf(await run(script, key === undefined ? '' : `:${partsOf(key).folder}`, [], signal))
+    const of = (field: string) => {
       const found = new RegExp(`^${field}:(.+?)\\r?$`, 'm').exec(text)?.[1]
       if (found === undefined) throw new Error(`INFO of the server has no ${field}`)
       return found
     }
+    // The other policies only evict keys that expire, and the store's keys do not expire.
+    if (of('maxmemory') !== '0' && of('maxmemory_policy').startsWith('allkeys')) {
+      throw new GraupelError(
+        'ERR_STORE_UNSAFE',
+        `the server has maxmemory-policy ${of('maxmemory_policy')}, so it may evict the records of leases; set maxmemory-policy noeviction`,
+      )
+    }
+    return of
   }
   return {
     name: 'redis',
@@ -105,19 +114,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const answer = await run('write', `:${folder}`, [name, expected ?? '', version + value], signal)
       return textOf(answer) === 'written' ? version : undefined
     },
-    async nowMs(signal) {
-      const [seconds, microseconds] = textOf(await run('time', '', [], signal)).split(' ')
+    async nowMs(signal, key) {
+      const [seconds, microseconds] = (await ask('time', key, signal))('now').split(' ')
       return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
     },
-    async incarnation(signal) {
-      const of = await info(signal)
-      // The other policies only evict keys that expire, and the store's keys do not expire.
-      if (of('maxmemory') !== '0' && of('maxmemory_policy').startsWith('allkeys')) {
-        throw new GraupelError(
-          'ERR_STORE_UNSAFE',
-          `the server has maxmemory-policy ${of('maxmemory_policy')}, so it may evict the records of leases; set maxmemory-policy noeviction`,
-        )
-      }
+    async incarnation(signal, key) {
+      const of = await ask('info', key, signal)
       return `${of('run_id')} ${of('master_replid')}`
     },
     async place(signal) {

@@ -39,10 +39,16 @@ export interface Store {
    * @returns The new version, or `undefined` if the key has another version.
    */
   write(key: string, value: string, expected: string | undefined, signal?: AbortSignal): Promise<string | undefined>
-  /** Reads the store's clock, in milliseconds since 1970. Required if `durable` is false. */
-  nowMs?(signal?: AbortSignal): Promise<number>
-  /** Names the run of the server: the text changes with each restart and failover. Required if `durable` is false. */
-  incarnation?(signal?: AbortSignal): Promise<string>
+  /**
+   * Reads the store's clock, in milliseconds since 1970. If the store has several servers, `key` says which server is asked: the one that
+   * has the key. Required if `durable` is false.
+   */
+  nowMs?(signal?: AbortSignal, key?: string): Promise<number>
+  /**
+   * Names the run of the server that has `key`: the text changes with each restart and failover. The keys of a folder have to be on one
+   * server at any time, and to be lost together. Required if `durable` is false.
+   */
+  incarnation?(signal?: AbortSignal, key?: string): Promise<string>
   /** Describes where the records are, for people: the server, and the database, schema, table or prefix. */
   place?(signal?: AbortSignal): Promise<string>
   /** Adds to a number that is 0 at first, in one step, and returns the sum. */

@@ -38,8 +38,8 @@ function lifeOn(time: VirtualTime, beforeWrite: () => Promise<void>) {
 it('a server is believed eleven seconds after it was first seen', async () => {
   const time = new VirtualTime()
   const { life, nowMs } = lifeOn(time, async () => {})
-  const proof = await time.until(life.prove(undefined))
-  expect(proof?.sinceMs).toBe(1_000_000)
+  const proof = await time.until(life.prove(0, undefined))
+  expect(proof.forgottenMs).toBe(1_011_000)
   expect(nowMs()).toBe(1_011_001)
 })
 
@@ -50,7 +50,7 @@ it('a server that was emptied while the first write was under way is believed fr
     // A lease that was granted before may be forgotten.
     if (++writes === 1) await time.sleep(25_000)
   })
-  const proof = await time.until(life.prove(undefined))
-  expect(proof?.sinceMs).toBe(1_025_000)
+  const proof = await time.until(life.prove(0, undefined))
+  expect(proof.forgottenMs).toBe(1_036_000)
   expect(nowMs()).toBe(1_036_001)
 })

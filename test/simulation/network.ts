@@ -87,7 +87,7 @@ export function storeOf(process: Caller, world: Surroundings, write: Write): Sto
         const version = write(key, value, expected)
         return world.happens(faults.sentTwice) ? write(key, value, expected) : version
       }),
-    nowMs: () => call('nowMs', () => server.nowMs()),
-    incarnation: () => call('incarnation', () => `life ${server.life}`),
+    nowMs: (_signal, key) => call('nowMs', () => server.nowMs(key)),
+    incarnation: (_signal, key) => call('incarnation', () => `life ${server.lifeOf(key)}`),
   }
 }

@@ -11,6 +11,13 @@ interface ServerShape {
 /** The data of a server. */
 export type Entries = ReadonlyMap<string, StoreEntry>
 
+/** A server of a cluster that gets the folders of another server, one after the other. It answers for folders that do not exist. */
+interface Target {
+  readonly life: number
+  readonly aheadMs: number
+  readonly folders: Set<string>
+}
+
 /** A server of the store. One that is not durable loses what it has acknowledged; once it was replaced, it answers no more. */
 export class Server {
   entries: Entries = new Map()
@@ -24,6 +31,8 @@ export class Server {
   #confirmed: Entries | undefined
   /** By how much its clock is ahead; two lives are within the skew that is allowed. */
   #aheadMs: number
+  #target: Target | undefined
+  #lives = 1
   #writes = 0
   /** The data after each write and each loss. */
   readonly #past: Entries[] = [new Map()]
@@ -39,9 +48,14 @@ export class Server {
     this.#aheadMs = this.#newAheadMs()
   }
 
-  nowMs(): number {
+  nowMs(key?: string): number {
     const { clockMs } = this.#shape
-    return Math.floor((this.#trueMs() + this.#aheadMs) / clockMs) * clockMs
+    return Math.floor((this.#trueMs() + (this.#targetOf(key)?.aheadMs ?? this.#aheadMs)) / clockMs) * clockMs
+  }
+
+  /** The life of the server that has the folder of a key. */
+  lifeOf(key?: string): number {
+    return this.#targetOf(key)?.life ?? this.life
   }
 
   read(key: string): StoreEntry | undefined {
@@ -63,6 +77,7 @@ export class Server {
   write(key: string, value: string, expected: string | undefined): string | undefined {
     if (this.entries.get(key)?.version !== expected) return undefined
     const version = `v${++this.#writes}`
+    if (this.#targetOf(key) !== undefined) this.#target?.folders.add(folderOf(key))
     this.#set(new Map(this.entries).set(key, { key, value, version }))
     return version
   }
@@ -98,6 +113,29 @@ export class Server {
     if (this.#random() < 0.5) this.#lose(new Map())
   }
 
+  /** A migration to another server of the cluster begins, moves a folder, or ends. */
+  migrate(): void {
+    if (this.#shape.durable) return
+    const left = this.#folders().filter((folder) => !this.#target?.folders.has(folder))
+    if (this.#target === undefined) {
+      this.#target = { life: ++this.#lives, aheadMs: this.#newAheadMs(), folders: new Set() }
+    } else if (left.length > 0 && this.#random() < 0.7) {
+      this.#target.folders.add(left[Math.floor(this.#random() * left.length)] as string)
+    } else {
+      const { life, aheadMs } = this.#target
+      this.life = life
+      this.#aheadMs = aheadMs
+      this.#target = undefined
+    }
+  }
+
+  /** The server evicts one folder, and goes on. */
+  evict(): void {
+    const folders = this.#folders()
+    const evicted = folders[Math.floor(this.#random() * folders.length)]
+    this.#lose(new Map([...this.entries].filter(([key]) => folderOf(key) !== evicted)))
+  }
+
   /** Everything is deleted, and the server goes on. */
   flush(): void {
     this.#lose(new Map())
@@ -121,14 +159,28 @@ export class Server {
   }
 
   #begin(): void {
-    this.life++
+    this.life = ++this.#lives
     this.#aheadMs = this.#newAheadMs()
   }
 
   #lose(left: Entries): void {
     if (this.#shape.durable) return
     this.losses++
-    this.#set(left)
+    // Only the folders that this server has are lost.
+    const moved = this.#target?.folders ?? new Set()
+    const kept = [...this.entries].filter(([key]) => moved.has(folderOf(key)))
+    this.#set(new Map([...[...left].filter(([key]) => !moved.has(folderOf(key))), ...kept]))
+  }
+
+  #folders(): string[] {
+    return [...new Set([...this.entries.keys()].map(folderOf))]
+  }
+
+  /** The target of the migration, if it answers for a key: it has the folder, or the folder does not exist. */
+  #targetOf(key: string | undefined): Target | undefined {
+    if (this.#target === undefined || key === undefined) return this.#target
+    const folder = folderOf(key)
+    return this.#target.folders.has(folder) || !this.#folders().includes(folder) ? this.#target : undefined
   }
 
   #set(entries: Entries): void {
@@ -147,4 +199,8 @@ export class Server {
     const { maxClockSkewMs, clockMs } = this.#shape
     return (this.#random() - 0.5) * (maxClockSkewMs - (clockMs > 1 ? clockMs : 0))
   }
+}
+
+function folderOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/') + 1)
 }

@@ -73,9 +73,9 @@ export function observedStore(store: Store, times: StoreTimes): Store {
         () => store.write(key, value, expected, signal),
         (version) => (version === undefined ? 'conflict' : 'ok'),
       ),
-    ...(nowMs && { nowMs: (signal) => timed('nowMs', signal, () => nowMs.call(store, signal)) }),
+    ...(nowMs && { nowMs: (signal, key) => timed('nowMs', signal, () => nowMs.call(store, signal, key)) }),
     ...(incarnation && {
-      incarnation: (signal) => timed('incarnation', signal, () => incarnation.call(store, signal)),
+      incarnation: (signal, key) => timed('incarnation', signal, () => incarnation.call(store, signal, key)),
     }),
     // Asked once, for the log.
     ...(place && { place: (signal) => place.call(store, signal) }),

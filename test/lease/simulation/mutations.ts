@@ -33,10 +33,10 @@ const stopped: Partial<Faults> = {
 }
 
 const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
-const groupAgain = `    const entry = await this.#calls.read(this.#group.key, signal)
-    if (entry?.version !== proof.version) return false
+const groupAgain = `    const entry = await this.#calls.read(life.key, signal)
+    if (entry?.version !== life.version) return false
 `
-const lifeAgain = 'return (await this.#calls.incarnation(signal)) === proof.incarnation'
+const lifeAgain = 'return (await this.#calls.incarnation(signal, life.key)) === life.incarnation'
 
 export const mutations: Shown[] = [
   {
@@ -49,22 +49,22 @@ export const mutations: Shown[] = [
   {
     defect: "the floor is the store's time, instead of the ceiling that was granted",
     file: protocol,
-    from: 'record?.ceiling ?? this.#group.tickAt(nowMs)',
-    to: 'this.#group.tickAt(nowMs)',
+    from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
+    to: 'this.#group.tickAt(proof.nowMs)',
     ...durable,
   },
   {
     defect: "the floor is the local clock's time",
     file: protocol,
-    from: 'record?.ceiling ?? this.#group.tickAt(nowMs)',
+    from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
     to: 'this.#group.tickAt(this.#clock.wallMs())',
     ...durable,
   },
   {
     defect: 'what may have been forgotten does not raise the floor',
     file: protocol,
-    from: 'proof === undefined ? 0 : this.#group.tickAt(this.#life.provenMs(proof.sinceMs))',
-    to: '0',
+    from: 'Math.max(granted, this.#group.tickAt(proof.forgottenMs))',
+    to: 'granted',
     ...forgetful,
   },
   {
@@ -93,7 +93,7 @@ export const mutations: Shown[] = [
   {
     defect: 'a renewal counts that is told after the old ceiling',
     file: protocol,
-    from: "if ((await this.#storeClock.nowMs(signal)) >= endMs) return 'lapsed'",
+    from: "if ((await this.#storeClock.nowMs(key, signal)) >= endMs) return 'lapsed'",
     to: '',
     ...forgetful,
     faults: stopped,
@@ -141,17 +141,17 @@ export const mutations: Shown[] = [
     defect: "the group's record is read after the incarnation",
     file: serverLife,
     from: `${groupAgain}    ${lifeAgain}`,
-    to: `    if ((await this.#calls.incarnation(signal)) !== proof.incarnation) return false
-    const entry = await this.#calls.read(this.#group.key, signal)
-    return entry?.version === proof.version`,
+    to: `    if ((await this.#calls.incarnation(signal, life.key)) !== life.incarnation) return false
+    const entry = await this.#calls.read(life.key, signal)
+    return entry?.version === life.version`,
     ...forgetful,
     faults: { lossInCall: 0.06, flush: 2 },
   },
   {
     defect: 'a server is believed too early by the skew of the clocks',
     file: serverLife,
-    from: 'return sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs',
-    to: 'return sinceMs + maxForgottenMs',
+    from: 'seen.sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs',
+    to: 'seen.sinceMs + maxForgottenMs',
     ...forgetful,
     shape: edge,
   },
@@ -207,5 +207,29 @@ export const mutations: Shown[] = [
     from: 'if (found?.value === value) return',
     to: 'if (found !== undefined && found.version !== expected) return',
     ...durable,
+  },
+  {
+    defect: 'a value that can be read is taken for an acknowledgement',
+    file: calls,
+    from: 'if (found?.value === value) expected = found.version',
+    to: 'if (found?.value === value) return { landed: true, version: found.version }',
+    ...durable,
+    faults: { replica: 3 },
+  },
+  {
+    defect: 'another server of the cluster answers for the life',
+    file: calls,
+    from: 'this.store.incarnation?.(own, key)',
+    to: 'this.store.incarnation?.(own)',
+    ...forgetful,
+    faults: { migrate: 3, evict: 0 },
+  },
+  {
+    defect: 'the life is recorded apart from the leases',
+    file: 'lease/group.ts',
+    from: 'return this.folderOf(shard) + lifeName',
+    to: "return 'lives/0'",
+    ...forgetful,
+    faults: { evict: 2, migrate: 0 },
   },
 ]

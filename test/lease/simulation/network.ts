@@ -13,7 +13,7 @@ function writesOf(process: Process, world: World) {
     if (version === undefined) return undefined
     const read = (text: string | undefined): LeaseRecord | undefined =>
       text === undefined ? undefined : readLease({ key, value: text, version }, world.group)
-    if (key === world.group.key) {
+    if (key === world.group.key || key === world.group.lifeKeyOf(0)) {
       world.judge.applied(process.number, value, server.losses)
       world.note(process.number, undefined, () => `notes that the server lives its life ${server.life}`)
     } else {

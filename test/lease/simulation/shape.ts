@@ -13,6 +13,10 @@ export interface Faults extends CallFaults {
   readonly clockStep: number
   /** The synchronous replica of a durable server goes, returns, or takes over. */
   readonly replica: number
+  /** A cluster moves the records of a server that may forget to another server, one folder after the other. */
+  readonly migrate: number
+  /** A server that may forget evicts a folder. */
+  readonly evict: number
   /** The process gives its node back, instead of a renewal. */
   readonly release: number
 }
@@ -33,6 +37,8 @@ const usualFaults: Faults = {
   crash: 1,
   clockStep: 2,
   replica: 2,
+  migrate: 2,
+  evict: 0.6,
   release: 0.15,
 }
 

@@ -19,7 +19,18 @@ const epochMs = startMs - 100_000
 const settledAfterMs = 60_000
 
 /** The faults that come by themselves. */
-const natural = ['failover', 'flush', 'restart', 'cut', 'pause', 'crash', 'clockStep', 'replica'] as const
+const natural = [
+  'failover',
+  'flush',
+  'restart',
+  'cut',
+  'pause',
+  'crash',
+  'clockStep',
+  'replica',
+  'migrate',
+  'evict',
+] as const
 
 export interface Outcome {
   readonly violation: Violation | undefined
@@ -152,6 +163,14 @@ export class World {
       this.#start(process.number)
     },
     clockStep: () => this.#anyProcess().stepClock(),
+    migrate: () => {
+      this.server.migrate()
+      this.note(undefined, undefined, () => `moves a folder to another server, or begins or ends that: ${this.server}`)
+    },
+    evict: () => {
+      this.server.evict()
+      this.note(undefined, undefined, () => `evicts a folder: ${this.server}`)
+    },
     replica: () => {
       this.server.moveReplica(this.random() < 0.5)
       this.note(
