@@ -13,7 +13,7 @@ import { GraupelError } from 'graupel'
 import { connect } from 'graupel/client'
 
 const urls = (process.env.SERVICE_URL ?? 'http://127.0.0.1:4728').split(',')
-const ids = await connect({ urls, maxWaitMs: 2000 })
+const ids = await connect({ urls, maxWaitMs: 6000 })
 
 const orders = new Map() // in place of a database, which takes the bigint as it is
 

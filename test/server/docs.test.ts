@@ -1,7 +1,10 @@
-import { layouts } from 'graupel'
 import { expect, it, vi } from 'vitest'
 import { statuses } from '../../server/src/http/problems.ts'
 import { helpText } from '../../server/src/options/help.ts'
+import { checkConnectOptions } from '../../src/client/options.ts'
+import { checkCounterOptions } from '../../src/counter/options.ts'
+import { layouts } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import { read } from '../support/documents.ts'
 import { serve } from './support/process.ts'
 
@@ -90,4 +93,17 @@ it('docs/service-deployment.md has a section for each alert, and each alert has 
   expect(links).toEqual(alerts.map((name) => `docs/service-deployment.md#${name.toLowerCase()}`))
   const sections = [...read('docs/service-deployment.md').matchAll(/^### (Graupel\w+)$/gm)].map(([, name]) => name)
   expect(sections).toEqual(alerts)
+})
+
+it('clients and examples wait longer than the service does before it refuses a count', () => {
+  const { callTimeoutMs } = checkCounterOptions({ store: memoryStore(), name: 'invoices' })
+  // A counter repeats a write whose outcome is not known for two time limits of a call.
+  const refusedMs = 2 * callTimeoutMs
+  const client = checkConnectOptions({ url: 'http://127.0.0.1:4728' })
+  expect(client.callTimeoutMs).toBeGreaterThan(refusedMs)
+  const seconds = [...read('docs/service.md').matchAll(/timeout=(\d+)|ofSeconds\((\d+)\)|Timeout: (\d+) \* time/g)]
+  expect(seconds).toHaveLength(3)
+  for (const [, ...found] of seconds) expect(1000 * Number(found.find((one) => one))).toBeGreaterThan(refusedMs)
+  const [, waitMs] = /maxWaitMs: (\d+)/.exec(read('examples/client.mjs')) ?? []
+  expect(Number(waitMs)).toBeGreaterThan(refusedMs)
 })
