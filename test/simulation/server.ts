@@ -136,8 +136,9 @@ export class Server {
     this.#lose(new Map([...this.entries].filter(([key]) => folderOf(key) !== evicted)))
   }
 
-  /** Everything is deleted, and the server goes on. */
+  /** Its clock steps within the skew that is allowed, also back; then everything is deleted, and the server goes on. */
   flush(): void {
+    this.#aheadMs = this.#newAheadMs()
     this.#lose(new Map())
   }
 

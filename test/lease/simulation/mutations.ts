@@ -29,6 +29,9 @@ const stopped: Partial<Faults> = {
   pause: 1,
   crash: 0.2,
   clockStep: 0,
+  replica: 0,
+  migrate: 0,
+  evict: 0,
   release: 0,
 }
 
@@ -204,8 +207,8 @@ export const mutations: Shown[] = [
   {
     defect: 'whatever came after the expected version is taken for our own',
     file: calls,
-    from: 'if (found?.value === value) return',
-    to: 'if (found !== undefined && found.version !== expected) return',
+    from: oldVersion,
+    to: 'if (found !== undefined && found.version !== expected) return { landed: true, version: found.version }',
     ...durable,
   },
   {
