@@ -30,6 +30,8 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   },
   'kind-text': { 'graupel-native': [{ of: 'figure', max: 100 }] },
   'kind-id': { 'graupel-native': [{ of: 'figure', max: 100 }] },
+  'kind-opaque-text': { 'graupel-native': [{ of: 'figure', max: 1500 }] },
+  'kind-opaque-id': { 'graupel-native': [{ of: 'figure', max: 1500 }] },
   'mask-hide': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
   'mask-reveal': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),

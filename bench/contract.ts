@@ -33,7 +33,7 @@ export interface Codecs {
   decode?(id: bigint): Foreign
   /** Returns only the time of an id, in milliseconds since 1970. */
   timestampMsOf?(id: bigint): number
-  /** Kinds by their names: `typed` texts. */
+  /** Kinds by their names: `typed` and `opaque`. */
   kinds?: Record<string, { text(id: bigint): string; id(text: string): bigint }>
   /** Hides an id by a mask of 64 bits. */
   hide?(id: bigint): bigint

@@ -146,7 +146,9 @@ async function kindsOf(build: string | undefined): Promise<Codecs> {
   if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'kind')))) return {}
   const { defineKind }: typeof import('graupel/kind') = await import(urlOf(build, 'kind'))
   const { layouts }: typeof import('graupel') = await import(urlOf(build))
-  return { kinds: { typed: defineKind({ prefix: 'ord', layout: layouts.twitter }) } }
+  const options = { prefix: 'ord', layout: layouts.twitter }
+  const keys = { a: Uint8Array.from({ length: 32 }, (_, i) => i) }
+  return { kinds: { typed: defineKind(options), opaque: defineKind({ ...options, keys }) } }
 }
 
 function yardstick(name: string, title: string, source: Source): Subject {

@@ -245,6 +245,7 @@ export const compared = {
         BigInt(timestampMs) === (id >> BigInt(shift)) + BigInt(epochMs),
     }),
     ...ofKind('typed', 'kind'),
+    ...ofKind('opaque', 'kind-opaque'),
     codec({
       name: 'mask-hide',
       title: 'mask.hide()',

@@ -1,10 +1,12 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
+import { checkKeys } from '../mask/keys.js'
 import { type Form, idForm, uuidForm } from './form.js'
 import type { Kind, KindOptions, KindSchema, KindText, UuidKind, UuidKindOptions } from './kind.js'
+import { opaqueForm } from './opaque.js'
 
-const optionNames: readonly string[] = ['prefix', 'layout', 'uuid'] satisfies (
+const optionNames: readonly string[] = ['prefix', 'layout', 'keys', 'uuid'] satisfies (
   | keyof KindOptions
   | keyof UuidKindOptions
 )[]
@@ -15,10 +17,11 @@ const prefixPattern = /^[a-z]([a-z_]{0,61}[a-z])?$/
  * Defines a kind of ids: their texts have a prefix, and TypeScript tells the texts of two kinds apart.
  *
  * A text is the prefix, an underscore, and 13 characters of Crockford's base32 in small letters. Texts sort as the ids do. With
- * `uuid: true`, the ids are UUIDs and the texts are TypeIDs.
+ * `uuid: true`, the ids are UUIDs and the texts are TypeIDs. With `keys`, texts are opaque: 26 characters that nobody can read or make without
+ * a key. Browsers and edge runtimes need the package `@noble/ciphers`.
  *
  * @param options - `prefix`, and either `layout` or `uuid`.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_KEY_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
  * @example
  * const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
  * order.text(1541815603606036480n) // 'ord_1asd13xh1f800'
@@ -30,18 +33,18 @@ export function defineKind<const P extends string, F extends readonly Field[]>(o
 export function defineKind<const P extends string>(options: UuidKindOptions<P>): UuidKind<P>
 export function defineKind(given: KindOptions | UuidKindOptions): Kind | UuidKind {
   const options = readOptions(given as KindOptions & UuidKindOptions, optionNames, "{ prefix: 'ord', layout }")
-  const { prefix, layout, uuid = false as boolean } = options
+  const { prefix, layout, keys, uuid = false as boolean } = options
   if (typeof uuid !== 'boolean') {
     throw typeError('ERR_OPTION_INVALID', `uuid is ${show(uuid)}; pass true, or leave it out`, 'uuid')
   }
   checkPrefix(prefix, uuid)
-  if (!uuid) return kindOf(prefix, idForm(genuineLayout(layout) as Layout))
-  if (layout === undefined) return kindOf(prefix, uuidForm())
-  throw typeError(
-    'ERR_OPTION_INVALID',
-    'uuid is true, and layout is given; a UUID has no layout: pass one of them',
-    'uuid',
-  )
+  if (uuid) {
+    const other = layout === undefined ? (keys === undefined ? undefined : 'keys') : 'layout'
+    if (other === undefined) return kindOf(prefix, uuidForm())
+    throw typeError('ERR_OPTION_INVALID', `uuid is true, and ${other} is given; a UUID has none: leave out one`, other)
+  }
+  const own = genuineLayout(layout) as Layout
+  return kindOf(prefix, keys === undefined ? idForm(own) : opaqueForm(checkKeys(keys), prefix, own))
 }
 
 function checkPrefix(prefix: unknown, mayBeEmpty: boolean): asserts prefix is string {

@@ -50,7 +50,7 @@ export function uuidForm(): Form<string, string | Uint8Array> {
 }
 
 /** Why these digits are refused. */
-function digitsError(text: string, at: number, bits: number): RangeError {
+export function digitsError(text: string, at: number, bits: number): RangeError {
   const digits = text.slice(at)
   const other = [...digits].find((digit) => !alphabet.includes(digit))
   const fault = other === undefined ? `more than ${bits} bits` : `the character ${show(other)}`

@@ -78,6 +78,11 @@ export interface KindOptions<P extends string = string, F extends readonly Field
   prefix: P
   /** The layout that the ids were made with: the `layout` of their generator. */
   layout: Layout<F>
+  /**
+   * Keys by their names, as a mask has them: 16, 24 or 32 random bytes each. Texts are opaque then: they show neither order nor time, and a
+   * text that no key has made is refused. The first key writes, all read. Without keys, anyone can read the id of a text.
+   */
+  keys?: Readonly<Record<string, Uint8Array>>
 }
 
 /** The options of {@link defineKind} for UUIDs. */

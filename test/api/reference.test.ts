@@ -78,6 +78,7 @@ describe('docs/api.md', () => {
       'acl',
       'count',
       'headers',
+      'keys',
       'layout',
       'lease',
       'node',

@@ -1,0 +1,72 @@
+import { blockCipher } from '#cipher'
+import { digits64, read128, write128 } from '../codec/base32.js'
+import { rangeError, show } from '../core/errors.js'
+import { halves, high, low, whole } from '../core/typed-array.js'
+import { type Layout, loadId } from '../layout/index.js'
+import type { checkKeys } from '../mask/keys.js'
+import { digitsError, type Form } from './form.js'
+
+/**
+ * Ids that are hidden: a text is one block of AES, over the id and the 64 bits of {@link proofOf}. A block that nobody has made decrypts to
+ * other bits, except with a probability of 2^-64 for each key.
+ *
+ * @param keys - The first one writes. A text does not say which key has made it, because the proof does.
+ */
+export function opaqueForm(
+  keys: ReturnType<typeof checkKeys>,
+  prefix: string,
+  layout: Layout,
+): Form<bigint, bigint | string> {
+  const ciphers = keys.map(([, key]) => blockCipher(key))
+  const [{ encrypt }] = ciphers as [(typeof ciphers)[0]]
+  whole[0] = proofOf(prefix, layout)
+  const proofHigh = halves[high] as number
+  const proofLow = halves[low] as number
+  const given = new DataView(new ArrayBuffer(16))
+  // A cipher may write to the array that it is given.
+  const block = new Uint8Array(16)
+  const blockView = new DataView(block.buffer)
+
+  return {
+    digits: 2 * digits64,
+    write(id, codes, at) {
+      loadId(id, layout)
+      blockView.setUint32(0, halves[high] as number)
+      blockView.setUint32(4, halves[low] as number)
+      blockView.setUint32(8, proofHigh)
+      blockView.setUint32(12, proofLow)
+      write128(viewOf(encrypt(block)), codes, at)
+    },
+    read(text, at) {
+      if (!read128(text, at, given)) throw digitsError(text, at, 128)
+      for (const { decrypt } of ciphers) {
+        block.set(new Uint8Array(given.buffer))
+        const made = viewOf(decrypt(block))
+        if (made.getUint32(8) !== proofHigh || made.getUint32(12) !== proofLow) continue
+        const id = made.getBigUint64(0)
+        loadId(id, layout)
+        return id
+      }
+      throw rangeError(
+        'ERR_ID_INVALID',
+        `the text ${show(text)} was made with no key of this kind, or for another prefix or layout; pass a text that text() returned`,
+      )
+    },
+  }
+}
+
+function viewOf({ buffer, byteOffset }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, 16)
+}
+
+/**
+ * Returns 64 bits by which texts of one key for different prefixes or layouts differ: FNV-1a of both as JSON. They need not be secret,
+ * because they are encrypted. The layout's name does not count.
+ */
+function proofOf(prefix: string, { epochMs, tickMs, fields }: Layout): bigint {
+  let value = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(JSON.stringify([prefix, epochMs, tickMs, fields]))) {
+    value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n)
+  }
+  return value
+}
