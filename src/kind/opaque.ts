@@ -22,8 +22,8 @@ export function opaqueForm(
   whole[0] = proofOf(prefix, layout)
   const proofHigh = halves[high] as number
   const proofLow = halves[low] as number
-  const given = new DataView(new ArrayBuffer(16))
-  // A cipher may write to the array that it is given.
+  const given = new Uint8Array(16)
+  const givenView = new DataView(given.buffer)
   const block = new Uint8Array(16)
   const blockView = new DataView(block.buffer)
 
@@ -35,15 +35,16 @@ export function opaqueForm(
       blockView.setUint32(4, halves[low] as number)
       blockView.setUint32(8, proofHigh)
       blockView.setUint32(12, proofLow)
-      write128(viewOf(encrypt(block)), codes, at)
+      block.set(encrypt(block))
+      write128(blockView, codes, at)
     },
     read(text, at) {
-      if (!read128(text, at, given)) throw digitsError(text, at, 128)
+      if (!read128(text, at, givenView)) throw digitsError(text, at, 128)
       for (const { decrypt } of ciphers) {
-        block.set(new Uint8Array(given.buffer))
-        const made = viewOf(decrypt(block))
-        if (made.getUint32(8) !== proofHigh || made.getUint32(12) !== proofLow) continue
-        const id = made.getBigUint64(0)
+        block.set(given)
+        block.set(decrypt(block))
+        if (blockView.getUint32(8) !== proofHigh || blockView.getUint32(12) !== proofLow) continue
+        const id = blockView.getBigUint64(0)
         loadId(id, layout)
         return id
       }
@@ -53,10 +54,6 @@ export function opaqueForm(
       )
     },
   }
-}
-
-function viewOf({ buffer, byteOffset }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, 16)
 }
 
 /**
