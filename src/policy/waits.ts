@@ -153,6 +153,8 @@ class CeilingWait {
 /** Readings of a clock that stands still before a wait is given up. */
 const maxInjectedReadings = 1_000
 const maxRealReadings = 1_000_000
+/** How long an injected clock has to stand still as well: one that wraps `Date.now()` is read a thousand times within its millisecond. */
+const minStillMs = 2
 
 /**
  * Blocks until the clock shows a tick.
@@ -168,6 +170,7 @@ function blockUntil(judged: Judged, { untilTick, situation }: ClockWait): boolea
   counters.waits++
   let lastMs = Number.NEGATIVE_INFINITY
   let readings = 0
+  let movedMs = 0
   try {
     for (;;) {
       // Read before the clock: a thread that is suspended between the two readings must not blame the clock.
@@ -176,9 +179,10 @@ function blockUntil(judged: Judged, { untilTick, situation }: ClockWait): boolea
       if (nowTick >= untilTick) return true
       if (dueMs - nowMs > policy.maxWaitMs) return false
       readings = nowMs > lastMs ? 0 : readings + 1
+      if (readings === 0) movedMs = waitedMs
       lastMs = Math.max(nowMs, lastMs)
       const isStill = hasInjectedClock
-        ? readings > maxInjectedReadings
+        ? readings > maxInjectedReadings && waitedMs - movedMs > minStillMs
         : readings > maxRealReadings || waitedMs > policy.maxWaitMs + layout.tickMs
       if (isStill) throw clockError(judged, situation, nowMs, dueMs - nowMs)
       // The last millisecond is spent awake: sleeps are late, and a sleep that is late by a millisecond loses a tick of ids.

@@ -34,6 +34,12 @@ describe.each(engines)('onOverflow on the %s engine', (engine) => {
     expect(ids.stats().waits).toBeGreaterThan(5)
   })
 
+  it("'wait' goes on with a clock that wraps Date.now(), however often it can be read within a millisecond", () => {
+    const { ids } = simulated({ clock: () => Math.floor(performance.now()) + 1000 })
+    expect(new Set(ids.take(200)).size).toBe(200)
+    expect(ids.stats().waits).toBeGreaterThan(5)
+  })
+
   it('is told from a rollback while the word is ahead', () => {
     const { ids, time } = simulated({ onOverflow: 'advance', onRollback: 'throw', maxAheadMs: 5 })
     ids.take(20)

@@ -105,11 +105,11 @@ describe('graupel inspect', () => {
         bytes    02 71 06 5a c1 02 00 07
 
         An id does not say which layout made it. These make sense, likeliest first.
-        To see a reading in full, name its layout: --layout twitter.
+        To see a reading in full, name its layout: --layout discord.
 
         layout     time                  node                    sequence
-        twitter    2012-03-03T13:01:20Z  datacenter 1, worker 0         7  past
         discord    2016-04-30T11:18:25Z  worker 1, process 0            7  past
+        twitter    2012-03-03T13:01:20Z  datacenter 1, worker 0         7  past
         instagram  2012-04-23T14:46:14Z  shard 128                      7  past
         sonyflake  2017-12-27T16:16:04Z  machine 7                      2  past
         tsid       2021-04-30T11:18:25Z  node 32                        7  past
