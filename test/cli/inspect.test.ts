@@ -121,7 +121,7 @@ describe('graupel inspect', () => {
     const { layout, readings, ...rest } = JSON.parse(lines(['inspect', discordId, '--json'])[0] as string)
     expect(layout).toBe(null)
     expect(Object.keys(rest)).toEqual(['id', 'encodings'])
-    expect(readings[1]).toEqual({
+    expect(readings[0]).toEqual({
       layout: 'discord',
       epochMs: layouts.discord.epochMs,
       timestamp: '2016-04-30T11:18:25.796Z',

@@ -16,7 +16,7 @@ const maxJson = 1_000_000
 const idProperty = /^(?:numbers|counts)$|(?:^i|_i|I)[dD]s?$/
 
 /** One number with separators between its thousands, of at least 16 digits. */
-const grouped = /^\d{1,3}([,._'’\u00a0\u202f])\d{3}(?:\1\d{3}){4,5}$/
+const grouped = /^\d{1,3}([,._'’\s])\d{3}(?:\1\d{3}){4,5}$/
 
 /** Splits a paste: one id a line, or several with spaces, commas or semicolons between them, also in quotes, brackets, JSON or URLs. */
 export function* textsOf(text: string): Generator<IdText> {
@@ -55,10 +55,9 @@ function withoutSuffix(text: string): string {
   return text.replace(/^(\d+)n$/, '$1')
 }
 
-/** Returns the id that an address leads to: a tweet, or the last of the ids of a Discord message, its channel and its server. */
+/** Returns the id that an address leads to: a tweet, or a Discord message, whose id stands behind the ids of its server and channel. */
 function idOfUrl(text: string): string | undefined {
-  if (!/^https?:\/\//i.test(text)) return undefined
-  return /\/status(?:es)?\/(\d+)/.exec(text)?.[1] ?? text.match(/(?<=\/)\d{15,20}(?=[/?#]|$)/g)?.at(-1)
+  return /^https?:/i.test(text) ? text.match(/(?<=\/)\d{15,20}\b/g)?.at(-1) : undefined
 }
 
 /** Returns the ids of an object or an array in JSON; `undefined` if the text is no JSON, or has no ids. */
