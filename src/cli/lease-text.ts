@@ -14,7 +14,7 @@ export interface ListedGroup {
   readonly found: FoundGroup
   readonly nodes: readonly (FoundNode | Unreadable)[]
   readonly nowMs: number
-  /** Where the records are: server, database, schema, table or prefix. */
+  /** Place of the records: server, database, schema, table or prefix. */
   readonly place: string
 }
 

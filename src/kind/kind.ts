@@ -23,7 +23,7 @@ export interface KindSchema<P extends string = string> {
   }
 }
 
-/** What a {@link KindSchema} returns: the text, or the reason why it is no text of the kind. */
+/** Result of a {@link KindSchema}: the text, or the reason why it is no text of the kind. */
 export type KindResult<P extends string = string> =
   | { readonly value: KindText<P>; readonly issues?: undefined }
   | { readonly issues: readonly [{ readonly message: string }] }
@@ -74,7 +74,7 @@ export type UuidKind<P extends string = string> = Kind<P, string, string | Uint8
 
 /** The options of {@link defineKind} for ids. */
 export interface KindOptions<P extends string = string, F extends readonly Field[] = readonly Field[]> {
-  /** What the texts begin with, before an underscore: 1 to 63 of `a` to `z` and `_`, which is not at the ends. */
+  /** Beginning of the texts, before an underscore: 1 to 63 of `a` to `z` and `_`, which is not at the ends. */
   prefix: P
   /** The layout that the ids were made with: the `layout` of their generator. */
   layout: Layout<F>

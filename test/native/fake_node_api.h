@@ -17,7 +17,7 @@
 struct napi_value__ {
   napi_valuetype type = napi_undefined;
   std::map<std::string, napi_value> properties{};
-  double number = 0;  // Of a boolean, too.
+  double number = 0;  // Also the value of a boolean.
   uint64_t bigint = 0;
   std::string text{};
   std::vector<uint64_t> elements{};
