@@ -42,7 +42,7 @@ describe.each(engines)('arrays on the %s engine', (engine) => {
     }
   })
 
-  it('are refused where the word has run past 2^63 ahead of the clock', () => {
+  it('are refused if the word has run past 2^63 ahead of the clock', () => {
     const ids = at(() => crossing - 1, { onOverflow: 'advance' })
     ids.take(5000)
     expect(caught(() => ids.fill(new BigInt64Array(3)))).toMatchObject({ code: 'ERR_ARRAY_INVALID', filled: 0 })

@@ -82,7 +82,7 @@ describe.each(engines)('without blocking, the %s engine', (engine) => {
     expect(array.at(-1)).not.toBe(0n)
   })
 
-  it('rejects where next would throw, and goes on with the calls behind', async () => {
+  it('rejects if next would throw, and goes on with the calls behind', async () => {
     const time = { now: 5000 }
     const ids = simulated(time, { onRollback: 'wait', maxWaitMs: 10 })
     ids.next()
@@ -214,7 +214,7 @@ describe.each(engines)('on ticks of a second, the %s engine', (engine) => {
     return () => clearInterval(timer)
   }
 
-  it('makes more ids than a tick holds where nothing blocks, and refuses where something would', async () => {
+  it('makes more ids than a tick holds if nothing blocks, and refuses if something would', async () => {
     const time = { now: 5_000_000 }
     const ids = at(time)
     ids.take(8)
@@ -231,7 +231,7 @@ describe.each(engines)('on ticks of a second, the %s engine', (engine) => {
     expect(ids.decode(made[0] as bigint).timestampMs).toBeGreaterThan(5_000_000)
   })
 
-  it("rejects at once where the policy is 'throw'", async () => {
+  it("rejects at once if the policy is 'throw'", async () => {
     const ids = at({ now: 5_000_000 }, { onOverflow: 'throw' })
     ids.take(8)
     await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_SEQUENCE_OVERFLOW', retryAfterMs: 1000 })
@@ -251,7 +251,7 @@ describe.each(engines)('on ticks of a second, the %s engine', (engine) => {
     await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOCK_ROLLBACK', retryAfterMs: 2000 })
   })
 
-  it('counts ahead by two ticks, where nothing else is said', () => {
+  it('counts ahead by two ticks, if nothing else is said', () => {
     const ids = at({ now: 5_000_000 }, { onOverflow: 'advance' })
     expect(ids.decode(ids.take(24).at(-1) as bigint)).toMatchObject({ timestampMs: 5_002_000, sequence: 7 })
     expect(caught(() => ids.next()).code).toBe('ERR_SEQUENCE_OVERFLOW')

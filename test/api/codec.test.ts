@@ -26,7 +26,7 @@ describe('encodings', () => {
     expect(parseId(text as never, encoding as 'hex')).toBe(id)
   })
 
-  it('takes decimal digits where it takes a bigint', () => {
+  it('takes decimal digits wherever it takes a bigint', () => {
     expect(encodeId('255', 'hex')).toBe('00000000000000ff')
   })
 

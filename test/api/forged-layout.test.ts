@@ -39,7 +39,7 @@ describe('a layout that defineLayout did not return', () => {
     ['is a specification', specOf(twitter)],
   ]
 
-  it.each(forged)('is refused where it %s', (_, layout) => {
+  it.each(forged)('is refused if it %s', (_, layout) => {
     const uses = [
       () => decode(1n, layout as never),
       () => composeId({ timestampMs: Date.now(), node: 1 }, layout as never),
@@ -60,7 +60,7 @@ describe('a layout that defineLayout did not return', () => {
     expect(error.cause).toMatchObject({ code: 'ERR_LAYOUT_INVALID' })
   })
 
-  it('is used where another copy of the package made it', () => {
+  it('is used if another copy of the package made it', () => {
     const spec = {
       name: 'orders',
       epochMs: 5,

@@ -32,7 +32,7 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
     expect(ids.nextNumber()).toBe(Number(ids.next()) - 1)
   })
 
-  it('refuses nextNumber where a number does not hold the id, and makes none', () => {
+  it('refuses nextNumber if a number does not hold the id, and makes none', () => {
     const ids = createGenerator({ engine, node: 1, namespace: freshNamespace() })
     const error = caught(() => (ids as unknown as { nextNumber(): number }).nextNumber())
     expect(error).toBeInstanceOf(RangeError)

@@ -126,7 +126,7 @@ describe('any value', () => {
     )
   })
 
-  it('is an id exactly where decode takes it', () => {
+  it('is an id exactly if decode takes it', () => {
     fc.assert(
       fc.property(value, anyLayout, (any, of) => {
         expect(isId(any, of)).toBe(typeof outcomeOf(() => decode(any as bigint, of).sequence) === 'number')

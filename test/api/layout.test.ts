@@ -350,7 +350,7 @@ describe('expiresAt', () => {
 describe('composeId', () => {
   const id = 175928847299117063n
 
-  it('takes what decode returns, and says no where its parts do not agree', () => {
+  it('takes what decode returns, and says no if its parts do not agree', () => {
     const parts = decode(id, layouts.discord)
     expect(composeId(parts, layouts.discord)).toBe(id)
     expect(composeId({ ...parts, node: parts.fields }, layouts.discord)).toBe(id)

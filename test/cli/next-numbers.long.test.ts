@@ -120,7 +120,7 @@ describe('graupel next without time', () => {
     expect(await fleet.store.list('numbers/')).toEqual([])
   })
 
-  it.each(['--segment', '--counter'])('asks for a store where %s has none', async (flag) => {
+  it.each(['--segment', '--counter'])('asks for a store if %s has none', async (flag) => {
     const fleet = await sqliteFleet()
     const { status, stderr } = await graupelIn(fleet.folder, ['next', flag, 'orders'])
     expect(status).toBe(2)

@@ -84,20 +84,20 @@ describe('a pattern is refused', () => {
     refused.toThrow(`: ${reason}`)
   })
 
-  it.each([undefined, null, 7, ['{node}'], { pattern: '{node}' }])('where it is %j', (pattern) => {
+  it.each([undefined, null, 7, ['{node}'], { pattern: '{node}' }])('if it is %j', (pattern) => {
     const refused = expect(() => parsePattern(pattern, tokens))
     refused.toThrow(TypeError)
     refused.toThrow(expect.objectContaining({ code: 'ERR_PATTERN_INVALID' }))
     refused.toThrow('pass a string with tokens in braces')
   })
 
-  it('at once, where a name of many letters is nearly units of time', () => {
+  it('at once, if a name of many letters is nearly units of time', () => {
     // With a search that goes back and forth, this takes longer than anyone waits.
     const name = `${'y'.repeat(250)}x`
     expect(() => parsePattern(`{${name}}`, tokens)).toThrow("there is no token 'yyyy")
   })
 
-  it('where it has a unit of time that is not among its tokens, joined or not', () => {
+  it('if it has a unit of time that is not among its tokens, joined or not', () => {
     expect(() => parsePattern('{yyyyMMSSS}', ['yyyy', 'MM'])).toThrow(
       "there is no token 'SSS'; the tokens are {yyyy}, {MM}",
     )

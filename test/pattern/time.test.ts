@@ -18,7 +18,7 @@ describe('a time zone', () => {
   })
 
   it.each(['', '+8', '+08', '+0800', '08:00', '+8:00', '+08:60', '+14:01', '-15:00', '+08:00 ', '+08:00:00', '−08:00'])(
-    'is refused where it is %j',
+    'is refused if it is %j',
     (timeZone) => {
       const refused = expect(() => offsetOf(timeZone))
       refused.toThrow(RangeError)
@@ -36,7 +36,7 @@ describe('a time zone', () => {
     },
   )
 
-  it.each([undefined, null, 8, 480])('is refused where it is %j', (timeZone) => {
+  it.each([undefined, null, 8, 480])('is refused if it is %j', (timeZone) => {
     const refused = expect(() => offsetOf(timeZone))
     refused.toThrow(TypeError)
     refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
@@ -86,7 +86,7 @@ describe('date and time', () => {
     )
   })
 
-  it('have their first value where they are left out', () => {
+  it('have their first value if they are left out', () => {
     expect(timeOfTexts({ yyyy: '2026' }, 0)).toBe(Date.UTC(2026, 0, 1))
     expect(timeOfTexts({ yyyy: '0050', MM: '02' }, 60)).toBe(Date.parse('0050-01-31T23:00:00Z'))
   })
