@@ -19,7 +19,7 @@ export const mutations: Shown[] = [
   {
     defect: 'the incarnation is not read again after the write',
     file: source,
-    from: 'written.landed && (await this.#incarnation(signal)) === incarnation',
+    from: 'written.landed && (await this.#incarnation(key, signal)) === incarnation',
     to: 'written.landed',
     ...forgetful,
     faults: { lossInCall: 0.1, failover: 4 },
@@ -131,8 +131,8 @@ export const mutations: Shown[] = [
   {
     defect: 'whatever came after the expected version is taken for our own',
     file: calls,
-    from: 'if (found?.value === value) return',
-    to: 'if (found !== undefined && found.version !== expected) return',
+    from: oldVersion,
+    to: 'if (found !== undefined && found.version !== expected) return { landed: true, version: found.version }',
     ...durable,
   },
 ]
