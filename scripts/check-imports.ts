@@ -43,7 +43,7 @@ const mayImport: Record<string, string[]> = {
   ],
   testing: ['core', 'engine', 'engine/source', 'generator', 'layout', 'platform'],
   stores: ['core', 'platform'],
-  lease: ['core', 'core/events', 'engine/choose', 'engine/source', 'layout', 'platform', 'stores'],
+  lease: ['core', 'core/events', 'engine/choose', 'engine/open', 'engine/source', 'layout', 'platform', 'stores'],
   counter: ['core', 'pattern', 'platform', 'stores'],
   segments: ['core', 'core/events', 'counter', 'engine', 'engine/choose', 'numbers', 'platform', 'stores'],
   // Stores by their URLs, with the clients that are installed.

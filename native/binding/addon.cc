@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 
+#include "../host/generation.h"
 #include "../host/process_state.h"
 #include "calls.h"
 #include "elements.h"
@@ -49,6 +50,7 @@ struct OpenOptions {
   bool history = false;
   SequenceStart start;
   ClockKind clock = ClockKind::kWall;
+  uint64_t generation = 0;
 };
 
 // False if something is thrown, or the thread ends.
@@ -88,6 +90,7 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   read->start =
       SequenceStart(mode, static_cast<uint32_t>(options.Whole("seed", 0, UINT32_MAX)));
   read->clock = static_cast<ClockKind>(options.Whole("clock", 0, 2));
+  read->generation = static_cast<uint64_t>(options.Whole("machine", 0));
   read->home.lock_ms = static_cast<int>(options.Whole("lockMs", 0, INT32_MAX));
   read->home.rules.parent = options.Text("stateFolder");
   if (read->clock != ClockKind::kInjected) {
@@ -113,7 +116,8 @@ Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
   home.layout.ToTick(now_ms, &home.now_tick);
   GeneratorGroup* const group = environment.GroupFor(home, options.history);
   if (group == nullptr) return {};
-  const uint32_t handle = environment.AddGenerator(group, options.start, options.clock);
+  const uint32_t handle =
+      environment.AddGenerator(group, options.start, options.clock, options.generation);
   environment.Retain();
   const auto drop = [handle](Napi::Env, Environment* data) {
     data->FreeHandle(handle);
@@ -207,6 +211,22 @@ Napi::Value WallMs(const Napi::CallbackInfo& info, Environment& environment) {
                            static_cast<double>(environment.wall().ReadMs()));
 }
 
+// generation(): Generation() of core/generation.h.
+Napi::Value GenerationOf(const Napi::CallbackInfo& info, Environment&) {
+  return Napi::Number::New(info.Env(), static_cast<double>(Generation()));
+}
+
+// raiseGeneration(): RaiseGeneration() of host/generation.h.
+Napi::Value Raise(const Napi::CallbackInfo&, Environment&) {
+  RaiseGeneration();
+  return {};
+}
+
+// generationDevice(): the path of the device that announces copies; empty without one.
+Napi::Value DeviceOf(const Napi::CallbackInfo& info, Environment&) {
+  return Napi::String::New(info.Env(), OpenGeneration().path);
+}
+
 // keepEngine(key, engine): KeepEngine() of process_state.h.
 Napi::Value Keep(const Napi::CallbackInfo& info, Environment&) {
   if (!info[0].IsString() || !info[1].IsNumber()) {
@@ -221,6 +241,7 @@ Napi::Value Keep(const Napi::CallbackInfo& info, Environment&) {
 
 // An empty object if something is thrown, or the thread ends.
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  OpenGeneration();
   auto buffer = Napi::ArrayBuffer::New(env, sizeof(Mailbox));
   auto forever = Napi::Persistent(buffer);
   if (forever.IsEmpty()) return {};
@@ -257,6 +278,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"awaitCeiling", Respond<Await>},
       {"wallMs", Respond<WallMs>},
       {"keepEngine", Respond<Keep>},
+      {"generation", Respond<GenerationOf>},
+      {"raiseGeneration", Respond<Raise>},
+      {"generationDevice", Respond<DeviceOf>},
   };
   for (const auto& [name, call] : kFunctions) {
     napi_value function;

@@ -136,11 +136,12 @@ void Observe(Environment& environment) {
   // Past the last tick of the layout there is no ceiling to wait for.
   const bool is_at_ceiling = ceiling != nullptr && next_slot >= ceiling_slot &&
                              layout.TickOf(next_slot) <= layout.max_tick;
-  SetStatus(environment, !after_epoch                 ? Status::kBeforeEpoch
-                         : now_tick > layout.max_tick ? Status::kExpired
-                         : !is_found                  ? Status::kUnavailable
-                         : is_at_ceiling              ? Status::kCeiling
-                                                      : Status::kOk);
+  SetStatus(environment, !after_epoch                      ? Status::kBeforeEpoch
+                         : now_tick > layout.max_tick      ? Status::kExpired
+                         : !is_found                       ? Status::kUnavailable
+                         : !handle->generator.IsOriginal() ? Status::kCloned
+                         : is_at_ceiling                   ? Status::kCeiling
+                                                           : Status::kOk);
 }
 
 uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block_ms) {

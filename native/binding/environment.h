@@ -104,7 +104,8 @@ class Environment {
   // Takes the group to the state to which its slots have moved. False with a fault.
   bool Follow(GeneratorGroup& group, uint64_t now_tick);
 
-  uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock);
+  uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock,
+                        uint64_t generation);
   void CloseGenerator(uint32_t handle);
   void DeleteGroup(const GeneratorGroup* group);
   // Closes a generator, and frees its handle. Called only when JavaScript has collected

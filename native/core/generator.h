@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "ceiling.h"
+#include "generation.h"
 #include "layout.h"
 #include "sequence_start.h"
 #include "state.h"
@@ -28,7 +29,8 @@ enum class Status : uint32_t {
   kClosed = 4,
   kCeiling = 5,      // The next slot lies above the ceiling: wait for it to rise.
   kUnavailable = 6,  // The state was lost, and no other can be had.
-  kMoved = 7,        // The state word has moved to another page; only inside of C++.
+  kCloned = 7,       // The machine was copied since the state was acquired.
+  kMoved = 8,        // The state word has moved to another page; only inside of C++.
 };
 
 // The run of slots that a thread hands out. All generators of a thread on one state
@@ -64,12 +66,17 @@ struct ThreadAccess {
 class Generator {
  public:
   // `id` is not 0 and unique among the generators of `access`.
-  Generator(ThreadAccess* access, uint64_t id, SequenceStart start)
-      : access_(access), id_(id), start_(start) {}
+  // `generation` is the generation of the machine (generation.h) at which the state was
+  // acquired.
+  Generator(ThreadAccess* access, uint64_t id, SequenceStart start,
+            uint64_t generation = Generation())
+      : access_(access), id_(id), generation_(generation), start_(start) {}
 
   const Layout& layout() const { return access_->layout; }
   State& state() const { return *access_->state; }
   uint64_t issued() const { return issued_; }
+  // False in a copy of the machine.
+  bool IsOriginal() const { return Generation() == generation_; }
 
   // Makes one id at the tick that the clock shows.
   Status Next(uint64_t now_tick, uint64_t* id) {
@@ -79,6 +86,8 @@ class Generator {
       if (status != Status::kOk) return status;
     }
     *id = run.base_id + (run.sequence++ << layout().sequence_shift);
+    if (!IsOriginal()) [[unlikely]]
+      return DropRun();
     ++issued_;
     return Status::kOk;
   }
@@ -117,6 +126,18 @@ class Generator {
   // kOk if all `count` were written.
   Status Fill(uint64_t now_tick, uint64_t limit_tick, uint64_t* out, size_t count,
               size_t* filled) {
+    const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
+    if (!IsOriginal()) {
+      *filled = 0;
+      return DropRun();
+    }
+    issued_ += *filled;
+    return status;
+  }
+
+ private:
+  Status FillUnchecked(uint64_t now_tick, uint64_t limit_tick, uint64_t* out,
+                       size_t count, size_t* filled) {
     Run& run = access_->run;
     size_t from_run = 0;
     if (Usable(run, now_tick)) {
@@ -124,7 +145,6 @@ class Generator {
       from_run = left < count ? static_cast<size_t>(left) : count;
       WriteTick(out, from_run, run.base_id, run.sequence);
       run.sequence += from_run;
-      issued_ += from_run;
     }
     *filled = from_run;
     if (from_run == count) return Status::kOk;
@@ -141,11 +161,15 @@ class Generator {
     run.sequence = run.end;
     WriteRange(out + from_run, range);
     *filled += static_cast<size_t>(range.count);
-    issued_ += range.count;
     return *filled == count ? Status::kOk : Status::kAhead;
   }
 
- private:
+  // The other copies of the machine have this run, too.
+  GRAUPEL_NOINLINE Status DropRun() {
+    access_->run.sequence = access_->run.end;
+    return Status::kCloned;
+  }
+
   bool Usable(const Run& run, uint64_t now_tick) const {
     // Unsigned: if the clock has passed the run, the difference is huge.
     return run.tick - now_tick <= run.span && run.sequence < run.end &&
@@ -259,6 +283,7 @@ class Generator {
 
   ThreadAccess* access_;
   const uint64_t id_;
+  const uint64_t generation_;
   SequenceStart start_;
   uint64_t issued_ = 0;
 };

@@ -29,6 +29,7 @@ export const errorCodes = {
   ERR_STATE_UNSAFE: 'another user could change the state, or it is not a plain file of this machine',
   ERR_STATE_MISMATCH: 'the state belongs to other ids, or to another version of its format',
   ERR_STATE_CORRUPT: 'the state is damaged',
+  ERR_STATE_CLONED: 'the machine was copied, and its copies have the same node',
   ERR_STATE_FULL: 'the memory that threads share for their states is used up',
   ERR_LEASE_EXPIRED: 'the lease of the node does not allow another id',
   ERR_NODES_EXHAUSTED: 'every node that may be leased is held by others',

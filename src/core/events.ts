@@ -39,9 +39,20 @@ export interface LeaseEvent {
   /**
    * `acquired`; `waiting` until a time, before it is acquired or moves; `late`, when a renewal came after two thirds of the window;
    * `unreachable`, when a renewal fails after a renewal that did not; `expired`, when the window has passed without a renewal; `lost`,
-   * when another process has the node; `moved` to a node, perhaps the same node; `released`; `ended`, when no other node was free.
+   * when another process has the node; `copied`, when this machine is a copy, and leaves the node to the original; `parked`; `moved` to a node, perhaps the same node; `released`; `ended`, when no other node was free.
    */
-  type: 'acquired' | 'waiting' | 'late' | 'unreachable' | 'expired' | 'lost' | 'moved' | 'released' | 'ended'
+  type:
+    | 'acquired'
+    | 'waiting'
+    | 'late'
+    | 'unreachable'
+    | 'expired'
+    | 'lost'
+    | 'copied'
+    | 'parked'
+    | 'moved'
+    | 'released'
+    | 'ended'
   /** Name of the store. */
   store: string
   /** Name of the layout. */

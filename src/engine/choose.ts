@@ -15,6 +15,14 @@ export interface EngineInfo {
   file?: string
   /** Why the native engine was not chosen; only with `'js'`. */
   reason?: string
+  /**
+   * Whether a copy of the machine that continues with its memory would be noticed (docs/guarantees.md): `'detected'`, a device tells
+   * it; `'hooked'`, the program has called `lease.park()` or `lease.resume()`; `'possible'`, the hypervisor can copy this machine, and
+   * nothing tells it; `'unknown'`.
+   */
+  copies: 'detected' | 'hooked' | 'possible' | 'unknown'
+  /** Path of the device that tells it; only with `'detected'`. */
+  copiesDevice?: string
 }
 
 /** @internal */
@@ -25,7 +33,9 @@ export type EngineOption = (typeof engineOptions)[number]
 /** The variable of the environment that overrides `'auto'`. */
 const engineVariable = 'GRAUPEL_ENGINE'
 
-let automatic: EngineInfo | undefined
+type Choice = Omit<EngineInfo, 'copies' | 'copiesDevice'>
+
+let automatic: Choice | undefined
 let native: NativeEngine | undefined
 
 /**
@@ -43,7 +53,21 @@ export function engineInfo(): EngineInfo {
     automatic = chooseAutomatically()
     publish('engine', { ...automatic })
   }
-  return { ...automatic }
+  return { ...automatic, ...copiesOf(automatic) }
+}
+
+function copiesOf({ kind }: Choice): Pick<EngineInfo, 'copies' | 'copiesDevice'> {
+  const copiesDevice = kind === 'native' ? requireNative().binding.generationDevice() : ''
+  if (copiesDevice !== '') return { copies: 'detected', copiesDevice }
+  if (isHooked) return { copies: 'hooked' }
+  return { copies: platform.canBeCopied() ? 'possible' : 'unknown' }
+}
+
+let isHooked = false
+
+/** Remembers that the program tells of copies of the machine by itself. @internal */
+export function noteHook(): void {
+  isHooked = true
 }
 
 /**
@@ -105,7 +129,7 @@ export function requireNative(given = "engine is 'native'"): NativeEngine {
   return native
 }
 
-function chooseAutomatically(): EngineInfo {
+function chooseAutomatically(): Choice {
   const wanted = platform.environmentVariable(engineVariable) ?? 'auto'
   checkEngineOption(wanted, engineVariable)
   if (wanted === 'js') return { kind: 'js', reason: `${engineVariable} is 'js'` }

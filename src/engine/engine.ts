@@ -14,6 +14,8 @@ export const Status = {
   ceiling: 5,
   /** The state was lost, and cannot be replaced. */
   unavailable: 6,
+  /** The machine was copied since the state was acquired, so another machine may have its slots. */
+  cloned: 7,
 } as const
 
 /** An array that ids can be written to: a `BigUint64Array` or a `BigInt64Array` over an `ArrayBuffer`. */
@@ -163,5 +165,7 @@ export interface CoreSpec {
   history: boolean
   /** The present reading of the clock. */
   nowMs: number
+  /** The generation of the machine at which the state was acquired: `machineGeneration()` of `open.ts`. */
+  machine: number
   clock: 'wall' | 'steady' | (() => number)
 }

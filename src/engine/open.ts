@@ -1,12 +1,13 @@
 import { platform } from '#platform'
 import { GraupelError } from '../core/errors.js'
-import { type EngineKind, isJsForced, requireNative } from './choose.js'
+import { type EngineKind, isJsForced, noteHook, requireNative } from './choose.js'
 import type { PageStep } from './claims.js'
 import type { Core, CoreSpec } from './engine.js'
 import { JsCore } from './js/core.js'
 import { StateTable } from './js/state-table.js'
 import { ThreadStates } from './js/thread-states.js'
 import { idsText } from './key.js'
+import type { Binding } from './native/core.js'
 import { ClaimedError } from './native/fault.js'
 import { SlotClock } from './slots.js'
 
@@ -24,7 +25,7 @@ let closesFilesAtExit = false
 export function openCore(kind: EngineKind, spec: CoreSpec): Core {
   const reopen = (spec: CoreSpec) => openCore(kind, spec)
   refuseOther(spec, kind)
-  const core = kind === 'native' ? openNative(spec, reopen) : new JsCore(spec, statesFor(spec), reopen)
+  const core = kind === 'native' ? openNative(spec, reopen) : openJs(spec, reopen)
   try {
     keepEngine(spec, kind)
   } catch (error) {
@@ -37,6 +38,13 @@ export function openCore(kind: EngineKind, spec: CoreSpec): Core {
 /** Reads the clock of generators without a `clock` function; milliseconds since 1970. @internal */
 export function clockMs(kind: EngineKind): number {
   return kind === 'native' ? requireNative().binding.wallMs() : platform.wallMs()
+}
+
+function openJs(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
+  const states = statesFor(spec)
+  // Lets the table have the present generation.
+  machineGeneration()
+  return new JsCore(spec, states, reopen)
 }
 
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
@@ -62,6 +70,45 @@ function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core
       step = platform.claims.giveToPage(error.path, spec, new SlotClock(spec, nowMs))
     }
   }
+}
+
+/** Returns the binding of the addon, if this process may load the addon. */
+function loadedBinding(): Binding | undefined {
+  return !isJsForced() && platform.loadNative().ok ? requireNative().binding : undefined
+}
+
+/**
+ * Returns the generation of the machine, a number that differs in a copy of the machine. The js engine reads no device by itself: each
+ * call of this function tells it.
+ *
+ * @internal
+ */
+export function machineGeneration(): number {
+  const binding = loadedBinding()
+  if (binding === undefined) return (knownTables()[0] ?? localTable()).generation()
+  const generation = binding.generation()
+  for (const table of knownTables()) table.raiseGeneration(generation)
+  return generation
+}
+
+/** Changes the generation, because the machine is about to be copied, or is a copy. All threads drop the slots that they have reserved. @internal */
+export function raiseMachineGeneration(): void {
+  noteHook()
+  const binding = loadedBinding()
+  if (binding === undefined) (knownTables()[0] ?? localTable()).raiseGeneration()
+  else binding.raiseGeneration()
+  machineGeneration()
+}
+
+/** The tables whose generation the js engine of this thread reads. */
+function knownTables(): StateTable[] {
+  const states = sharedStates()
+  return [states, own].filter((states) => typeof states === 'object').map(({ table }) => table)
+}
+
+function localTable(): StateTable {
+  own ??= new ThreadStates(new StateTable(platform.threadMemory()), platform)
+  return own.table
 }
 
 // The first generator of a key decides the key's engine for the life of the process. The addon keeps the choice for all threads that
@@ -151,6 +198,6 @@ function statesFor({ isThread }: CoreSpec): ThreadStates {
       `the js engine cannot reach the states of this process from this thread: ${states}; import 'graupel' in the main thread before it starts workers, or pass state: 'thread' if no other thread uses the node`,
     )
   }
-  own ??= new ThreadStates(new StateTable(platform.threadMemory()), platform)
-  return own
+  localTable()
+  return own as ThreadStates
 }

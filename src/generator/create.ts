@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { clockMs, openCore } from '../engine/open.js'
+import { clockMs, machineGeneration, openCore } from '../engine/open.js'
 import { coreSpec } from '../engine/source/core-spec.js'
 import { LeasedNode } from '../engine/source/leased-node.js'
 import { GivenNode } from '../engine/source/node-source.js'
@@ -48,7 +48,8 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   checkLifetime(layout, nowMs)
   if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
   if (typeof origin === 'number') {
-    return narrowed(new Generator(openCore(engine, coreSpec(options, origin, nowMs)), options, new GivenNode(origin)))
+    const spec = coreSpec(options, origin, nowMs, machineGeneration())
+    return narrowed(new Generator(openCore(engine, spec), options, new GivenNode(origin)))
   }
   const source = new LeasedNode(origin, engine, options, nowMs)
   return narrowed(new Generator(source.core, options, source))

@@ -65,7 +65,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
    * Makes one id. Blocks if the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
    *
    * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`,
-   * `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`;
+   * `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CLONED`, `ERR_LEASE_EXPIRED`, `ERR_CLOSED`;
    * TypeError, RangeError `ERR_CLOCK_INVALID`. Nothing is issued then.
    */
   next(this: void): bigint

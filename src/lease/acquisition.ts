@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, showTime } from '../core/errors.js'
 import { isHeard } from '../core/events.js'
+import { machineGeneration } from '../engine/open.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
@@ -24,6 +25,8 @@ export class Acquisition {
   readonly #group: Group
   readonly #calls: StoreCalls
   #token = newToken()
+  /** The generation of the machine from before the last node was acquired. */
+  machine = machineGeneration()
   /** The monotonic time since when no node is free. */
   #exhaustedSinceMs: number | undefined
 
@@ -47,12 +50,15 @@ export class Acquisition {
   }
 
   /**
-   * Acquires a node. A node that this lease has had is free to it, until `forget` is called.
+   * Acquires a node. A node that this lease has had is free to it, until `forget` is called. If the machine is copied meanwhile, the copy
+   * begins again with another token, because the first node belongs to the machine whose generation is unchanged.
    *
    * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}
    */
   async acquire(signal: AbortSignal | undefined): Promise<Holding> {
     for (;;) {
+      if (this.isCopied) this.forget()
+      this.machine = machineGeneration()
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
         await this.#waitForNode(got, signal)
@@ -60,8 +66,18 @@ export class Acquisition {
       }
       this.#exhaustedSinceMs = undefined
       await this.#waitForFloor(got, signal)
-      return got
+      if (!this.isCopied) return got
     }
+  }
+
+  /** Whether this machine is a copy that was made since the last node was acquired. It writes no record of that node any more. */
+  get isCopied(): boolean {
+    return machineGeneration() !== this.machine
+  }
+
+  /** Gives back the node of an `acquire` that has failed. */
+  async abandon(): Promise<void> {
+    if (!this.isCopied) await this.protocol.abandon().catch(() => {})
   }
 
   /** Describes the place of the records, if someone listens; `undefined` if it is not known. */
@@ -115,12 +131,14 @@ export class Acquisition {
       this.#publication.publish('waiting', { untilMs })
       await this.#calls.wait(leftMs, signal)
     } catch (error) {
-      await this.protocol.release(holding, holding.record.floor).catch(() => {})
+      if (!this.isCopied) await this.protocol.release(holding, holding.record.floor).catch(() => {})
       throw error
     }
   }
 }
 
+/** Makes a token with bits of the system: the system of a copied machine draws others, but `crypto` the same for a while. */
 function newToken(): string {
-  return tokenAt(platform.monotonicMs())
+  const token = tokenAt(platform.monotonicMs())
+  return platform.claims === undefined ? token : `${token} ${platform.claims.randomBits().toString(36)}`
 }

@@ -88,6 +88,30 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
     return this.#renewal.release()
   }
 
+  /**
+   * Prepares for a copy of the machine: seals the node and gives it back. From the call on, no thread makes an id on it: `next()` throws
+   * `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators of a node given by hand, in the whole process, throw
+   * `ERR_STATE_CLONED` from then on, because copies would share that node.
+   *
+   * Call it before a snapshot, and `resume()` after each restore. A second call does nothing.
+   *
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked nevertheless, and the node is free when
+   * its window has passed.
+   */
+  park(): Promise<void> {
+    return this.#renewal.park()
+  }
+
+  /**
+   * Acquires another node, after `park()`, or in a copy of the machine that was not parked before. Generators of all threads go on with
+   * it. If it throws, the lease stays parked; call it again.
+   *
+   * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it has ended.
+   */
+  resume(): Promise<void> {
+    return this.#renewal.resume()
+  }
+
   /** Calls `release()`, for `await using`. @internal */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
@@ -96,8 +120,9 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** @internal */
   toJSON() {
     const { node, ceilingMs } = this.stats()
-    const { status } = this.#publication.view
-    const state = status === 'held' && platform.wallMs() >= ceilingMs ? 'expired' : status
+    const { status, failure } = this.#publication.view
+    const isExpired = platform.wallMs() >= ceilingMs
+    const state = status !== 'held' ? status : failure === 'parked' ? failure : isExpired ? 'expired' : status
     return { layout: this.layout.name, node, state, until: new Date(ceilingMs) }
   }
 }

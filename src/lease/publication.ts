@@ -10,6 +10,7 @@ import {
   makeHandle,
   SharedLease,
   statsOf,
+  wakesOfLeases,
 } from '../engine/source/shared-lease.js'
 import type { Field } from '../layout/index.js'
 import { tokenAt } from '../stores/record.js'
@@ -36,6 +37,11 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
       windowMs,
       memory,
     })
+  }
+
+  /** Lets generators of this thread call back if they find that the machine was copied. */
+  onCopied(wake: () => void): void {
+    wakesOfLeases.set(this.handle, wake)
   }
 
   get view(): LeaseView {

@@ -1,5 +1,6 @@
 import { platform } from '#platform'
 import type { GraupelError } from '../core/errors.js'
+import { raiseMachineGeneration } from '../engine/open.js'
 import { endedError } from '../engine/source/leased-node.js'
 import { failureOf } from '../engine/source/shared-lease.js'
 import { Acquisition } from './acquisition.js'
@@ -26,11 +27,15 @@ export class Renewal {
   #cancelTimer = () => {}
   #renewing: Promise<void> | undefined
   #released: Promise<void> | undefined
+  #isParked = false
+  /** The tick after all ticks that were used before the node was parked. A second seal could not tell it. */
+  #parkedTick: number | undefined
 
   constructor(options: ResolvedLeaseOptions, publication: Publication) {
     this.#options = options
     this.#publication = publication
     this.#acquisition = new Acquisition(options, publication)
+    publication.onCopied(() => this.#renewSoon())
   }
 
   /** Aborted when the lease is over. */
@@ -46,7 +51,7 @@ export class Renewal {
       const holding = await this.#acquisition.acquire(signal)
       this.#moveTo(holding, await this.#acquisition.place(signal))
     } catch (error) {
-      await this.#acquisition.protocol.abandon().catch(() => {})
+      await this.#acquisition.abandon()
       throw error
     }
     this.#acquisition.isAwaited = false
@@ -57,6 +62,50 @@ export class Renewal {
   release(): Promise<void> {
     this.#released ??= this.#release()
     return this.#released
+  }
+
+  /** Seals the node and gives it back. No thread makes an id until `resume`. @throws as `release` */
+  async park(): Promise<void> {
+    if (this.#isParked || this.#publication.view.status !== 'held') return
+    this.#isParked = true
+    this.#cancelTimer()
+    // Asked before sealing: a copy that is made from here on is sealed as well.
+    const { isCopied } = this.#acquisition
+    // Also drops the runs that threads still have: in a copy, the clock may show their tick again.
+    raiseMachineGeneration()
+    const nextTick = this.#publication.seal()
+    this.#parkedTick = nextTick
+    this.#publication.change({ failure: 'parked', failureDetail: 0, isRenewing: false })
+    await this.#renewing
+    this.#cancelTimer()
+    if (!isCopied) await this.#acquisition.protocol.release(this.#holding as Holding, nextTick)
+    this.#publication.publish('parked')
+  }
+
+  /** Acquires a node again after `park`, or at once if the machine was copied. @throws as {@link Acquisition.acquire} */
+  async resume(): Promise<void> {
+    if (this.#publication.view.status !== 'held') throw endedError(this.#publication.view)
+    this.#isParked = true
+    raiseMachineGeneration()
+    this.#cancelTimer()
+    await this.#renewing
+    this.#cancelTimer()
+    const startMs = platform.monotonicMs()
+    this.#acquisition.isAwaited = true
+    try {
+      this.#moveTo(await this.#acquisition.acquire(this.#over.signal))
+    } finally {
+      this.#acquisition.isAwaited = false
+    }
+    this.#isParked = false
+    this.#scheduleFrom(startMs)
+  }
+
+  #renewSoon(): void {
+    const { isRenewing, failure } = this.#publication.view
+    if (this.#isParked || isRenewing || failure !== 'none' || this.signal.aborted) return
+    this.#cancelTimer()
+    this.#renewing = this.#renew()
   }
 
   /** Sets the timer to a third of the window, which began when the store was called. */
@@ -76,14 +125,18 @@ export class Renewal {
     const startMs = platform.monotonicMs()
     this.#publication.change({ isRenewing: true })
     try {
-      const renewed = await this.#acquisition.protocol.renew(this.#holding as Holding, signal)
+      // A copy of the machine does not touch the record: the node belongs to the original.
+      const renewed = this.#acquisition.isCopied
+        ? 'copied'
+        : await this.#acquisition.protocol.renew(this.#holding as Holding, signal)
       if (typeof renewed === 'string') await this.#replace(renewed)
+      else if (this.#acquisition.isCopied) await this.#replace('copied')
       else this.#holding = renewed
-      if (signal.aborted) return
-      if (typeof renewed !== 'string') this.#keep(renewed, startMs)
+      if (signal.aborted || this.#isParked) return
+      if (this.#holding === renewed) this.#keep(renewed, startMs)
       this.#scheduleFrom(startMs)
     } catch (error) {
-      if (signal.aborted) return
+      if (signal.aborted || this.#isParked) return
       if (!retriedCodes.includes((error as GraupelError).code)) return this.#end(error as Error)
       this.#fail(error as Error)
       this.#schedule(Math.min(retryMs, this.#options.windowMs / 6))
@@ -103,9 +156,9 @@ export class Renewal {
   }
 
   /** Acquires a node anew. A lease that has only lapsed gets the same node, if it is still free. */
-  async #replace(why: 'lapsed' | 'lost'): Promise<void> {
-    this.#publication.announce(why === 'lost' ? 'lost' : 'expired')
-    if (why === 'lost') this.#acquisition.forget()
+  async #replace(why: 'lapsed' | 'lost' | 'copied'): Promise<void> {
+    this.#publication.announce(why === 'lapsed' ? 'expired' : why)
+    if (why !== 'lapsed') this.#acquisition.forget()
     this.#moveTo(await this.#acquisition.acquire(this.#over.signal))
   }
 
@@ -114,10 +167,12 @@ export class Renewal {
     const { node, record } = holding
     const isFirst = !this.#publication.hasNode
     // The floor is above all ids that any thread has made on the node before, so the ids of each caller ascend.
-    const floor = isFirst ? record.floor : Math.max(record.floor, this.#publication.seal())
+    const floor = isFirst ? record.floor : Math.max(record.floor, this.#parkedTick ?? this.#publication.seal())
+    this.#parkedTick = undefined
     const generation = this.#publication.view.generation + 1
     this.#holding = holding
-    this.#publication.acknowledge({ generation, node, floor, ceiling: record.ceiling })
+    const { machine } = this.#acquisition
+    this.#publication.acknowledge({ generation, node, machine, floor, ceiling: record.ceiling })
     this.#publication.publish(isFirst ? 'acquired' : 'moved', place === undefined ? {} : { place })
   }
 
@@ -148,8 +203,11 @@ export class Renewal {
     this.#over.abort(endedError(this.#publication.view))
     // The renewal ends at once, because its signal is aborted. It leaves in `#holding` what the store has acknowledged.
     await this.#renewing
-    await this.#acquisition.protocol.abandon().catch(() => {})
-    await this.#acquisition.protocol.release(this.#holding as Holding, nextTick)
+    await this.#acquisition.abandon()
+    // Asked after sealing: if the machine was not copied before, all copies are sealed.
+    if (!this.#isParked && !this.#acquisition.isCopied) {
+      await this.#acquisition.protocol.release(this.#holding as Holding, nextTick)
+    }
     this.#publication.publish('released')
   }
 }

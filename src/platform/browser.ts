@@ -49,6 +49,7 @@ export const platform: Platform = {
   },
 
   // Only the native engine calls these.
+  canBeCopied: () => false,
   systemErrorName: () => undefined,
   stateFolder: () => '',
   absolutePath: (path) => path,

@@ -1,7 +1,7 @@
 import { maxTimerMs } from '../core/timing.js'
 import { claims } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
-import { sleep } from '../host/system.js'
+import { attempt, sleep } from '../host/system.js'
 import { loadBinding } from './binary.js'
 import type { BlockCipher } from './cipher.js'
 import type { NativeLoad, Platform } from './platform.js'
@@ -66,6 +66,16 @@ export const platform: Platform = {
     // The numbers of system errors differ on Windows.
     if (process.platform === 'win32' || error <= 0) return undefined
     return process.getBuiltinModule('node:util').getSystemErrorName(-error)
+  },
+
+  canBeCopied() {
+    if (process.platform !== 'linux') return false
+    const { readdirSync, readFileSync } = process.getBuiltinModule('node:fs')
+    const devices = '/sys/bus/acpi/devices'
+    // The ids of the driver vmgenid of Linux.
+    const isCounter = (name: string) =>
+      /VM_?GEN_?C(OUN)?TE?R/.test(attempt(() => readFileSync(`${devices}/${name}/modalias`, 'latin1')) ?? '')
+    return (attempt(() => readdirSync(devices)) ?? []).some(isCounter)
   },
 
   atExit: (callback) => process.once('exit', callback),

@@ -43,6 +43,8 @@ export interface Platform extends Clock {
   stateFolder(): string
   /** A path that does not depend on the current folder. */
   absolutePath(path: string): string
+  /** Whether the hypervisor announces that it can copy this machine with its memory (VMGENID). */
+  canBeCopied(): boolean
   /** Loads the native engine. It is tried once, and the answer is kept. */
   loadNative(): NativeLoad
   warn(message: string, code: string): void

@@ -24,6 +24,13 @@ export function observe({ core, subject }: Judged): Observation {
   }
   if (seen.status === Status.expired) throw expiredError(layout, seen.nowMs)
   if (seen.status === Status.unavailable) throw core.failure()
+  // A lease acquires another node; nobody else can say which node the copy may have.
+  if (seen.status === Status.cloned && source.leaseStats === undefined) {
+    throw new GraupelError(
+      'ERR_STATE_CLONED',
+      `this machine was copied since the generator of node ${source.node} was made, and another copy may have the node; make a generator with a node that no other machine has, or lease a node (docs/leases.md)`,
+    )
+  }
   return seen
 }
 

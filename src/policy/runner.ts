@@ -50,7 +50,7 @@ export class PolicyRunner implements MoreNumbers {
     for (;;) {
       // A copy, because the engine reuses the object, and a policy function may use the generator.
       const seen = { ...observe(this.#judged) }
-      if (seen.status === Status.ceiling) {
+      if (seen.status === Status.ceiling || seen.status === Status.cloned) {
         if (waits.forCeiling()) continue
         return 'later'
       }

@@ -113,7 +113,8 @@ function freshSpec(options: ResolvedOptions, node: number): CoreSpec {
   const { layout, clock } = options
   const nowMs = (clock as () => number)()
   checkLifetime(layout, nowMs)
-  return coreSpec({ ...options, namespace: 'graupel/testing' }, node, nowMs)
+  // In a table of its own, whose generation stays 0: ids of tests may be equal in a copy of the machine.
+  return coreSpec({ ...options, namespace: 'graupel/testing' }, node, nowMs, 0)
 }
 
 /** Bytes enough for the table of one state. */

@@ -29,6 +29,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     fileKey: '',
     windowTicks: 1,
     lockMs: 1000,
+    machine: binding.generation(),
     stateFolder: '',
     claimStep: '',
     claimNext: '',

@@ -190,6 +190,8 @@ class Life {
                              "windowTicks", "lockMs"}) {
       set(name, Number(0));
     }
+    OpenGeneration();
+    set("machine", Number(static_cast<double>(Generation())));
     set("history", {.type = napi_boolean});
     set("path", Text(""));
     set("fileKey", Text(""));

@@ -1,12 +1,17 @@
 // Real pages and real state files: many threads and processes open them at once, and
 // damaged files are refused.
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <barrier>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "../../native/core/checksum.h"
+#include "../../native/core/generation.h"
+#include "../../native/host/generation.h"
 #include "../../native/host/page.h"
 #include "../../native/host/state_file.h"
 #include "scratch.h"
@@ -277,6 +282,22 @@ void DamagedStateFilesForgetNothing(Scratch& scratch, bool is_clean) {
   CHECK(state.word == kIssued && record.durable > kIssued, state.word.load());
 }
 
+void AForkedChildHasAnotherGeneration() {
+#if defined(__linux__)
+  OpenGeneration();
+  const uint64_t before = Generation();
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) _exit(Generation() == before ? 1 : 0);
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, status);
+  CHECK(Generation() == before);
+  RaiseGeneration();
+  CHECK(Generation() == before + 1);
+#endif
+}
+
 }  // namespace
 }  // namespace graupel
 
@@ -284,6 +305,7 @@ int main() {
   using namespace graupel;
   Scratch scratch;
   // Before there are any threads.
+  AForkedChildHasAnotherGeneration();
   ProcessesAtOnceGetOnePage(scratch);
   ThreadsAtOnceGetOnePage(scratch);
   NewPagesHaveNewLineages(scratch);

@@ -14,6 +14,9 @@
 namespace graupel {
 namespace {
 
+// The word of the device that announces copies.
+std::atomic<uint64_t> machine{0};
+
 // One thread of a scene: a generator and its ids. It begins on the first of two states,
 // and goes to the second state when it learns that the slots moved.
 class Actor {
@@ -35,7 +38,7 @@ class Actor {
       Follow();
       status = generator_.Fill(now, limit, ids, count, &filled);
     }
-    CHECK(status == Status::kOk || status == Status::kAhead, status);
+    CHECK(IsExpected(status), status);
     for (size_t i = 0; i < filled; ++i) Take(ids[i]);
   }
   void Next(uint64_t now) {
@@ -45,13 +48,25 @@ class Actor {
       Follow();
       status = generator_.Next(now, &id);
     }
-    CHECK(status == Status::kOk || status == Status::kAhead, status);
+    CHECK(IsExpected(status), status);
     if (status == Status::kOk) Take(id);
   }
   // Reuses slots of the past tick `now`: the clock stepped back.
   void Unused(uint64_t now, int count = 1) {
     for (; count > 0; --count) {
       if (generator_.GrantUnused(now, 1) == Status::kOk) Next(now);
+    }
+  }
+  // The machine is copied in this step, and this is the copy: the original will issue
+  // every slot that no call has taken.
+  void Copy(const std::vector<std::unique_ptr<Actor>>& actors) {
+    machine.store(1);
+    original_from = states_[0].word.peek();
+    for (const auto& actor : actors) {
+      const Run& run = actor->access_.run;
+      for (uint64_t at = run.sequence; at < run.end; ++at) {
+        original_slots.push_back(layout_.FirstSlot(run.tick) + at);
+      }
     }
   }
   void Enable(uint64_t now) { state().Remember(layout_, now, index_ % 2); }
@@ -85,8 +100,15 @@ class Actor {
   // The ceiling of the last call of Raise().
   uint64_t raised_from = 0;
   uint64_t raised_to = 0;
+  // The slots that the original issues after Copy().
+  uint64_t original_from = UINT64_MAX;
+  std::vector<uint64_t> original_slots;
 
  private:
+  static bool IsExpected(Status status) {
+    return status == Status::kOk || status == Status::kAhead ||
+           (status == Status::kCloned && machine.peek() != 0);
+  }
   OwnState& state() { return static_cast<OwnState&>(*access_.state); }
 
   void Take(uint64_t id) {
@@ -164,6 +186,40 @@ size_t Explore(const Scene& scene, int preemptions) {
               actor->raised_from);
       }
     }
+  };
+  return Scheduler::Explore({prepare, check}, preemptions);
+}
+
+// Two threads make ids while the machine is copied. Neither thread may return a slot
+// that the original issues.
+size_t ExploreCopies(int preemptions) {
+  const Layout layout = MakeLayout(20, 0, 2);
+  std::unique_ptr<OwnState[]> states;
+  std::vector<std::unique_ptr<Actor>> actors;
+  const auto prepare = [&] {
+    machine.store(0);
+    states = std::make_unique<OwnState[]>(2);
+    actors.clear();
+    for (size_t i = 0; i < 3; ++i) {
+      actors.push_back(std::make_unique<Actor>(states.get(), i, layout));
+    }
+    return std::vector<Scheduler::Body>{
+        [&] { actors[0]->Next(5), actors[0]->Next(5), actors[0]->Fill(5, 7, 4); },
+        [&] { actors[1]->Fill(5, 6, 3), actors[1]->Next(7); },
+        [&] { actors[2]->Copy(actors); }};
+  };
+  const auto check = [&] {
+    const Actor& copier = *actors[2];
+    const auto& originals = copier.original_slots;
+    for (const auto& actor : actors) {
+      for (const uint64_t slot : actor->slots) {
+        const bool is_twice =
+            slot >= copier.original_from ||
+            std::find(originals.begin(), originals.end(), slot) != originals.end();
+        CHECK(!is_twice && "a copy issued a slot of the original", slot);
+      }
+    }
+    machine.store(0);
   };
   return Scheduler::Explore({prepare, check}, preemptions);
 }
@@ -274,6 +330,10 @@ const Scene kScenes[] = {
 int main(int argc, char** argv) {
   using namespace graupel;
   const auto preemptions = static_cast<int>(Argument(argc, argv, "--preemptions", 2));
+  device_word = &machine;
+  const size_t copies = ExploreCopies(preemptions);
+  CHECK(copies > 10, copies);
+  std::printf("%6zu schedules: the machine is copied\n", copies);
   for (const Scene& scene : kScenes) {
     const size_t count = Explore(scene, preemptions);
     CHECK(count > 10, count);

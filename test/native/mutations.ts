@@ -292,4 +292,27 @@ export const mutations: readonly Mutation[] = [
     to: 'PROT_READ | PROT_WRITE, MAP_PRIVATE, fd_',
     test: 'home_test',
   },
+  {
+    defect: 'the generation of the machine is read before an id is reserved',
+    file: 'core/generator.h',
+    from: `  Status Next(uint64_t now_tick, uint64_t* id) {
+    Run& run = access_->run;
+    if (!Usable`,
+    to: `  Status Next(uint64_t now_tick, uint64_t* id) {
+    Run& run = access_->run;
+    const bool is_original = IsOriginal();
+    const auto IsOriginal = [=] { return is_original; };
+    if (!Usable`,
+    test: 'interleave_test',
+  },
+  {
+    defect: 'the generation of the machine is read before an array is filled',
+    file: 'core/generator.h',
+    from: `    const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
+    if (!IsOriginal()) {`,
+    to: `    const bool is_original = IsOriginal();
+    const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
+    if (!is_original) {`,
+    test: 'interleave_test',
+  },
 ]

@@ -32,6 +32,8 @@ class scheduled_atomic {
     graupel::Scheduler::Point();
     return value_.load(order);
   }
+  // Reads the value in the same step as the last operation of the thread.
+  T peek() const { return value_.load(); }
   void store(T value, memory_order order = memory_order_seq_cst) {
     graupel::Scheduler::Point();
     value_.store(value, order);

@@ -34,6 +34,9 @@ const observation: Observation = {
 export class JsCore implements Core {
   readonly #clock: () => number
   readonly #reopen: (spec: CoreSpec) => Core
+  /** The lower 32 bits of the present generation of the machine, and of the spec's. */
+  readonly #present: Int32Array
+  #machine: number
   #reserver: Reserver
   #writer: IdWriter
   #run: Run
@@ -48,6 +51,8 @@ export class JsCore implements Core {
   constructor(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core) {
     this.#clock = clockFor(spec, states.clocks)
     this.#reopen = reopen
+    this.#present = states.table.machine
+    this.#machine = spec.machine | 0
     this.#reserver = new Reserver(spec, states)
     this.#writer = this.#reserver.writer
     this.#run = this.#reserver.run
@@ -79,6 +84,8 @@ export class JsCore implements Core {
       !this.#isClosed
     ) {
       run.sequence = sequence + 1
+      // Read after the slot is taken (`native/core/generation.h`).
+      if (this.#present[0] !== this.#machine) return this.#dropRun()
       this.#issued++
       this.#writer.writeOne(id32, run, sequence)
       return Status.ok
@@ -97,6 +104,7 @@ export class JsCore implements Core {
     const nowTick = this.#tickAt(nowMs)
     const ceiling = this.#reserver.externalCeiling()
     seen.status = this.#statusAt(nowTick)
+    if (seen.status === Status.ok && !this.#isOriginal()) seen.status = Status.cloned
     if (seen.status === Status.ok && ceiling !== undefined && state.isAbove(ceiling, word, nowTick)) {
       seen.status = Status.ceiling
     }
@@ -141,30 +149,13 @@ export class JsCore implements Core {
   }
 
   fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
-    if (this.#isClosed) return 0
-    const drained = this.#drain(array, from, to, nowTick)
-    if (from + drained === to) return drained
-    let reserved: ReturnType<Reserver['reserveRange']>
-    try {
-      reserved = this.#reserver.reserveRange(nowTick, limitTick, to - from - drained)
-    } catch (error) {
-      // The ids in the array are counted first. The next call meets the error again.
-      if (drained > 0) return drained
-      throw error
-    }
-    if (reserved !== 'reserved') return drained
-    // The rest of the run lies below the range, so ids would descend if a step of the clock made it usable again.
-    endRun(this.#run)
-    const { range } = this.#reserver.state
-    this.#writer.writeRange(array, from + drained, range)
-    this.#issued += range.count
-    return drained + range.count
+    return this.#isClosed ? 0 : this.#counted(this.#reserver.fill(array, from, to, nowTick, limitTick))
   }
 
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
     if (this.#isClosed) return 0
     const reserved = this.#reserver.reserveUnusedRun(nowTick, to - from)
-    return reserved === 'reserved' ? this.#drain(array, from, to, nowTick) : 0
+    return reserved === 'reserved' ? this.#counted(this.#reserver.drain(array, from, to, nowTick)) : 0
   }
 
   awaitCeiling(attempt: number, _blockMs: number): CeilingWaited {
@@ -188,6 +179,7 @@ export class JsCore implements Core {
     this.#writer = next.#writer
     this.#run = next.#run
     this.#id = next.#id
+    this.#machine = next.#machine
   }
 
   failure(): Error {
@@ -224,23 +216,31 @@ export class JsCore implements Core {
   }
 
   #takeNext(): number {
+    const sequence = this.#run.sequence++
+    if (!this.#isOriginal()) return this.#dropRun()
     this.#issued++
-    this.#writer.writeOne(id32, this.#run, this.#run.sequence++)
+    this.#writer.writeOne(id32, this.#run, sequence)
     return Status.ok
   }
 
-  /** Fills from the rest of the run, and returns how many. */
-  #drain(array: IdArray, from: number, to: number, nowTick: number): number {
-    const run = this.#run
-    const isUsable =
-      nowTick <= run.tick && run.tick - nowTick <= run.span && (run.holder === 0 || run.holder === this.#id)
-    const count = isUsable ? Math.min(to - from, run.end - run.sequence) : 0
-    if (count > 0) {
-      this.#writer.writeRange(array, from, { tick: run.tick, sequence: run.sequence, count })
-      run.sequence += count
-      this.#issued += count
+  /** Counts ids that were written to an array, and returns their number: 0 in a copy of the machine. */
+  #counted(filled: number): number {
+    if (!this.#isOriginal()) {
+      this.#dropRun()
+      return 0
     }
-    return count
+    this.#issued += filled
+    return filled
+  }
+
+  /** False in a copy of the machine. */
+  #isOriginal(): boolean {
+    return this.#present[0] === this.#machine
+  }
+
+  #dropRun(): number {
+    endRun(this.#run)
+    return Status.cloned
   }
 }
 

@@ -1,16 +1,16 @@
-import type { CoreSpec } from '../engine.js'
+import type { CoreSpec, IdArray } from '../engine.js'
 import type { JsClaim } from './claim.js'
 import { isGivenBack } from './claim.js'
 import type { IdWriter } from './id-writer.js'
 import { type Reserved, SequenceStart, type State } from './state.js'
-import type { Run, ThreadState, ThreadStates } from './thread-states.js'
+import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-states.js'
 
 let lastId = 0
 
 /** The result of a reservation, without `claim ceiling`: the reserver raises the claim's ceiling when it is met. */
 type Outcome = Exclude<Reserved, 'claim ceiling'>
 
-/** Makes the reservations of one generator, and the thread's runs of them. Not the hot path. */
+/** Makes the reservations of one generator, and the thread's runs of them, and fills arrays. Not the hot path. */
 export class Reserver {
   readonly spec: CoreSpec
   /** Names the generator as the holder of a run. */
@@ -92,6 +92,39 @@ export class Reserver {
     return this.#reserve(nowTick, () =>
       this.state.reserve(nowTick, limitTick, want, false, this.#start, this.externalCeiling()),
     )
+  }
+
+  /** Fills from the rest of the run and from one reservation, and returns how many. */
+  fill(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
+    const drained = this.drain(array, from, to, nowTick)
+    if (from + drained === to) return drained
+    let reserved: Outcome
+    try {
+      reserved = this.reserveRange(nowTick, limitTick, to - from - drained)
+    } catch (error) {
+      // The ids in the array are counted first. The next call meets the error again.
+      if (drained > 0) return drained
+      throw error
+    }
+    if (reserved !== 'reserved') return drained
+    // The rest of the run lies below the range, so ids would descend if a step of the clock made it usable again.
+    endRun(this.run)
+    const { range } = this.state
+    this.writer.writeRange(array, from + drained, range)
+    return drained + range.count
+  }
+
+  /** Fills from the rest of the run, and returns how many. */
+  drain(array: IdArray, from: number, to: number, nowTick: number): number {
+    const run = this.run
+    const isUsable =
+      nowTick <= run.tick && run.tick - nowTick <= run.span && (run.holder === 0 || run.holder === this.id)
+    const count = isUsable ? Math.min(to - from, run.end - run.sequence) : 0
+    if (count > 0) {
+      this.writer.writeRange(array, from, { tick: run.tick, sequence: run.sequence, count })
+      run.sequence += count
+    }
+    return count
   }
 
   /** Prevents reservations below a slot, and returns the former word. */

@@ -1,5 +1,5 @@
 import { GraupelError } from '../../core/errors.js'
-import { hash } from '../../core/typed-array.js'
+import { hash, low } from '../../core/typed-array.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows. It is read and
 // written by Atomics, whose operations are sequentially consistent, so their order needs no argument.
@@ -7,14 +7,16 @@ import { hash } from '../../core/typed-array.js'
 //   byte 0   version of this format; 0 before the first use
 //   byte 4   bytes in use; the rest is free
 //   byte 8   a random number that names this memory to other processes; 0 until it is needed
-//   byte 16  4 096 buckets, each the offset of its first record or 0
+//   byte 16  the generation of the machine, as far as this process knows it
+//   byte 24  4 096 buckets, each the offset of its first record or 0
 //   then     records, 8-byte aligned, and histories (src/engine/js/history.ts)
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 
-const version = 4
+const version = 5
 const buckets = 4096
-const bucketsAt = 16
+const generationAt = 16
+const bucketsAt = 24
 const headerBytes = bucketsAt + buckets * 4
 const recordBytes = 64
 
@@ -48,6 +50,12 @@ const maxBytes = 256 * 1024 * 1024
 export class StateTable {
   readonly words64: BigUint64Array
   readonly words32: Int32Array
+  /**
+   * The lower 32 bits of the generation of the machine, which are enough for so many copies. Of a fixed length and read without Atomics:
+   * that takes 1 ns, `Atomics.load` 6 ns, and a view that follows the memory 16 ns (Node 20). Each id calls the clock before, so no
+   * compiler can read the generation once for several ids.
+   */
+  readonly machine: Int32Array
   readonly #memory: SharedArrayBuffer | ArrayBuffer
   readonly #bytes: Uint8Array
 
@@ -58,6 +66,7 @@ export class StateTable {
     this.words64 = new BigUint64Array(memory)
     this.words32 = new Int32Array(memory)
     this.#bytes = new Uint8Array(memory)
+    this.machine = new Int32Array(memory, generationAt + low * 4, 1)
     Atomics.compareExchange(this.words32, 1, 0, headerBytes)
     const found = Atomics.compareExchange(this.words32, 0, 0, version)
     if (found !== 0 && found !== version) {
@@ -72,6 +81,15 @@ export class StateTable {
   token(randomBits: () => bigint): string {
     const fresh = randomBits()
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
+  }
+
+  /** The generation of the machine (`native/core/generation.h`), as far as this process knows it. */
+  generation(): number {
+    return Number(Atomics.load(this.words64, generationAt / 8))
+  }
+
+  raiseGeneration(to = this.generation() + 1): void {
+    this.raise(generationAt / 8, BigInt(to))
   }
 
   /** The offset in bytes of the state for `key`. @throws GraupelError `ERR_STATE_FULL` */

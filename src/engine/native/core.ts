@@ -41,6 +41,12 @@ export interface Binding {
   raiseCeiling(slot: bigint): boolean
   /** Reads the system's clock; milliseconds since 1970. */
   wallMs(): number
+  /** The generation of the machine (`native/core/generation.h`). */
+  generation(): number
+  /** Changes the generation of the machine for this process. */
+  raiseGeneration(): void
+  /** The path of the device that announces copies of the machine; empty without one. */
+  generationDevice(): string
   /** Writes the number of an engine if the key has none in this process; returns the number that is there afterwards. */
   keepEngine(key: string, engine: number): number
 }

@@ -24,8 +24,13 @@ export interface StateOptions {
   readonly history: boolean
 }
 
-/** Describes to an engine the state of one node. @param nowMs - What the clock shows. */
-export function coreSpec(options: StateOptions, node: number, nowMs: number): CoreSpec {
+/**
+ * Describes to an engine the state of one node.
+ *
+ * @param nowMs - The time that the clock shows.
+ * @param machine - The generation of the machine at which the node was given or leased.
+ */
+export function coreSpec(options: StateOptions, node: number, nowMs: number, machine: number): CoreSpec {
   const { layout, namespace, clock, place, bound, isThread, path, windowMs, lockMs } = options
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   // An injected clock has states of its own, so that it cannot push the states of the real clock into its future.
@@ -53,6 +58,7 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number): Co
     seed: options.seed,
     history: options.history,
     nowMs,
+    machine,
     clock,
   }
 }

@@ -12,6 +12,7 @@ import {
   type LeaseView,
   type ResolvedLease,
   statsOf,
+  wakesOfLeases,
 } from './shared-lease.js'
 
 /**
@@ -61,11 +62,15 @@ export class LeasedNode implements NodeSource {
       this.#node = view.node
     }
     this.#raise(view)
-    return this.core.observe().status !== Status.ceiling
+    const { status } = this.core.observe()
+    if (status === Status.cloned) wakesOfLeases.get(this.#lease.handle)?.()
+    return status !== Status.ceiling && status !== Status.cloned
   }
 
   late(): GraupelError {
-    return lateError(this.#lease, this.#node, this.#lease.shared.read())
+    const view = this.#lease.shared.read()
+    const isCloned = this.core.observe().status === Status.cloned
+    return isCloned && view?.failure === 'none' ? copiedError(this.#node) : lateError(this.#lease, this.#node, view)
   }
 
   #heldView(): LeaseView {
@@ -126,11 +131,11 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
 function leasedSpec(
   handle: LeaseHandle,
   options: StateOptions,
-  { node, generation }: Pick<LeaseView, 'node' | 'generation'>,
+  { node, generation, machine }: Pick<LeaseView, 'node' | 'generation' | 'machine'>,
   nowMs: number,
 ): CoreSpec {
   const namespace = `${handle.namespace} lease ${handle.token} ${generation}`
-  return coreSpec({ ...options, namespace }, node, nowMs)
+  return coreSpec({ ...options, namespace }, node, nowMs, machine)
 }
 
 function firstSlot(tick: number, sequenceBits: number): bigint {
@@ -157,6 +162,15 @@ export function endedError({ status, node, failure, failureDetail }: LeaseView, 
   )
 }
 
+/** Makes the error of a call in a copy of the machine. */
+function copiedError(node: number): GraupelError {
+  return new GraupelError(
+    'ERR_LEASE_EXPIRED',
+    `the lease of node ${node} belongs to another machine, because this machine was restored from a snapshot; a node is being acquired: call again, or use nextAsync()`,
+    { cause: new Error('restored from a snapshot') },
+  )
+}
+
 /** Makes the error of a call that meets the ceiling: says why the ceiling has not risen. */
 function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseView | undefined): GraupelError {
   const make = (message: string) => new GraupelError('ERR_LEASE_EXPIRED', message)
@@ -173,6 +187,8 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
   switch (failure) {
     case 'none':
       break
+    case 'parked':
+      return make(`the lease of node ${node} is parked, so that the machine can be copied; call lease.resume() first`)
     case 'server has just started':
       return make(
         `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait until then`,

@@ -9,6 +9,8 @@ export interface LeaseView {
   /** Counts the acquisitions of a node. Each acquisition has a state of its own. */
   readonly generation: number
   readonly node: number
+  /** The generation of the machine (`machineGeneration()`) from before the acquisition. */
+  readonly machine: number
   /** No id has an earlier tick. */
   readonly floor: number
   /** No id has this tick or a later tick. */
@@ -42,6 +44,8 @@ const failures = [
   'server has just started',
   /** Other processes hold all nodes. The detail is how many nodes. */
   'nodes are held',
+  /** `lease.park()` was called, and `lease.resume()` has not yet acquired a node. */
+  'parked',
   'ERR_STORE_UNAVAILABLE',
   'ERR_STORE_INVALID',
   'ERR_STORE_UNSAFE',
@@ -67,6 +71,7 @@ export const firstView: LeaseView = {
   status: 'held',
   generation: 0,
   node: 0,
+  machine: 0,
   floor: 0,
   ceiling: 0,
   renewedMs: 0,
@@ -178,7 +183,7 @@ export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly memory: SharedArrayBuffer | ArrayBuffer
 }
 
-const handleFormat = 'graupel lease 2'
+const handleFormat = 'graupel lease 3'
 
 /** Makes a handle, which can be cloned. */
 export function makeHandle<F extends readonly Field[]>(
@@ -189,6 +194,9 @@ export function makeHandle<F extends readonly Field[]>(
   layouts.set(handle, layout)
   return handle
 }
+
+/** The functions that let a lease of this thread look at once whether the machine was copied, by the handle. */
+export const wakesOfLeases = /* @__PURE__ */ new WeakMap<object, () => void>()
 
 /** The layouts of the handles that were made in this thread. */
 const layouts = new WeakMap<object, Layout>()

@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { createGenerator, engineInfo } from 'graupel'
+import { memoryStore } from 'graupel/stores'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { caught, engines } from '../support/engines.js'
+import { isAscending } from '../support/ids.js'
+import { leaseWith, recordOf, typesOf } from './leases.js'
+
+const { copyMachine, remove } = await vi.hoisted(async () =>
+  (await import('../support/vmclock.js')).standInForVmClock(),
+)
+afterAll(remove)
+
+const hasDevice = engineInfo().kind === 'native' && process.platform === 'linux'
+
+describe.skipIf(!hasDevice)('a lease in a copy of the machine', () => {
+  it('goes on with another node, and leaves the first node to the original', async () => {
+    const { lease, store, namespace } = await leaseWith({ windowMs: 3000 })
+    const ids = createGenerator({ lease })
+    const before = ids.take(20)
+    const original = lease.node
+    const record = await recordOf(store, namespace, original)
+    copyMachine()
+    const { code, message, cause } = caught(() => ids.next())
+    expect({ code, message, cause: String(cause) }).toEqual({
+      code: 'ERR_LEASE_EXPIRED',
+      message: expect.stringContaining('restored from a snapshot'),
+      cause: 'Error: restored from a snapshot',
+    })
+    const after = [await ids.nextAsync(), ...ids.take(20)]
+    expect(lease.node).not.toBe(original)
+    expect(isAscending([...before, ...after])).toBe(true)
+    expect(await recordOf(store, namespace, original)).toEqual(record)
+    expect(typesOf(namespace)).toEqual(['acquired', 'copied', 'moved'])
+    await lease.release()
+  })
+
+  it('does not release the node of the original', async () => {
+    const { lease, store, namespace } = await leaseWith()
+    const record = await recordOf(store, namespace, lease.node)
+    copyMachine()
+    await lease.release()
+    expect(await recordOf(store, namespace, lease.node)).toEqual(record)
+  })
+
+  it('moves by itself, in threads that make no ids, too', async () => {
+    const { lease } = await leaseWith({ windowMs: 600 })
+    const worker = new Worker(new URL('./programs/leased-worker.js', import.meta.url), {
+      workerData: { handle: lease.handle, engine: 'native' },
+    })
+    await once(worker, 'message')
+    const original = lease.node
+    copyMachine()
+    worker.postMessage('one')
+    expect((await once(worker, 'message'))[0]).toMatchObject({ made: [], code: 'ERR_LEASE_EXPIRED' })
+    await vi.waitFor(() => expect(lease.node).not.toBe(original), 3000)
+    worker.postMessage('one')
+    expect((await once(worker, 'message'))[0]).toMatchObject({ made: [expect.any(BigInt)], node: lease.node })
+    await worker.terminate()
+    await lease.release()
+  })
+
+  // A renewal and an acquisition call the store several times; the machine is copied before or after each of these calls.
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])(
+    'makes ids only on a node that it acquired as a copy: copied at call %i',
+    async (at) => {
+      const store = memoryStore()
+      let calls = Number.POSITIVE_INFINITY
+      const copying =
+        <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+        async (...args: A) => {
+          if (calls-- === 0) copyMachine()
+          const result = await call(...args)
+          if (calls-- === 0) copyMachine()
+          return result
+        }
+      const { lease } = await leaseWith({
+        windowMs: 300,
+        store: { ...store, read: copying(store.read), list: copying(store.list), write: copying(store.write) },
+      })
+      const ids = createGenerator({ lease })
+      const original = lease.node
+      calls = at
+      await vi.waitFor(() => expect(calls).toBeLessThan(0), 3000)
+      await vi.waitFor(() => expect(() => ids.next()).not.toThrow(), 3000)
+      expect(ids.node).not.toBe(original)
+      await lease.release()
+    },
+  )
+})
+
+describe.each(engines)('a lease that is parked, on the %s engine', (engine) => {
+  it('makes no id until it is resumed, and then ids that ascend', async () => {
+    const { lease, store, namespace } = await leaseWith()
+    const ids = createGenerator({ lease, engine })
+    const byHand = createGenerator({ node: 1, namespace, engine, state: 'process' })
+    const before = ids.take(20)
+    byHand.next()
+    await lease.park()
+    await lease.park()
+    expect(JSON.parse((await recordOf(store, namespace, lease.node)).value)).toMatchObject({ isReleased: true })
+    expect(caught(() => ids.next())).toMatchObject({
+      code: 'ERR_LEASE_EXPIRED',
+      message: expect.stringContaining('parked'),
+    })
+    expect(caught(() => byHand.next()).code).toBe('ERR_STATE_CLONED')
+    expect(lease.toJSON().state).toBe('parked')
+    await lease.resume()
+    expect(lease.toJSON().state).toBe('held')
+    expect(isAscending([...before, ...ids.take(20)])).toBe(true)
+    expect(lease.stats().ceilingMs - Date.now()).toBeGreaterThan(0)
+    expect(engineInfo().copies).toBe(hasDevice ? 'detected' : 'hooked')
+    await lease.release()
+    await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  it('stays parked while the store fails, and can be resumed again', async () => {
+    const { lease, outage } = await leaseWith({ callTimeoutMs: 100 })
+    const ids = createGenerator({ lease, engine })
+    ids.next()
+    outage.error = new Error('away')
+    await expect(lease.park()).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(caught(() => ids.next()).code).toBe('ERR_LEASE_EXPIRED')
+    delete outage.error
+    await lease.resume()
+    expect(ids.take(3)).toHaveLength(3)
+    await lease.release()
+  })
+})
