@@ -45,6 +45,7 @@ const tools = {
     runs(['prometheus', '--version']) && runs(['promtool', '--version'])
       ? undefined
       : 'prometheus (Debian package prometheus)',
+  spin: () => (runs(['spin', '-V']) ? undefined : 'spin (Debian package spin)'),
   sqlite3: () => (runs(['sqlite3', '--version']) ? undefined : 'sqlite3 (Debian package sqlite3)'),
   systemd: () => (runs(['systemd-analyze', '--version']) ? undefined : 'systemd-analyze (Debian package systemd)'),
   haproxy: () => (runs(['haproxy', '-v']) ? undefined : 'haproxy (Debian package haproxy)'),

@@ -2,7 +2,10 @@ import type { Mutation } from '../../simulation/load.ts'
 import type { Faults, Setting } from './shape.ts'
 
 /** A defect, and the worlds that show it best. */
-export type Shown = Mutation & Setting
+export interface Shown extends Mutation, Setting {
+  /** The rule of docs/leases.md that it removes, in the same way as model/lease.pml does without this rule. */
+  readonly rule?: string
+}
 
 const protocol = 'lease/protocol.ts'
 const serverLife = 'lease/server-life.ts'
@@ -50,6 +53,7 @@ export const mutations: Shown[] = [
     ...durable,
   },
   {
+    rule: 'B3',
     defect: "the floor is the store's time, instead of the ceiling that was granted",
     file: protocol,
     from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
@@ -71,6 +75,7 @@ export const mutations: Shown[] = [
     ...forgetful,
   },
   {
+    rule: 'A2',
     defect: 'the ceiling is raised before the acknowledgement',
     file: protocol,
     from: 'this.#write(holding, { ...record, ceiling }, signal)',
@@ -85,6 +90,7 @@ export const mutations: Shown[] = [
     ...durable,
   },
   {
+    rule: 'C6',
     defect: 'a lapsed lease is renewed',
     file: protocol,
     from: 'const endMs = this.#group.timeOf(record.ceiling)\n    const',
@@ -103,6 +109,7 @@ export const mutations: Shown[] = [
     shape: { ...duel, windowMs: 6000, maxClockSkewMs: 100 },
   },
   {
+    rule: 'B2',
     defect: 'a renewal lowers the ceiling',
     file: protocol,
     from: 'Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))',
@@ -118,6 +125,7 @@ export const mutations: Shown[] = [
     ...durable,
   },
   {
+    rule: 'C2',
     defect: 'the incarnation is ignored',
     file: serverLife,
     from: 'entry === undefined || seen?.incarnation !== incarnation',
@@ -198,6 +206,7 @@ export const mutations: Shown[] = [
     ...durable,
   },
   {
+    rule: 'B4',
     defect: 'an attempt expects what the one before has found',
     file: calls,
     from: oldVersion,
@@ -212,6 +221,7 @@ export const mutations: Shown[] = [
     ...durable,
   },
   {
+    rule: 'B5',
     defect: 'a value that can be read is taken for an acknowledgement',
     file: calls,
     from: 'if (found?.value === value) expected = found.version',
@@ -228,11 +238,46 @@ export const mutations: Shown[] = [
     faults: { migrate: 3, evict: 0 },
   },
   {
+    rule: 'C5',
     defect: 'the life is recorded apart from the leases',
     file: 'lease/group.ts',
     from: 'return this.folderOf(shard) + lifeName',
     to: "return 'lives/0'",
     ...forgetful,
     faults: { evict: 2, migrate: 0 },
+  },
+  {
+    rule: 'B1',
+    defect: 'a write replaces whatever is there',
+    file: calls,
+    from: 'this.store.write(key, value, expected, own)',
+    to: 'this.store.read(key).then((now) => this.store.write(key, value, now?.version, own))',
+    ...durable,
+  },
+  {
+    rule: 'C1',
+    defect: 'windows are longer than a forgotten ceiling may be',
+    file: serverLife,
+    from: 'maxForgottenMs = 10_000',
+    to: 'maxForgottenMs = 0',
+    ...forgetful,
+    shape: { windowMs: 10_000 },
+  },
+  {
+    rule: 'C3',
+    defect: 'a server that has just started is trusted',
+    file: serverLife,
+    from: 'if (nowMs > forgottenMs) return { nowMs, forgottenMs,',
+    to: 'if (nowMs > 0) return { nowMs, forgottenMs: 0,',
+    ...forgetful,
+  },
+  {
+    rule: 'C4',
+    defect: 'nothing is read again after a node is taken',
+    file: serverLife,
+    from: 'if (life === undefined) return true',
+    to: 'if (life === undefined || life.key !== undefined) return true',
+    ...forgetful,
+    faults: { lossInCall: 0.04 },
   },
 ]

@@ -1,0 +1,145 @@
+// Checks the model of the lease with Spin: `npm run model` checks the complete model within small bounds, and shows that it is violated
+// without any one of its rules; `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const source = fileURLToPath(new URL('../model/lease.pml', import.meta.url))
+
+/** The rules that the model can do without, such as B3. */
+export const rules = [
+  ...new Set(Array.from(readFileSync(source, 'utf8').matchAll(/\brule\(([A-Z]\d)\)/g), (found) => found[1] as string)),
+].toSorted()
+
+/** The names that the model defines, and their values. */
+export type Defines = Readonly<Record<string, number | string>>
+
+interface Search {
+  readonly defines: Defines
+  /** Hashes states instead of storing them: some states may be missed. */
+  readonly isBitstate?: boolean
+  /** The longest trail. */
+  readonly depth: number
+}
+
+/** A trail: its steps, as the model prints them, and the claim that is violated in the end. */
+export interface Trail {
+  readonly steps: readonly string[]
+  readonly claim: string
+}
+
+interface Result {
+  readonly trail: Trail | undefined
+  readonly states: number
+  readonly seconds: number
+  readonly isComplete: boolean
+}
+
+/** The complete model within small bounds. Spin visits all states. */
+export const complete: Readonly<Record<string, Search>> = {
+  'a durable store': { defines: { FAULTS: 1, TICKS: 2, WINDOW: 2 }, depth: 1e6 },
+  // The first tick that a server can forget, and the first time at which the next life is trusted.
+  'a store that forgets': { defines: { FORGETS: 1, FAULTS: 1, TICKS: 6, WINDOW: 1, TICK: 4 }, depth: 1e6 },
+  'a durable store: some process gets a node': { defines: { LIVE: 1, FAULTS: 1, TICKS: 2, WINDOW: 1 }, depth: 1e6 },
+  'a store that forgets: some process gets a node': {
+    defines: { LIVE: 1, FORGETS: 1, FAULTS: 0, TICKS: 2, WINDOW: 1 },
+    depth: 1e6,
+  },
+}
+
+/** The complete model within larger bounds. */
+export const full: Readonly<Record<string, Search>> = {
+  'a durable store, two faults': { defines: { FAULTS: 2, TICKS: 2, WINDOW: 2 }, depth: 1e6 },
+  'a store that forgets, any tick': { defines: { FORGETS: 1, FAULTS: 1, TICKS: 6, WINDOW: 1 }, depth: 1e6 },
+  'a durable store, three processes': {
+    defines: { PROCESSES: 3, FAULTS: 1, TICKS: 2, WINDOW: 2 },
+    depth: 1e6,
+    isBitstate: true,
+  },
+  'a store that forgets, windows of two ticks': {
+    defines: { FORGETS: 1, FAULTS: 1, TICKS: 9, WINDOW: 2 },
+    depth: 1e6,
+    isBitstate: true,
+  },
+}
+
+/** The bounds of a search, for a replay of its trail. */
+export interface Bounds {
+  readonly isDurable: boolean
+  /** How many ticks a window has. */
+  readonly window: number
+}
+
+/** The ticks whose observation leads to a violation soonest, and the last times that this takes. */
+const soonest: Readonly<Record<string, Defines>> = { C1: { TICK: 4, TICKS: 4, WINDOW: 2 }, C6: { TICK: 5 } }
+
+/** The model without a rule, within bounds in which Spin finds a violation soon. */
+export function without(rule: string): Search & { readonly bounds: Bounds } {
+  const isDurable = !rule.startsWith('C')
+  const usual = isDurable ? { TICKS: 3, WINDOW: 2 } : { FORGETS: 1, TICKS: 7, WINDOW: 1 }
+  const defines = { FAULTS: 1, ...usual, ...soonest[rule], WITHOUT: rule }
+  const depth = rule in soonest ? 300 : 220
+  return { defines, depth, isBitstate: true, bounds: { isDurable, window: defines.WINDOW } }
+}
+
+/** Searches all states, or the states up to the first violation. */
+export function search({ defines, isBitstate = false, depth }: Search): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'graupel-model-'))
+  const words = Object.entries({ PROCESSES: 2, ...defines }).map(([name, value]) => `-D${name}=${value}`)
+  const isLive = 'LIVE' in defines
+  try {
+    execFileSync('spin', ['-a', ...words, source], { cwd: folder })
+    const kind = [isLive ? '-DNFAIR=3' : '-DSAFETY', isBitstate ? '-DBITSTATE' : '-DCOLLAPSE', '-DMEMLIM=4000']
+    execFileSync('cc', [isBitstate && depth < 1000 ? '-O1' : '-O2', '-w', ...kind, '-o', 'pan', 'pan.c'], {
+      cwd: folder,
+    })
+    const options = [
+      `-m${depth}`,
+      ...(isLive ? ['-a', '-f'] : []),
+      ...(isBitstate ? [depth < 1000 ? '-w27' : '-w33'] : []),
+    ]
+    const started = performance.now()
+    const { stdout } = spawnSync('./pan', options, { cwd: folder, encoding: 'utf8', maxBuffer: 1e8 })
+    const seconds = (performance.now() - started) / 1000
+    const states = Number(/^\s*([\d.e+]+) states, stored/m.exec(stdout)?.[1])
+    const isComplete = /errors: 0/.test(stdout) && !/search depth too small|Search not completed/.test(stdout)
+    const trail = /errors: 0/.test(stdout) ? undefined : trailIn(folder, words, stdout)
+    return { trail, states, seconds, isComplete }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Replays the trail that Spin has written. */
+function trailIn(folder: string, words: readonly string[], found: string): Trail {
+  const replay = spawnSync('spin', ['-k', 'lease.pml.trail', ...words, source], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  })
+  const steps = Array.from(replay.stdout.matchAll(/^\s*@ (.*)$/gm), (step) => step[1] as string)
+  return { steps, claim: /assertion violated (.*) \(at depth/.exec(found)?.[1] ?? 'acceptance cycle' }
+}
+
+function tell(name: string, { trail, states, seconds, isComplete }: Result, isExpected: boolean): void {
+  const outcome = trail === undefined ? (isComplete ? 'no violation' : 'NOT COMPLETE') : `violated: ${trail.claim}`
+  console.log(`${name}: ${outcome}, ${states.toLocaleString('en')} states, ${seconds.toFixed(1)} s`)
+  if (isExpected) return
+  process.exitCode = 1
+  for (const step of trail?.steps ?? []) console.log(`  ${step}`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isFull = process.argv.includes('--full')
+  for (const [name, how] of Object.entries(isFull ? full : complete)) {
+    const result = search(how)
+    tell(name, result, result.trail === undefined)
+  }
+  for (const rule of isFull ? [] : rules) {
+    const result = search(without(rule))
+    tell(`without ${rule}`, result, result.trail !== undefined)
+    if (process.argv.includes('--trails')) for (const step of result.trail?.steps ?? []) console.log(`  ${step}`)
+  }
+}
