@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../../native/core/checksum.h"
-#include "../../native/core/generation.h"
+#include "../../native/core/generator.h"
 #include "../../native/host/generation.h"
 #include "../../native/host/page.h"
 #include "../../native/host/state_file.h"
@@ -282,19 +282,38 @@ void DamagedStateFilesForgetNothing(Scratch& scratch, bool is_clean) {
   CHECK(state.word == kIssued && record.durable > kIssued, state.word.load());
 }
 
-void AForkedChildHasAnotherGeneration() {
+// A real copy of the memory: the child of fork() has the run of its parent, and the
+// rest of the state's slots.
+void AForkedChildMakesNoIdOfItsParent() {
 #if defined(__linux__)
   OpenGeneration();
-  const uint64_t before = Generation();
+  const Layout layout = MakeLayout(20, 0, 12);
+  State state;
+  ThreadAccess access(&state, layout);
+  Generator generator(&access, 1, {});
+  uint64_t id;
+  for (int i = 0; i < 100; ++i) CHECK(generator.Next(5, &id) == Status::kOk);
+  CHECK(access.run.sequence < access.run.end);
   const pid_t child = fork();
   CHECK(child >= 0);
-  if (child == 0) _exit(Generation() == before ? 1 : 0);
+  if (child == 0) {
+    uint64_t ids[8];
+    size_t filled = 8;
+    bool is_refused = generator.Next(5, &id) == Status::kCloned &&
+                      generator.Next(6, &id) == Status::kCloned &&
+                      generator.Fill(7, 7, ids, 8, &filled) == Status::kCloned &&
+                      filled == 0;
+    // A state that is acquired in the child is its own.
+    Generator own(&access, 2, {});
+    is_refused = is_refused && own.Next(8, &id) == Status::kOk;
+    _exit(is_refused ? 0 : 1);
+  }
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, status);
-  CHECK(Generation() == before);
+  CHECK(generator.Next(5, &id) == Status::kOk);
   RaiseGeneration();
-  CHECK(Generation() == before + 1);
+  CHECK(generator.Next(5, &id) == Status::kCloned);
 #endif
 }
 
@@ -305,7 +324,7 @@ int main() {
   using namespace graupel;
   Scratch scratch;
   // Before there are any threads.
-  AForkedChildHasAnotherGeneration();
+  AForkedChildMakesNoIdOfItsParent();
   ProcessesAtOnceGetOnePage(scratch);
   ThreadsAtOnceGetOnePage(scratch);
   NewPagesHaveNewLineages(scratch);
