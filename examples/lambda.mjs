@@ -4,14 +4,15 @@
 //   zip -r function.zip lambda.mjs node_modules
 //   aws lambda create-function --handler lambda.handler --timeout 30 --environment 'Variables={STORE_URL=redis://…}' …
 //
-// Each instance leases a node. An instance that was frozen for longer than its window leases again with the next request.
+// Each instance leases a node with its first request. An instance that was frozen for longer than its window leases again with the next
+// request. With SnapStart, all instances are copies of one that was initialized, so nothing is leased at the initialization.
 import { createGenerator, GraupelError } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 
 let started
 
-/** The generator of this instance. */
+/** The generator of this instance. The first request waits for its lease: 11 s after every start of Redis, PostgreSQL or MySQL. */
 function ids() {
   started ??= start().catch((error) => {
     started = undefined // the next request tries again
@@ -29,10 +30,6 @@ async function start() {
   })
   return createGenerator({ lease, maxWaitMs: 15_000 }) // for nextAsync() after the instance was frozen
 }
-
-// The lease begins while the instance starts, and the first request awaits it. Lambda stops a start that takes 10 s, and the
-// first lease after every start of Redis, PostgreSQL or MySQL takes 11 s.
-ids().catch(() => {})
 
 export async function handler(event) {
   const body = event.isBase64Encoded ? Buffer.from(event.body, 'base64').toString() : event.body

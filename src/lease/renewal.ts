@@ -158,7 +158,7 @@ export class Renewal {
   /** Acquires a node anew. A lease that has only lapsed gets the same node, if it is still free. */
   async #replace(why: 'lapsed' | 'lost' | 'copied'): Promise<void> {
     this.#publication.announce(why === 'lapsed' ? 'expired' : why)
-    if (why !== 'lapsed') this.#acquisition.forget()
+    if (why === 'lost') this.#acquisition.forget()
     this.#moveTo(await this.#acquisition.acquire(this.#over.signal))
   }
 

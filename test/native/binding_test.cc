@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "../../native/core/generation.h"
+#include "../../native/host/generation.h"
 #include "check.h"
 #include "fake_node_api.h"
 
@@ -88,6 +90,9 @@ class Life {
     // The generator was opened without a ceiling.
     const napi_value has_ceiling = call("raiseCeiling", {&slot});
     CHECK(has_ceiling == nullptr ? IsFailing() : has_ceiling->number == 0, env_.calls);
+    const napi_value generation = call("generation");
+    CHECK(IsFailing() || generation->number == static_cast<double>(Generation()));
+    call("generationDevice");
     const napi_value wall_ms = call("wallMs");
     CHECK(wall_ms == nullptr ? IsFailing() : wall_ms->number > 1.7e12, env_.calls);
     napi_value__ key = Text("real key");
