@@ -4,6 +4,7 @@ import { Judge } from './simulation/judge.ts'
 import { loadWorld } from './simulation/load.ts'
 import { reportOf } from './simulation/report.ts'
 import { expectNoViolation } from './simulation/runs.ts'
+import type { Faults } from './simulation/shape.ts'
 
 const file = 'test/lease/simulation.test.ts'
 
@@ -12,6 +13,26 @@ describe('no id is issued twice, and each process has a node in the end', () => 
 
   it('on a store that may lose writes', () =>
     expectNoViolation(file, 'on a store that may lose writes', 1000, { durable: false }))
+})
+
+describe('a process that is copied while it runs', () => {
+  const copying: Partial<Faults> = { copy: 8 }
+
+  it.each([true, false])('issues no id of its original if it is told (durable: %s)', (durable) =>
+    expectNoViolation(file, 'issues no id of its original', 300, { durable, faults: copying }),
+  )
+
+  it.each([true, false])(
+    'issues ids of its original below the ceiling of the copy if it is not told (durable: %s)',
+    async (durable) => {
+      const setting = { durable, faults: copying, shape: { copiesAreTold: false } }
+      await expectNoViolation(file, 'issues ids of its original', 300, setting)
+      const runWorld = await loadWorld()
+      let issuedByCopies = 0
+      for (let seed = 1; seed <= 30; seed++) issuedByCopies += (await runWorld(seed, setting)).issuedByCopies
+      expect(issuedByCopies).toBeGreaterThan(0)
+    },
+  )
 })
 
 describeWorld(loadWorld, reportOf, {

@@ -14,6 +14,8 @@ export interface Rectangle {
   readonly node: number
   readonly floor: number
   ceiling: number
+  /** If the process was copied, and nothing tells it: ids below the ceiling of that moment may be issued twice. */
+  copied?: { readonly below: number }
 }
 
 /** A caller of ids, in one life of a process. */
@@ -33,8 +35,10 @@ export class Judge {
   violation: Violation | undefined
   issued = 0
   acquired = 0
+  /** Ids that were issued twice because of a copy, below the ceiling of the moment of the copy. */
+  issuedByCopies = 0
   readonly #rectangles: Rectangle[][] = []
-  readonly #slots: Map<number, number>[] = []
+  readonly #slots: Map<number, Rectangle>[] = []
   readonly #landed = new Set<string>()
   /** Values that have not landed according to the answer, and how often the server had lost writes before. */
   readonly #refused = new Map<string, number>()
@@ -53,6 +57,14 @@ export class Judge {
     return own
   }
 
+  /** A process is copied, and nothing tells it. */
+  isCopied(original: Rectangle, process: number): Rectangle {
+    original.copied = { below: original.ceiling }
+    const copy = { ...original, process }
+    this.#onNode(copy.node).push(copy)
+    return copy
+  }
+
   /** A ceiling has risen. */
   raised(own: Rectangle, ceiling: number): void {
     own.ceiling = Math.max(own.ceiling, ceiling)
@@ -64,19 +76,21 @@ export class Judge {
     own.ceiling = Math.min(own.ceiling, nextTick)
   }
 
-  issues(caller: Caller, { process, node }: Rectangle, slot: number): void {
+  issues(caller: Caller, own: Rectangle, slot: number): void {
+    const { process, node } = own
     this.issued++
     this.#slots[node] ??= new Map()
     const slots = this.#slots[node]
     const tick = Math.floor(slot / sequences)
     const other = slots.get(slot)
-    if (other !== undefined) {
-      this.#violate(`node ${node}: an id of tick ${tick} is issued twice, by ${both(other, process)}`, node, [
-        other,
+    if (other !== undefined && tick < knownBelow(own, other)) this.issuedByCopies++
+    else if (other !== undefined) {
+      this.#violate(`node ${node}: an id of tick ${tick} is issued twice, by ${both(other.process, process)}`, node, [
+        other.process,
         process,
       ])
     }
-    slots.set(slot, process)
+    slots.set(slot, own)
     const id = (tick * maxNodes + node) * sequences + (slot % sequences)
     if (id <= caller.lastId) {
       this.#violate(`process ${process}: an id of tick ${tick} of node ${node} is not above the one before`, node, [
@@ -151,7 +165,7 @@ export class Judge {
 
   #check(own: Rectangle): void {
     for (const other of this.#onNode(own.node)) {
-      const from = Math.max(own.floor, other.floor)
+      const from = Math.max(own.floor, other.floor, knownBelow(own, other))
       const to = Math.min(own.ceiling, other.ceiling)
       if (other === own || from >= to) continue
       this.#violate(
@@ -167,6 +181,11 @@ export class Judge {
     this.violation = { text, node, processes }
     this.#onViolation(this.violation)
   }
+}
+
+/** The tick below which it is known that ids are issued twice, because one of the processes was copied, and nothing told it. */
+function knownBelow(one: Rectangle, other: Rectangle): number {
+  return Math.max(one.copied?.below ?? 0, other.copied?.below ?? 0)
 }
 
 function both(one: number, other: number): string {

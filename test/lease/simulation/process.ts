@@ -19,11 +19,19 @@ export class Process extends Machine {
   /** The tick after the last used tick; `undefined` before the first. */
   #nextTick: number | undefined
 
-  constructor(number: number, world: World) {
+  /** The rectangle with which a copy begins. */
+  #copied: Rectangle | undefined
+  #holding: Holding | undefined
+  /** Whether the process knows that it is a copy, and that its node belongs to the original. */
+  #knowsOfCopy = false
+
+  /** @param original - The process of which this one is a copy. */
+  constructor(number: number, world: World, original?: Process) {
     super(number, world, 2 * world.shape.windowMs)
     this.#world = world
-    this.#caller = { process: number, lastId: -1 }
+    this.#caller = { process: number, lastId: original === undefined ? -1 : original.#caller.lastId }
     this.setClock()
+    if (original !== undefined) this.#continue(original)
     const { durable, windowMs, maxClockSkewMs } = world.shape
     const rules = { windowMs, maxClockSkewMs, durable, owner: `process ${number}`, writeMs }
     const clock = {
@@ -39,6 +47,25 @@ export class Process extends Machine {
   override recover(): void {
     super.recover()
     this.setClock()
+  }
+
+  /** Whether it has a node that no copy of it has. */
+  get canBeCopied(): boolean {
+    return this.#own !== undefined && this.#own.copied === undefined && !this.isDead && !this.#knowsOfCopy
+  }
+
+  #continue(original: Process): void {
+    const { judge, shape } = this.#world
+    const own = original.#own as Rectangle
+    this.#skewMs = original.#skewMs
+    this.#nextSlot = original.#nextSlot
+    this.#nextTick = original.#nextTick
+    this.#knowsOfCopy = shape.copiesAreTold
+    // A copy that is told issues nothing in the rectangle of the original.
+    this.#own = shape.copiesAreTold ? { ...own, process: this.number } : judge.isCopied(own, this.number)
+    this.#holding = original.#holding
+    this.#copied = this.#own
+    this.#world.note(this.number, own.node, () => `is a copy of process ${original.number}`)
   }
 
   crash(): void {
@@ -59,7 +86,7 @@ export class Process extends Machine {
   /** Issues some ids at the time of its clock, above the last id: it runs ahead of a clock that has stepped back. */
   issue(): void {
     const own = this.#own
-    if (own === undefined || this.isStopped) return
+    if (own === undefined || this.isStopped || this.#knowsOfCopy) return
     const { random, judge, group } = this.#world
     const first = Math.max(this.#nextSlot, group.tickAt(this.#wallMs()) * sequences)
     const count = random() < 0.1 ? 20 : 1 + Math.floor(random() * 3)
@@ -74,11 +101,12 @@ export class Process extends Machine {
   async live(): Promise<void> {
     let token = this.#world.newToken()
     for (;;) {
-      const holding = await this.#acquire(token)
-      const end = await this.#hold(holding)
+      const own = this.#copied ?? this.#begin(await this.#acquire(token))
+      this.#copied = undefined
+      const end = await this.#hold(own)
       // A node that is lost is used up to its ceiling, until there is another node.
       if (end === 'settled') return this.#world.settles(this.number)
-      if (end === 'lost') continue
+      if (end === 'lost' && !this.#knowsOfCopy) continue
       token = this.#world.newToken()
       await this.sleep(this.#world.random() * 2000)
     }
@@ -101,18 +129,26 @@ export class Process extends Machine {
     }
   }
 
-  /** Works until the node is lost or given back; `settled` if the process used the node after the faults had ended. */
-  async #hold(first: Holding): Promise<'lost' | 'released' | 'settled'> {
-    const { random, judge, server, shape } = this.#world
-    let holding = first
-    const { node, record } = first
-    this.#own = judge.holds(this.number, node, record.floor, record.ceiling)
-    const own = this.#own
+  #begin(holding: Holding): Rectangle {
+    const { node, record } = holding
+    const own = this.#world.judge.holds(this.number, node, record.floor, record.ceiling)
+    this.#own = own
+    this.#holding = holding
+    this.#knowsOfCopy = false
     this.#world.note(this.number, node, () => `acquires the node: [${own.floor}, ${own.ceiling})`)
     this.#world.begins()
     // Begins at the floor, and above the ids that the caller has had from the node before.
     this.#nextSlot = Math.max(this.#nextTick ?? 0, own.floor) * sequences
+    return own
+  }
+
+  /** Works until the node is lost or given back; `settled` if the process used the node after the faults had ended. */
+  async #hold(own: Rectangle): Promise<'lost' | 'released' | 'settled'> {
+    const { random, judge, server, shape } = this.#world
+    const { node } = own
     for (;;) {
+      const holding = this.#holding as Holding
+      if (this.#knowsOfCopy) return 'lost'
       this.issue()
       await this.sleep((shape.windowMs / 3) * (0.5 + random() / 2))
       this.issue()
@@ -123,12 +159,14 @@ export class Process extends Machine {
       }
       try {
         const renewed = await this.#protocol.renew(holding)
-        if (renewed === 'lost' && server.losses === 0) judge.toldLost(own, server.holderOf(node) === record.token)
+        if (renewed === 'lost' && server.losses === 0 && own.copied === undefined) {
+          judge.toldLost(own, server.holderOf(node) === holding.record.token)
+        }
         if (typeof renewed === 'string') {
           this.#world.note(this.number, node, () => `is told that the node is ${renewed}`)
           return 'lost'
         }
-        holding = renewed
+        this.#holding = renewed
         judge.raised(own, renewed.record.ceiling)
         this.#world.note(this.number, node, () => `has renewed: [${own.floor}, ${own.ceiling})`)
       } catch (error) {

@@ -19,6 +19,8 @@ export interface Faults extends CallFaults {
   readonly evict: number
   /** The process gives its node back, instead of a renewal. */
   readonly release: number
+  /** A process is copied while it runs. */
+  readonly copy: number
 }
 
 const usualFaults: Faults = {
@@ -40,6 +42,7 @@ const usualFaults: Faults = {
   migrate: 2,
   evict: 0.6,
   release: 0.15,
+  copy: 0,
 }
 
 /** The shape of a world, by its seed. */
@@ -58,6 +61,8 @@ export interface Shape {
   readonly clockMs: number
   /** The faults begin when a process has a node, instead of at once. */
   readonly beginsWell: boolean
+  /** A device or a hook tells a process that it is a copy. */
+  readonly copiesAreTold: boolean
   readonly faults: Faults
 }
 
@@ -87,6 +92,7 @@ export function shapeFrom(random: Random, { durable, faults, shape }: Setting): 
     maxClockSkewMs,
     clockMs,
     beginsWell: random() < 0.8,
+    copiesAreTold: true,
     ...shape,
     faults: { ...someOf(usualFaults, random), ...faults },
   }

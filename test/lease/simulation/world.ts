@@ -17,6 +17,7 @@ const epochMs = startMs - 100_000
  * each for ten seconds and a skew, and then for other leases to expire.
  */
 const settledAfterMs = 60_000
+const maxCopies = 2
 
 /** The faults that come by themselves. */
 const natural = [
@@ -30,6 +31,7 @@ const natural = [
   'replica',
   'migrate',
   'evict',
+  'copy',
 ] as const
 
 export interface Outcome {
@@ -37,6 +39,7 @@ export interface Outcome {
   readonly shape: Shape
   readonly acquired: number
   readonly issued: number
+  readonly issuedByCopies: number
   /** Empty, unless the run is recorded. */
   readonly moments: readonly Moment[]
 }
@@ -101,7 +104,7 @@ export class World {
   /** A process has had a node after the faults had ended. */
   settles(process: number): void {
     this.#settled.add(process)
-    if (this.#settled.size === this.shape.processes) this.#finish()
+    if (this.#settled.size === this.#processes.length) this.#finish()
   }
 
   loseWrites(): void {
@@ -123,8 +126,8 @@ export class World {
     await this.time.until(this.#end)
   }
 
-  #start(number: number): void {
-    const process = new Process(number, this)
+  #start(number: number, original?: Process): void {
+    const process = new Process(number, this, original)
     this.#processes[number] = process
     process.live().catch((error) => this.judge.fails(number, error))
   }
@@ -171,6 +174,12 @@ export class World {
       this.server.evict()
       this.note(undefined, undefined, () => `evicts a folder: ${this.server}`)
     },
+    copy: () => {
+      const original = this.#anyProcess()
+      if (original.canBeCopied && this.#processes.length < this.shape.processes + maxCopies) {
+        this.#start(this.#processes.length, original)
+      }
+    },
     replica: () => {
       this.server.moveReplica(this.random() < 0.5)
       this.note(
@@ -190,5 +199,12 @@ export async function runWorld(seed: number, setting: Setting, isRecorded = fals
   const world = new World(seed, setting, isRecorded)
   await (isRecorded ? world.run() : withoutStacks(() => world.run()))
   const { shape, judge, moments } = world
-  return { violation: judge.violation, shape, acquired: judge.acquired, issued: judge.issued, moments }
+  return {
+    violation: judge.violation,
+    shape,
+    acquired: judge.acquired,
+    issued: judge.issued,
+    issuedByCopies: judge.issuedByCopies,
+    moments,
+  }
 }
