@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { headersOfThisNode } from './node-headers.js'
+import { headersOfThisNode } from '../src/cli/build.ts'
 import { ownTarget, type Target } from './targets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

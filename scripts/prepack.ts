@@ -1,14 +1,33 @@
-// npm runs this before it packs the package. Removes `dist`, which `prepare` then makes anew, and copies the headers of
-// node-addon-api beside the sources: users who compile them have no devDependencies. `postpack` removes the copies, so that
-// a clone has the headers of node_modules alone.
-import { cpSync, readdirSync, rmSync } from 'node:fs'
+// npm runs this before it packs the package (`prepack`), and with --undo afterwards (`postpack`). npm 11 and newer warn of a tarball
+// whose manifest has a script `prepare`, and npm runs node-gyp for a binding.gyp in the root of a package, so the package has neither.
+// Users who compile have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources.
+import { execFileSync, type StdioOptions } from 'node:child_process'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const from = join(root, 'node_modules/node-addon-api')
+const manifest = join(root, 'package.json')
+const ownManifest = join(root, 'build/package.json.own')
+const headers = join(root, 'native/node-addon-api')
+const recipe = join(root, 'native/binding.gyp')
 
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-for (const name of readdirSync(from)) {
-  if (/\.h$|^LICENSE/.test(name)) cpSync(join(from, name), join(root, 'native/node-addon-api', name))
+if (process.argv.includes('--undo')) {
+  renameSync(ownManifest, manifest)
+  for (const copy of [headers, recipe]) rmSync(copy, { recursive: true })
+} else {
+  // Files of deleted sources would stay in it.
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit']
+  execFileSync('npm', ['run', 'compile', '--silent'], { cwd: root, stdio, shell: process.platform === 'win32' })
+  const from = join(root, 'node_modules/node-addon-api')
+  for (const name of readdirSync(from)) {
+    if (/\.h$|^LICENSE/.test(name)) cpSync(join(from, name), join(headers, name))
+  }
+  copyFileSync(join(root, 'binding.gyp'), recipe)
+  mkdirSync(join(root, 'build'), { recursive: true })
+  copyFileSync(manifest, ownManifest)
+  const { scripts, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const { prepare: _, ...others } = scripts
+  writeFileSync(manifest, `${JSON.stringify({ ...rest, scripts: others }, undefined, 2)}\n`)
 }

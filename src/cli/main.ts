@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { didYouMean } from '../core/suggestion.js'
 import { commandHelp, type Flags, helpFlag, type Manual, overview, parseFlags, quote, UsageError } from './arguments.js'
+import { build, buildManual } from './build.js'
 import { inspect, inspectManual } from './inspect.js'
 import { layouts, layoutsManual } from './layouts.js'
 import { lease, leaseManual } from './lease.js'
@@ -17,7 +18,8 @@ type Values = Parameters<typeof next>[0] &
   Parameters<typeof serial>[0] &
   Parameters<typeof layouts>[0] &
   Parameters<typeof state>[0] &
-  Parameters<typeof lease>[0]
+  Parameters<typeof lease>[0] &
+  Parameters<typeof build>[0]
 
 interface Command {
   readonly manual: Manual
@@ -33,6 +35,7 @@ const commands: readonly Command[] = [
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },
   { manual: leaseManual, run: lease },
+  { manual: buildManual, run: build },
 ]
 const manuals = commands.map(({ manual }) => manual)
 const ownFlags = { help: helpFlag, version: { short: 'v', help: 'show the version' } } satisfies Flags

@@ -9,7 +9,7 @@ declare const packageVersion: string
 /** Defined in a bundle in CommonJS format. */
 declare const __filename: string | undefined
 
-const rebuild = 'build it with a C++ compiler (npm rebuild graupel)'
+const rebuild = 'build it with a C++ compiler (npx graupel build)'
 
 type Failed = Extract<NativeLoad, { ok: false }>
 

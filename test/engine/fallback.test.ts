@@ -74,7 +74,7 @@ function expectAdvice(out: ReturnType<typeof said>, reason: string | RegExp, rem
   })
 }
 
-const compiler = 'build it with a C++ compiler (npm rebuild graupel)'
+const compiler = 'build it with a C++ compiler (npx graupel build)'
 
 describe('without the native engine', () => {
   it('for lack of a binary, a compiler is advised', () => {

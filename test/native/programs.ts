@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, it, type TestContext } from 'vitest'
-import { headersOfThisNode } from '../../scripts/node-headers.js'
+import { headersOfThisNode } from '../../src/cli/build.ts'
 import { needsAll } from '../support/bare.ts'
 import { build, type Configuration, coreObjects, native, removeFolder, run, timeout, whyNot } from './compile.js'
 

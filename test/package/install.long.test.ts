@@ -12,7 +12,6 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { repository } from '../support/documents.ts'
 import {
   binary,
   compileMs,
@@ -34,6 +33,8 @@ import { bareTarball, binaryPath, filesInTarball, publishedBinary, putBinary, re
 
 const isWindows = process.platform === 'win32'
 const folder = temporaryFolder()
+const program = 'dist/cli/main.js'
+const failed = 'the native engine was not compiled: '
 /** The project without a binary; no script has run. */
 const bare = join(folder, 'bare')
 // On Windows, node-gyp finds compilers and Python off PATH, too.
@@ -61,61 +62,53 @@ describe('a package with a binary', () => {
     expect(existsSync(join(packageFolder(project), 'build'))).toBe(false)
   })
 
-  test('compiles nothing if scripts run', () => {
-    const project = projectWith('scripts', (place) => copyFileSync(published, place))
-    expect(rebuild(project)).toBe(`graupel: the native engine is prebuilt (${binaryPath})`)
+  test('is not compiled by npx graupel build', () => {
+    const project = projectWith('prebuilt', (place) => copyFileSync(published, place))
+    expect(build(project)).toEqual([0, `the native engine is prebuilt (${binaryPath})\n`])
   })
 
-  test.runIf(canBePoor)('keeps the binary if a requested build fails', () => {
+  test.runIf(canBePoor)('keeps the binary if a forced build fails', () => {
     const project = projectWith('forced', (place) => copyFileSync(published, place))
-    const said = rebuild(project, { ...poor, GRAUPEL_BUILD_FROM_SOURCE: '1' })
-    expect(said).toMatch(`graupel: the native engine is ${binaryPath}, and was not built anew: the build failed\n`)
+    expect(build(project, poor, ['--force'])).toEqual([2, expect.stringContaining(failed)])
+    expectNative(project, join(packageFolder(project), binaryPath))
   })
 })
 
 describe('a package without a binary', () => {
-  test.runIf(canBePoor)(
-    'gives the TypeScript engine if there is no compiler, and says how to get the native engine',
-    () => {
-      const project = join(folder, 'poor')
-      const said = install(project, bareTarball(), [], poor)
-      expect(said).toContain('graupel: no native engine, the TypeScript engine will run: the build failed\n')
-      expect(said).toContain('gyp ERR!')
-      expect(said).toMatch(/\nFor the native engine, install a C\+\+20 compiler, .* and run: npm rebuild graupel\n/)
-      expectJs(project, /: no binary for \w+ \w+, Node-API \d+, in /)
-    },
-  )
+  test.runIf(canBePoor)('gives the TypeScript engine if there is no compiler, and the command says its needs', () => {
+    const project = projectWith('poor')
+    const [status, said] = build(project, poor)
+    expect(status).toBe(2)
+    expect(said).toMatch(/^graupel: the native engine was not compiled: gyp ERR! stack Error: .*Python.*\n$/)
+    expect(said).toMatch(
+      /; install a C\+\+20 compiler, make and Python, or see .*build\.log \(ERR_NATIVE_UNAVAILABLE\)\n$/,
+    )
+    expectJs(
+      project,
+      /: no binary for \w+ \w+, Node-API \d+, in .*; build it with a C\+\+ compiler \(npx graupel build\)/,
+    )
+  })
 
   test(
-    'gives the native engine if there is a compiler, and does not build it again',
+    'gives the native engine after npx graupel build, which does not build it again',
     () => {
-      const project = join(folder, 'rich')
-      const said = install(project, bareTarball())
-      expect(said).toContain('graupel: the native engine was built from source (build/Release/graupel.node)\n')
+      const project = projectWith('rich')
+      const said = npm(project, ['exec', '-c', 'graupel build'])
+      expect(said).toContain('the native engine was compiled (build/Release/graupel.node)\n')
       expectNative(project, binary(project))
       expect(readdirSync(join(packageFolder(project), 'build'))).toEqual(['Release'])
-      expect(rebuild(project)).toMatch(/^graupel: the native engine is up to date/)
+      expect(build(project)).toEqual([0, 'the native engine is up to date (build/Release/graupel.node)\n'])
     },
     compileMs,
   )
 
-  test.each([
-    ['GRAUPEL_SKIP_BUILD', '1', 'GRAUPEL_SKIP_BUILD is set'],
-    ['GRAUPEL_ENGINE', 'js', "GRAUPEL_ENGINE is 'js'"],
-  ])('%s=%s builds nothing', (name, value, reason) => {
-    const project = projectWith(`skip ${name}`)
-    const line = `graupel: no native engine, the TypeScript engine will run: ${reason}`
-    expect(rebuild(project, { [name]: value })).toBe(line)
-    expectJs(project, /: no binary for/)
-  })
-
-  test('a build that fails shows the end of its log, and names the file of the log', () => {
+  test('a build that fails names the first error and the file of the log', () => {
     const project = projectWith('faulty')
     writeFileSync(join(packageFolder(project), 'native/binding/addon.cc'), '#error "the sky is falling"\n')
-    const said = rebuild(project)
-    const log = join(packageFolder(project), 'build/install.log')
-    expect(said).toMatch(/^graupel: no native engine, the TypeScript engine will run: the build failed\n/)
-    expect(said).toContain('gyp ERR!')
+    const log = join(packageFolder(project), 'build/build.log')
+    const [status, said] = build(project)
+    expect(status).toBe(2)
+    expect(said).toMatch(/: .*error: .*"the sky is falling"; install a C\+\+20 compiler/)
     expect(said).toContain(log)
     expect(readFileSync(log, 'utf8')).toContain('the sky is falling')
     expectJs(project, /: no binary for/)
@@ -131,7 +124,7 @@ describe('a binary that is damaged', () => {
 
   // There are no signals on Windows.
   test(
-    'is replaced by a binary that is built from source, even after an interrupted installation',
+    'is replaced by a binary that is compiled, even after an interrupted build',
     () => {
       const project = projectWith('mended', damage)
       if (!isWindows) {
@@ -139,13 +132,13 @@ describe('a binary that is damaged', () => {
         expect(existsSync(binary(project))).toBe(false)
         expectJs(project, /does not load: /)
       }
-      expect(rebuild(project)).toContain('graupel: the native engine was built from source')
+      expect(build(project)).toEqual([0, expect.stringContaining('the native engine was compiled')])
       expectNative(project, binary(project))
     },
     compileMs,
   )
 
-  test.each([
+  test.runIf(canBePoor).each([
     ['that does not load', 60],
     ['that ends the process', 0.5],
   ])('%s is removed from the place from which it would be loaded, if it cannot be replaced', (_, size) => {
@@ -153,7 +146,7 @@ describe('a binary that is damaged', () => {
     mkdirSync(dirname(binary(project)), { recursive: true })
     copyFileSync(published, binary(project))
     truncateSync(binary(project), size < 1 ? Math.floor(statSync(published).size * size) : size)
-    expect(rebuild(project, { GRAUPEL_SKIP_BUILD: '1' })).toContain('GRAUPEL_SKIP_BUILD is set')
+    expect(build(project, poor)).toEqual([2, expect.stringContaining(failed)])
     expectJs(project, /: no binary for/)
   })
 })
@@ -197,12 +190,12 @@ test.runIf(binaryPath.includes('glibc'))(
 )
 
 // Permissions work differently on Windows.
-test.skipIf(isWindows)('a read-only package folder breaks neither installation nor import', () => {
+test.skipIf(isWindows)('a read-only package folder breaks no import, and is named by the build', () => {
   const project = projectWith('read-only')
   chmodSync(packageFolder(project), 0o555)
-  const done = node(packageFolder(project), ['scripts/install.js'], {}, nobody)
-  expect(done).toMatchObject({ status: 0, stderr: '' })
-  expect(done.stdout).toMatch(/^graupel: no native engine, the TypeScript engine will run: E\w+: .*build.*\n$/)
+  const done = node(packageFolder(project), ['dist/cli/main.js', 'build'], {}, nobody)
+  expect(done).toMatchObject({ status: 2, stdout: '' })
+  expect(done.stderr).toMatch(/^graupel: the native engine was not compiled: E\w+: .*build.*\n$/)
   const program =
     "import('graupel').then(({ createGenerator }) => console.log(createGenerator({ node: 7 }).take(9).length))"
   expect(node(project, ['-e', program], {}, nobody)).toMatchObject({ status: 0, stdout: '9\n' })
@@ -216,22 +209,28 @@ function projectWith(name: string, put?: (place: string) => void): string {
   return project
 }
 
-/** Runs the install script and returns its output. */
-function rebuild(project: string, variables: Variables = {}): string {
-  const output = npm(project, ['rebuild', 'graupel', '--foreground-scripts'], variables)
-  return output.slice(output.indexOf('graupel: '), output.lastIndexOf('rebuilt dependencies')).trim()
+/** Runs the command and returns its exit code and what it prints. */
+function build(project: string, variables: Variables = {}, flags: string[] = []): [number | null, string] {
+  const { status, stdout, stderr } = node(
+    packageFolder(project),
+    [program, 'build', ...flags],
+    variables,
+    {},
+    compileMs,
+  )
+  return [status, stdout + stderr]
 }
 
-/** Sends a signal to all processes of a build, like a terminal, and returns the signal that ended the install script. */
+/** Sends a signal to all processes of a build, like a terminal, and returns the signal that ended the command. */
 function interruptedBuild(place: string): unknown {
-  const program = `
+  const body = `
     const { spawn } = await import('node:child_process')
     const { existsSync } = await import('node:fs')
-    const child = spawn(process.execPath, ['scripts/install.js'], { detached: true, stdio: 'ignore' })
+    const child = spawn(process.execPath, ['dist/cli/main.js', 'build'], { detached: true, stdio: 'ignore' })
     const begun = setInterval(() => existsSync('build/staging/build/Makefile') && process.kill(-child.pid, 'SIGINT'), 5)
     return await new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code))
       .on('exit', () => clearInterval(begun)))`
-  return run(place, program, { npm_config_node_gyp: join(repository, 'node_modules/node-gyp/bin/node-gyp.js') }).result
+  return run(place, body).result
 }
 
 /** Copies the binary with another machine in its header. */

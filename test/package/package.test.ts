@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -49,18 +49,19 @@ describeWith(['native'], 'the tarball', () => {
       'native/platform',
       'native/binding',
       'native/node-addon-api',
-      'binding.gyp',
+      'native/binding.gyp',
       'LICENSE',
     ])
       expect(folders).toContain(needed)
-    const strangers = [...folders].filter(
-      (name) => !/^(dist|docs|examples|native|scripts|prebuilds)\/|^[\w.-]+$/.test(name),
-    )
+    const strangers = [...folders].filter((name) => !/^(dist|docs|examples|native|prebuilds)\/|^[\w.-]+$/.test(name))
     expect(strangers).toEqual([])
     expect(filesInTarball(tarball).filter((file) => /\b(test|bench|build|node_modules)\b|\.tgz$/.test(file))).toEqual(
       [],
     )
-    expect(readdirSync(join(packageFolder(project), 'scripts')).sort()).toEqual(['install.js', 'node-headers.js'])
+    expect([...folders]).not.toContain('binding.gyp')
+    const { scripts, gypfile } = JSON.parse(readFileSync(join(packageFolder(project), 'package.json'), 'utf8'))
+    expect(Object.keys(scripts).filter((name) => /install|^prepare/.test(name))).toEqual([])
+    expect(gypfile).toBe(false)
     // A fifth of the tarball is documents and examples.
     expect(statSync(tarball).size).toBeLessThan(1.25 * 1024 * 1024)
   })

@@ -19,13 +19,13 @@ beforeAll(() => {
   npm(join(repository, 'server'), ['pack', '--ignore-scripts', '--pack-destination', folder])
   const poor = isWindows ? {} : { PATH: poorPath(join(folder, 'bin')), PYTHON: undefined }
   const flags = [tarballIn(folder), '--prefer-offline']
-  install(project, bareTarball(), flags, { ...poor, GRAUPEL_SKIP_BUILD: '1' })
+  install(project, bareTarball(), flags, poor)
 }, 300_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function start(...flags: string[]): Promise<Serving> {
-  const env = { GRAUPEL_ENGINE: undefined, GRAUPEL_SKIP_BUILD: undefined }
+  const env = { GRAUPEL_ENGINE: undefined }
   return serve(['--data', join(folder, 'data'), '--drain-ms', '0', ...flags], env, { program })
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { headersOfThisNode } from '../../../scripts/node-headers.js'
+import { headersOfThisNode } from '../../../src/cli/build.ts'
 import type { Store } from '../../../src/stores/store.js'
 import { installOnce } from '../../package/consumer.ts'
 import { repository } from '../../support/documents.ts'
