@@ -1,5 +1,6 @@
 // npm runs this before it packs the package (`prepack`), and with --undo afterwards (`postpack`). npm 11 and newer warn of a tarball
-// whose manifest has a script `prepare`, and npm runs node-gyp for a binding.gyp in the root of a package, so the package has neither.
+// whose manifest has a script `prepare`, Yarn warns of `workspaces`, and npm runs node-gyp for a binding.gyp in the root of a package.
+// So the package has none of them.
 // Users who compile have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources.
 import { execFileSync, type StdioOptions } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,7 +28,7 @@ if (process.argv.includes('--undo')) {
   copyFileSync(join(root, 'binding.gyp'), recipe)
   mkdirSync(join(root, 'build'), { recursive: true })
   copyFileSync(manifest, ownManifest)
-  const { scripts, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
-  const { prepare: _, ...others } = scripts
+  const { scripts, workspaces: _workspaces, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const { prepare: _prepare, ...others } = scripts
   writeFileSync(manifest, `${JSON.stringify({ ...rest, scripts: others }, undefined, 2)}\n`)
 }

@@ -59,9 +59,11 @@ describeWith(['native'], 'the tarball', () => {
       [],
     )
     expect([...folders]).not.toContain('binding.gyp')
-    const { scripts, gypfile } = JSON.parse(readFileSync(join(packageFolder(project), 'package.json'), 'utf8'))
+    const { scripts, gypfile, workspaces } = JSON.parse(
+      readFileSync(join(packageFolder(project), 'package.json'), 'utf8'),
+    )
     expect(Object.keys(scripts).filter((name) => /install|^prepare/.test(name))).toEqual([])
-    expect(gypfile).toBe(false)
+    expect({ gypfile, workspaces }).toEqual({ gypfile: false, workspaces: undefined })
     // A fifth of the tarball is documents and examples.
     expect(statSync(tarball).size).toBeLessThan(1.25 * 1024 * 1024)
   })
