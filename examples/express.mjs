@@ -34,7 +34,7 @@ app.post('/orders', async (request, response) => {
 })
 
 app.get('/orders/:id', (request, response) => {
-  const id = parseId(request.params.id, 'decimal')
+  const id = parseId(request.params.id, 'decimal', ids.layout) // refuses what a BIGINT does not hold
   const [row] = select.all(id)
   if (row === undefined) return response.status(404).json({ message: 'there is no such order' })
   response.json({ id: String(id), item: row.item, createdAt: ids.decode(id).timestamp })

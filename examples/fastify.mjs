@@ -33,7 +33,7 @@ app.post('/orders', { schema: { body } }, async (request, reply) => {
 })
 
 app.get('/orders/:id', async (request, reply) => {
-  const id = parseId(request.params.id, 'decimal')
+  const id = parseId(request.params.id, 'decimal', ids.layout) // refuses what a BIGINT does not hold
   const [row] = select.all(id)
   if (row === undefined) return reply.code(404).send({ message: 'there is no such order' })
   return { id: String(id), item: row.item, createdAt: ids.decode(id).timestamp }

@@ -39,6 +39,14 @@ export function layoutOf<F extends readonly Field[]>({
   if (epoch === undefined) return chosen
   const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
   checkEpochMs(epochMs, ', or a valid Date')
+  // In milliseconds, these are days of January to April 1970, which nobody chooses.
+  if (epochMs >= 1e9 && epochMs < 1e10) {
+    throw rangeError(
+      'ERR_EPOCH_INVALID',
+      `the epoch is ${epochMs}, which is ${new Date(epochMs * 1000).toISOString()} in seconds; pass milliseconds since 1970, ${epochMs * 1000}, or a Date`,
+      'epoch',
+    )
+  }
   return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
 }
 

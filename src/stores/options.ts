@@ -49,13 +49,32 @@ export function clientError(store: string, client: unknown, clients: string): Ty
   return typeError('ERR_OPTION_INVALID', `the client of ${store} is ${showNoText(client)}; pass ${clients}`)
 }
 
+/** The calls that make stores of clients, each by a method that its clients have. The first method that is there counts. */
+const wrappers: readonly (readonly [method: string, call: string, entry: string])[] = [
+  ['getConnection', 'mysqlStore(pool)', 'mysql'],
+  ['unsafe', 'postgresStore(sql)', 'postgres'],
+  ['query', 'postgresStore(pool)', 'postgres'],
+  ['prepare', 'sqliteStore(database)', 'sqlite'],
+  ['sendCommand', 'redisStore(client)', 'redis'],
+  ['customCommand', 'redisStore(client)', 'redis'],
+]
+
 /** Checks that an option is a store. @throws TypeError `ERR_OPTION_INVALID` */
 export function checkStore(store: unknown): asserts store is Store {
   const of = store as Partial<Record<keyof Store, unknown>> | null | undefined
+  const client = Object(store) as Record<string, unknown>
+  const wrapper = wrappers.find(([method]) => typeof client[method] === 'function')
+  if (wrapper !== undefined && typeof client['write'] !== 'function') {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `store is the client of a database; wrap it: store: ${wrapper[1]}, from graupel/stores/${wrapper[2]}`,
+      'store',
+    )
+  }
   if (typeof of !== 'object' || of === null) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      `store is ${showNoText(store)}; pass the result of a function of graupel/stores`,
+      `store is ${showNoText(store)}; pass the result of a function of graupel/stores, or openStore(url)`,
       'store',
     )
   }

@@ -80,6 +80,7 @@ describe.each([
     })
     expect((await fetch(`${first.url}/orders/1`)).status).toBe(404)
     expect((await fetch(`${first.url}/orders/tea`)).status).toBe(400)
+    expect((await fetch(`${first.url}/orders/${2n ** 63n}`)).status).toBe(400)
     expect((await order(first, undefined)).status).toBe(400)
 
     // Connections of this process are still open.

@@ -201,7 +201,16 @@ describe('an argument that should be a store', () => {
   it.each<[string, unknown, string]>([
     ['nothing', undefined, 'store is undefined'],
     ['a URL, which may have a password', 'redis://user:hush@host', 'store is a text; pass'],
-    ['a client', { query() {} }, 'name of the store is undefined'],
+    [
+      'the pool of pg',
+      { connect() {}, query() {} },
+      'wrap it: store: postgresStore(pool), from graupel/stores/postgres',
+    ],
+    ['a client of postgres', Object.assign(() => {}, { unsafe() {} }), 'wrap it: store: postgresStore(sql)'],
+    ['a pool of mysql2', { getConnection() {}, query() {} }, 'wrap it: store: mysqlStore(pool)'],
+    ['a database of SQLite', { prepare() {} }, 'wrap it: store: sqliteStore(database)'],
+    ['a client of Redis', { sendCommand() {} }, 'wrap it: store: redisStore(client)'],
+    ['another object', { find() {} }, 'name of the store is undefined'],
     ['a store without write', { ...memoryStore(), write: undefined }, 'write of the store is undefined'],
     ['a clock that is a number', { ...memoryStore(), nowMs: 7 }, 'nowMs of the store is 7'],
     [

@@ -75,7 +75,7 @@ export function nodeFromVariable(): Found | undefined {
   if (node === undefined) {
     throw typeError(
       'ERR_NODE_INVALID',
-      `${nodeVariable} is ${show(value)}; set it to a whole number in plain digits, such as 7, without sign, blank or leading zero`,
+      `${nodeVariable} is ${show(value)}; set it to a whole number in plain digits, such as 7, without sign, blank or leading zero: a shell and YAML read 010 as 8`,
     )
   }
   return { variable: nodeVariable, value, node }
