@@ -101,7 +101,7 @@ export function search({ defines, isBitstate = false, depth }: Search): Result {
       ...(isBitstate ? [depth < 1000 ? '-w27' : '-w33'] : []),
     ]
     const started = performance.now()
-    const { stdout } = spawnSync('./pan', options, { cwd: folder, encoding: 'utf8', maxBuffer: 1e8 })
+    const { stdout } = spawnSync(join(folder, 'pan'), options, { cwd: folder, encoding: 'utf8', maxBuffer: 1e8 })
     const seconds = (performance.now() - started) / 1000
     const states = Number(/^\s*([\d.e+]+) states, stored/m.exec(stdout)?.[1])
     const isComplete = /errors: 0/.test(stdout) && !/search depth too small|Search not completed/.test(stdout)
