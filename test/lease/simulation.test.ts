@@ -17,6 +17,8 @@ describe('no id is issued twice, and each process has a node in the end', () => 
 
 describe('a process that is copied while it runs', () => {
   const copying: Partial<Faults> = { copy: 8 }
+  // A server that forgets a renewal lets the other copy renew once more, and then the ids of another window may be equal.
+  const remembering = { failover: 0, flush: 0, restart: 0, lossInCall: 0, migrate: 0, evict: 0 }
 
   it.each([true, false])('issues no id of its original if it is told (durable: %s)', (durable) =>
     expectNoViolation(file, 'issues no id of its original', 300, { durable, faults: copying }),
@@ -25,7 +27,7 @@ describe('a process that is copied while it runs', () => {
   it.each([true, false])(
     'issues ids of its original below the ceiling of the copy if it is not told (durable: %s)',
     async (durable) => {
-      const setting = { durable, faults: copying, shape: { copiesAreTold: false } }
+      const setting = { durable, faults: { ...copying, ...(!durable && remembering) }, shape: { copiesAreTold: false } }
       await expectNoViolation(file, 'issues ids of its original', 300, setting)
       const runWorld = await loadWorld()
       let issuedByCopies = 0
