@@ -3,8 +3,9 @@ import { readOptions } from '../core/options.js'
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
 import { checkKeys } from '../mask/keys.js'
 import { type Form, idForm, uuidForm } from './form.js'
-import type { Kind, KindOptions, KindSchema, KindText, UuidKind, UuidKindOptions } from './kind.js'
+import type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './kind.js'
 import { opaqueForm } from './opaque.js'
+import { schemaOf } from './schema.js'
 
 const optionNames: readonly string[] = ['prefix', 'layout', 'keys', 'uuid'] satisfies (
   | keyof KindOptions
@@ -86,31 +87,16 @@ function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, 
     )
   }
 
-  function faultOf(value: unknown): string | undefined {
-    try {
-      id(value)
-      return undefined
-    } catch (error) {
-      return (error as Error).message
-    }
-  }
-
-  const schema: KindSchema = {
-    '~standard': Object.freeze({
-      version: 1,
-      vendor: 'graupel',
-      validate(value: unknown) {
-        const message = faultOf(value)
-        return message === undefined ? { value: value as KindText } : { issues: [{ message }] as const }
-      },
-    }),
-  }
+  const schema = schemaOf((value) => {
+    id(value)
+    return value as KindText
+  })
   return Object.freeze({
     prefix,
     length,
     text,
     id,
-    is: (value: unknown): value is KindText => faultOf(value) === undefined,
-    schema: Object.freeze(schema),
+    is: (value: unknown): value is KindText => schema['~standard'].validate(value).issues === undefined,
+    schema,
   })
 }

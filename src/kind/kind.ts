@@ -1,32 +1,11 @@
 import type { Field, Layout } from '../layout/index.js'
+import type { IdSchema } from './schema.js'
 
 /** Exists in types alone. */
 declare const brand: unique symbol
 
 /** A text of the kind with this prefix: a string, but a text of another prefix is no such string for TypeScript. */
 export type KindText<P extends string = string> = string & { readonly [brand]: P }
-
-/**
- * Checks texts of a kind for libraries that take a Standard Schema (standardschema.dev, version 1), such as tRPC and Hono.
- *
- * @example
- * const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
- * order.schema['~standard'].validate('usr_1asd13xh1f800').issues?.length // 1
- */
-export interface KindSchema<P extends string = string> {
-  /** Name and form of the specification. `validate` never throws, and `types` exists in types alone. */
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: 'graupel'
-    readonly validate: (value: unknown) => KindResult<P>
-    readonly types?: { readonly input: string; readonly output: KindText<P> }
-  }
-}
-
-/** Result of a {@link KindSchema}: the text, or the reason why it is no text of the kind. */
-export type KindResult<P extends string = string> =
-  | { readonly value: KindText<P>; readonly issues?: undefined }
-  | { readonly issues: readonly [{ readonly message: string }] }
 
 /**
  * Writes ids as texts with a prefix, and reads them. Made by {@link defineKind}; frozen. Its calls can be passed as functions.
@@ -59,8 +38,8 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
   readonly id: (text: string) => Id
   /** Whether `id` would read the value. Never throws. */
   readonly is: (value: unknown) => value is KindText<P>
-  /** Checks texts for libraries. */
-  readonly schema: KindSchema<P>
+  /** Checks texts for libraries that take a Standard Schema; it gives the text. */
+  readonly schema: IdSchema<KindText<P>>
 }
 
 /** The types of a kind. */

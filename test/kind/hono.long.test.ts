@@ -8,7 +8,7 @@ import { repository } from '../support/documents.ts'
 /** An app of Hono, whose validator takes any Standard Schema. It calls itself and prints the answers. */
 const app = `import { sValidator } from '@hono/standard-validator'
 import { layouts } from 'graupel'
-import { defineKind, type Kind } from 'graupel/kind'
+import { defineKind, idSchema, type Kind } from 'graupel/kind'
 import { Hono } from 'hono'
 
 const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
@@ -22,11 +22,17 @@ const app = new Hono()
     c.req.path === '' && remove(c.req.valid('json'))
     return c.json({ id: ship(c.req.valid('json')) })
   })
+  .post('/plain', sValidator('json', idSchema(layouts.twitter)), (c) => c.json({ next: String(c.req.valid('json') + 1n) }))
 
 const answers = []
 for (const text of ['ord_1asd13xh1f800', 'usr_1asd13xh1f800', 'ord_8000000000000', 5]) {
   const headers = { 'content-type': 'application/json' }
   const answer = await app.request('/typed', { method: 'POST', headers, body: JSON.stringify(text) })
+  answers.push([answer.status, await answer.json()])
+}
+for (const text of ['1541815603606036480', '9223372036854775808']) {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await app.request('/plain', { method: 'POST', headers, body: JSON.stringify(text) })
   answers.push([answer.status, await answer.json()])
 }
 console.log(JSON.stringify(answers))
@@ -46,7 +52,9 @@ it('the validator of Hono passes texts of a kind to handlers by their type, and 
   expect(stderr).toBe('')
   const answers = JSON.parse(stdout)
   expect(answers[0]).toEqual([200, { id: '1541815603606036480' }])
-  expect(answers.slice(1).map(([status]: [number]) => status)).toEqual([400, 400, 400])
+  expect(answers.slice(1).map(([status]: [number]) => status)).toEqual([400, 400, 400, 200, 400])
+  expect(answers[4][1]).toEqual({ next: '1541815603606036481' })
+  expect(JSON.stringify(answers[5])).toContain('ERR_ID_INVALID')
   expect(JSON.stringify(answers[1])).toContain("begins with 'ord_'")
   expect(JSON.stringify(answers[2])).toContain('64 bits')
 })

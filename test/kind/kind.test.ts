@@ -74,7 +74,9 @@ describe('a kind', () => {
     const error = caught(() => order.id(wrong))
     expect([error.constructor, error.code]).toEqual([RangeError, 'ERR_ID_INVALID'])
     expect(order.is(wrong)).toBe(false)
-    expect(order.schema['~standard'].validate(wrong)).toEqual({ issues: [{ message: error.message }] })
+    expect(order.schema['~standard'].validate(wrong)).toEqual({
+      issues: [{ message: error.message, code: 'ERR_ID_INVALID' }],
+    })
   })
 
   it.each([undefined, null, 5, id, [text], new Date(), Symbol('s')])('refuses %s for a text', (wrong) => {

@@ -96,7 +96,9 @@ describe('an opaque kind', () => {
     const error = caught(() => invoice.id(forged))
     expect([error.constructor, error.code]).toEqual([RangeError, 'ERR_ID_INVALID'])
     expect(invoice.is(forged)).toBe(false)
-    expect(invoice.schema['~standard'].validate(forged)).toEqual({ issues: [{ message: error.message }] })
+    expect(invoice.schema['~standard'].validate(forged)).toEqual({
+      issues: [{ message: error.message, code: 'ERR_ID_INVALID' }],
+    })
   })
 
   it('refuses ids that the layout never makes', () => {
