@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { didYouMean } from '../core/suggestion.js'
 import { commandHelp, type Flags, helpFlag, type Manual, overview, parseFlags, quote, UsageError } from './arguments.js'
 import { build, buildManual } from './build.js'
+import { doctor, doctorManual } from './doctor.js'
 import { inspect, inspectManual } from './inspect.js'
 import { layouts, layoutsManual } from './layouts.js'
 import { lease, leaseManual } from './lease.js'
@@ -19,6 +20,7 @@ type Values = Parameters<typeof next>[0] &
   Parameters<typeof layouts>[0] &
   Parameters<typeof state>[0] &
   Parameters<typeof lease>[0] &
+  Parameters<typeof doctor>[0] &
   Parameters<typeof build>[0]
 
 interface Command {
@@ -35,6 +37,7 @@ const commands: readonly Command[] = [
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },
   { manual: leaseManual, run: lease },
+  { manual: doctorManual, run: doctor },
   { manual: buildManual, run: build },
 ]
 const manuals = commands.map(({ manual }) => manual)

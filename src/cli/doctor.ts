@@ -1,0 +1,177 @@
+import { accessSync, constants, lstatSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { pagesFolder } from '../host/folder.js'
+import { engineInfo } from '../index.js'
+import type { Layout } from '../layout/index.js'
+import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { groupsIn, isUnreadable, nodesIn, stateOf, timeOf } from './lease-records.js'
+import { type Output, paintFor, printable, table } from './output.js'
+import { clientNotes, type OpenStore, type StoreValues, storeFlags, withStore } from './store.js'
+import { layoutFlags, layoutsOf } from './values.js'
+
+const flags = {
+  ...layoutFlags,
+  ...storeFlags,
+  json: { help: 'print a JSON array' },
+  help: helpFlag,
+} as const
+
+export const doctorManual: Manual = {
+  name: 'doctor',
+  usage: 'graupel doctor [flags]',
+  summary: 'Check this machine: engine, copies, folder, clock, layout, store.',
+  flags,
+  notes: [
+    'Prints a line for each check: ok, note or bad. The exit code is 1 if a check is',
+    'bad, and 0 otherwise. Without --store no store is checked. Nothing is written.',
+    ...clientNotes,
+  ],
+}
+
+interface Check {
+  readonly check: string
+  /** `note`: works, and has a limit that the operator should know. */
+  readonly state: 'ok' | 'note' | 'bad'
+  readonly text: string
+}
+
+/** `graupel doctor`. @returns 1 if a check is bad */
+export async function doctor({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<number> {
+  if (positionals.length > 0) {
+    throw new UsageError('ERR_OPTION_INVALID', `doctor takes no ${quote(positionals[0] as string)}; leave it out`)
+  }
+  const checks = [engine(), copies(), folder(), clock(), ...layoutsOf(values).slice(0, 1).map(expiry)]
+  if (values.store !== undefined) checks.push(...(await stored({ ...values, store: values.store })))
+  if (values.json !== undefined) await output.write(`${JSON.stringify(checks, undefined, 2)}\n`)
+  else await output.write(shown(checks, output.isTerminal))
+  return checks.some(({ state }) => state === 'bad') ? 1 : 0
+}
+
+function shown(checks: readonly Check[], isTerminal: boolean): string {
+  const paint = paintFor(isTerminal)
+  const colours = { ok: 'green', note: 'yellow', bad: 'red' } as const
+  const lines = table(checks.map(({ check, state, text }) => [state, check, printable(text)]))
+  return lines.map((line, i) => `${paint(colours[(checks[i] as Check).state], line)}\n`).join('')
+}
+
+function engine(): Check {
+  try {
+    const { kind, file, reason } = engineInfo()
+    if (kind === 'native') return { check: 'engine', state: 'ok', text: `native, ${file}` }
+    return { check: 'engine', state: 'note', text: `js, because ${reason}; one process of a host uses a node` }
+  } catch (error) {
+    return { check: 'engine', state: 'bad', text: messageOf(error) }
+  }
+}
+
+function copies(): Check {
+  const check = 'copies'
+  try {
+    const { copies, copiesDevice } = engineInfo()
+    if (copies === 'detected') return { check, state: 'ok', text: `detected by ${copiesDevice}` }
+    const remedy = 'call lease.park() before a snapshot of the running machine, and lease.resume() after the restore'
+    if (copies === 'possible')
+      return { check, state: 'note', text: `possible (VMGENID), and no device tells them; ${remedy}` }
+    return { check, state: 'ok', text: `unknown: no device tells them; if this machine can be copied, ${remedy}` }
+  } catch (error) {
+    return { check, state: 'bad', text: messageOf(error) }
+  }
+}
+
+function folder(): Check {
+  const check = 'state folder'
+  try {
+    const path = pagesFolder()
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined) {
+      accessSync(dirname(path), constants.W_OK | constants.X_OK)
+      return { check, state: 'ok', text: `${path} will be made by the first generator` }
+    }
+    if (!found.isDirectory()) return { check, state: 'bad', text: `${path} is no folder; remove it` }
+    const uid = process.geteuid?.()
+    if (uid !== undefined && found.uid !== uid) {
+      return { check, state: 'bad', text: `${path} belongs to the user ${found.uid}, and this is ${uid}; remove it` }
+    }
+    if (process.platform !== 'win32' && (found.mode & 0o022) !== 0) {
+      return { check, state: 'bad', text: `others may write to ${path}; run chmod 700 ${path}` }
+    }
+    accessSync(path, constants.W_OK | constants.X_OK)
+    return { check, state: 'ok', text: path }
+  } catch (error) {
+    return { check, state: 'bad', text: messageOf(error) }
+  }
+}
+
+/** Clock sources of Linux that are read by a system call, which takes a hundred times as long as a counter. */
+const slowSources = ['hpet', 'acpi_pm', 'jiffies', 'refined-jiffies', 'pit']
+
+function clock(): Check {
+  const check = 'clock'
+  const now = new Date().toISOString()
+  let source: string
+  try {
+    source = readFileSync('/sys/devices/system/clocksource/clocksource0/current_clocksource', 'latin1').trim()
+  } catch {
+    return { check, state: 'ok', text: `${now}; the system does not name its source` }
+  }
+  if (!slowSources.includes(source)) return { check, state: 'ok', text: `${now}, by ${source}` }
+  return { check, state: 'note', text: `${now}, by ${source}, which is slow to read; choose tsc or kvm-clock` }
+}
+
+const yearMs = 365.25 * 24 * 3600 * 1000
+
+function expiry({ name, expiresAt }: Layout): Check {
+  const check = 'layout'
+  const day = expiresAt.toISOString().replace(/T.*/, '')
+  const leftMs = expiresAt.getTime() - Date.now()
+  if (leftMs <= 0) return { check, state: 'bad', text: `${name} expired on ${day}; no id can be made` }
+  const plan = leftMs < yearMs ? '; plan the move to a later epoch' : ''
+  return { check, state: leftMs < yearMs ? 'note' : 'ok', text: `${name} expires on ${day}${plan}` }
+}
+
+async function stored(values: StoreValues): Promise<Check[]> {
+  try {
+    return await withStore(values, { mayMake: false }, storeChecks)
+  } catch (error) {
+    return [{ check: 'store', state: 'bad', text: messageOf(error) }]
+  }
+}
+
+async function storeChecks({ store, calls, shown }: OpenStore): Promise<Check[]> {
+  const startMs = performance.now()
+  await calls.read('doctor')
+  const tookMs = (performance.now() - startMs).toFixed(1)
+  const durable = store.durable
+    ? 'durable'
+    : 'may forget what it acknowledged, so the first lease after its start or failover takes 11 s'
+  const checks: Check[] = [
+    { check: 'store', state: store.durable ? 'ok' : 'note', text: `${shown} answers in ${tookMs} ms; ${durable}` },
+  ]
+  for (const group of await groupsIn(calls)) {
+    if (isUnreadable(group)) {
+      checks.push({
+        check: 'nodes',
+        state: 'bad',
+        text: 'the record of a group cannot be read; see graupel lease list',
+      })
+      continue
+    }
+    const nodes = await nodesIn(calls, group)
+    const nowMs = await timeOf(calls)
+    const held = nodes.filter((node) => !isUnreadable(node) && stateOf(node, nowMs) === 'held').length
+    const damaged = nodes.filter(isUnreadable).length
+    const free = group.nodes - held - damaged
+    const text = `${group.namespace} (${group.name}): ${free} of ${group.nodes} are free${damaged > 0 ? `, and ${damaged} are damaged; see graupel lease list` : ''}`
+    checks.push({
+      check: 'nodes',
+      state: damaged > 0 || free === 0 ? 'bad' : free < group.nodes / 10 ? 'note' : 'ok',
+      text,
+    })
+  }
+  return checks
+}
+
+function messageOf(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string }
+  return code === undefined ? String(message) : `${message} (${code})`
+}

@@ -1,0 +1,92 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { engineInfo, layouts } from 'graupel'
+import { afterAll, describe, expect, it } from 'vitest'
+import { graupel } from '../support/cli.js'
+import { graupelIn, groupIn, sqliteFleet } from './fleet.ts'
+
+const parent = mkdtempSync(join(tmpdir(), 'graupel-doctor-'))
+afterAll(() => rmSync(parent, { recursive: true }))
+
+interface Check {
+  readonly check: string
+  readonly state: string
+  readonly text: string
+}
+
+/** The checks of `graupel doctor --json`, by name, and the exit code. */
+function checksOf(words: readonly string[], variables: Record<string, string> = {}) {
+  const { status, stdout, stderr } = graupel(['doctor', '--json', ...words], {
+    GRAUPEL_STATE_FOLDER: parent,
+    ...variables,
+  })
+  expect(stderr).toBe('')
+  const checks: Check[] = JSON.parse(stdout)
+  return { status, ...Object.fromEntries(checks.map((found) => [found.check, found])) } as {
+    status: number
+    [check: string]: unknown
+  }
+}
+
+describe('graupel doctor', () => {
+  it('has a line for each check, and ends with 0 if none is bad', () => {
+    const { status, stdout, stderr } = graupel(['doctor', '--layout', 'twitter'], { GRAUPEL_STATE_FOLDER: parent })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const names = stdout
+      .split('\n')
+      .map((line) => /^(?:ok|note) +(engine|copies|state folder|clock|layout) /.exec(line)?.[1])
+    expect(names).toEqual(['engine', 'copies', 'state folder', 'clock', 'layout', undefined])
+    expect(stdout).toContain('twitter expires on 2080-07-10')
+    expect(readdirSync(parent)).toEqual([])
+  })
+
+  it('says which engine there is, and how copies of the machine are told', () => {
+    const { kind } = engineInfo()
+    expect(checksOf([])).toMatchObject({
+      engine: { state: kind === 'native' ? 'ok' : 'note', text: expect.stringMatching(new RegExp(`^${kind},`)) },
+      copies: { text: expect.stringMatching(/^(detected|possible|unknown)/) },
+    })
+    expect(checksOf([], { GRAUPEL_ENGINE: 'js' })).toMatchObject({
+      engine: { state: 'note', text: expect.stringContaining("GRAUPEL_ENGINE is 'js'") },
+    })
+  })
+
+  it('ends with 1 if the layout has expired, or the folder is missing or open to others', () => {
+    expect(checksOf(['--layout', 'baidu'])).toMatchObject({ status: 1, layout: { state: 'bad' } })
+    const missing = join(parent, 'missing')
+    expect(checksOf([], { GRAUPEL_STATE_FOLDER: missing })).toMatchObject({
+      status: 1,
+      'state folder': { state: 'bad', text: expect.stringContaining('ENOENT') },
+    })
+  })
+
+  it.skipIf(process.platform === 'win32')('ends with 1 if others may write to the folder', () => {
+    graupel(['next', '--node', '7', '--state', 'host'], { GRAUPEL_STATE_FOLDER: parent })
+    const [name = 'graupel-none'] = readdirSync(parent)
+    const path = join(parent, name)
+    expect(checksOf([])).toMatchObject({ status: 0, 'state folder': { state: 'ok', text: path } })
+    chmodSync(path, 0o777)
+    expect(checksOf([])).toMatchObject({
+      status: 1,
+      'state folder': { state: 'bad', text: expect.stringContaining('chmod 700') },
+    })
+  })
+
+  it('asks a store for its time, its durability and the free nodes of each group', async () => {
+    const { store, folder, words } = await sqliteFleet()
+    const { lease } = await groupIn(store, layouts.twitter, 'orders')
+    await lease(3, 600_000)
+    await lease(4, -600_000)
+    const { status, stdout } = await graupelIn(folder, ['doctor', ...words])
+    expect(stdout).toMatch(/\nok +store +.* answers in [\d.]+ ms; durable\n/)
+    expect(stdout).toMatch(/\nok +nodes +orders \(.*\): 1023 of 1024 are free\n/)
+    expect(status).toBe(0)
+  })
+
+  it('ends with 1 if the store cannot be reached, and shows no password', () => {
+    const found = checksOf(['--store', 'etcd://root:secret@127.0.0.1:1'])
+    expect(found).toMatchObject({ status: 1, store: { state: 'bad', text: expect.stringContaining('127.0.0.1:1') } })
+    expect(JSON.stringify(found)).not.toContain('secret')
+  })
+})
