@@ -54,12 +54,12 @@ export const full: Readonly<Record<string, Search>> = {
   'a durable store, two faults': { defines: { FAULTS: 2, TICKS: 2, WINDOW: 2 }, depth: 1e6 },
   'a store that forgets, any tick': { defines: { FORGETS: 1, FAULTS: 1, TICKS: 6, WINDOW: 1 }, depth: 1e6 },
   'a durable store, three processes': {
-    defines: { PROCESSES: 3, FAULTS: 1, TICKS: 2, WINDOW: 2 },
+    defines: { PROCESSES: 3, FAULTS: 0, TICKS: 2, WINDOW: 2 },
     depth: 1e6,
     isBitstate: true,
   },
-  'a store that forgets, windows of two ticks': {
-    defines: { FORGETS: 1, FAULTS: 1, TICKS: 9, WINDOW: 2 },
+  'a durable store, three processes, a fault': {
+    defines: { PROCESSES: 3, FAULTS: 1, TICKS: 1, WINDOW: 2 },
     depth: 1e6,
     isBitstate: true,
   },
@@ -92,7 +92,8 @@ export function search({ defines, isBitstate = false, depth }: Search): Result {
   try {
     execFileSync('spin', ['-a', ...words, source], { cwd: folder })
     const kind = [isLive ? '-DNFAIR=3' : '-DSAFETY', isBitstate ? '-DBITSTATE' : '-DCOLLAPSE', '-DMEMLIM=4000']
-    execFileSync('cc', [isBitstate && depth < 1000 ? '-O1' : '-O2', '-w', ...kind, '-o', 'pan', 'pan.c'], {
+    // A search that ends soon takes less time than its optimization.
+    execFileSync('cc', [isBitstate && depth < 1000 ? '-O0' : '-O1', '-w', ...kind, '-o', 'pan', 'pan.c'], {
       cwd: folder,
     })
     const options = [
