@@ -7,7 +7,7 @@ const long = 'test/**/*.long.test.ts'
 const slow = [
   /\/test\/native\//,
   /\/test\/(package|orms|runtimes|databases)\//,
-  /\/test\/.*(mutations|simulation|chaos|parity|fuzz)/,
+  /\/test\/.*(mutations|simulation|model|chaos|parity|fuzz)/,
   /\/test\/host\/(power|kill|processes|claim)\./,
   /\/test\/api\/docs\./,
 ]
