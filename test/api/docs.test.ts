@@ -58,6 +58,7 @@ const outputs: Record<string, RegExp> = {
   'npx graupel next -n 3 --node 7 --format base62': /^(\w{11}\n){3}$/,
   'npx graupel inspect 175928847299117063 --layout discord': /2016-04-30/,
   'npx graupel layouts': /^twitter +63 /m,
+  'npx graupel doctor': /^(ok|note) +engine +/,
   'npm ci && npm start': /2016-04-30/,
   "npx graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node:4}{sequence:4}' --time-zone +08:00 1541815603606036480":
     /^0012022062900074010503780000\n$/,
