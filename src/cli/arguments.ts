@@ -172,6 +172,14 @@ Flags
   -h, --help     show this help; after a command, the help of the command
   -v, --version  show the version
 
+Exit codes
+  0  done; also after a reader such as head has closed the pipe
+  1  graupel overlap has found equal ids
+  2  the command or a value was refused, or failed; the message ends with a code
+  3  graupel overlap has found nodes that several files have in common
+
+Every code is in node_modules/graupel/docs/errors.md.
+
 Examples
   graupel next --node 7
   graupel next -n 1000000 --node datacenter=1,worker=7 --format base62

@@ -20,9 +20,9 @@ export const buildManual: Manual = {
   summary: 'Compile the native engine if no binary of the package loads.',
   flags,
   notes: [
-    'It needs a C++20 compiler, make and Python, and takes a minute. node-gyp downloads',
-    "Node's headers if they are not beside Node. Without the native engine, the",
-    'TypeScript engine makes the same ids.',
+    'It needs a C++20 compiler, make and Python, and takes a minute. node-gyp loads',
+    "Node's headers from the network if they are not beside Node. Without the native",
+    'engine, the TypeScript engine makes the same ids.',
   ],
 }
 

@@ -91,7 +91,7 @@ describe('a refused command', () => {
   it.each([
     [
       ['inspcet'],
-      /no command 'inspcet' \(did you mean 'inspect'\?\); the commands are next, inspect, overlap, serial, layouts, state, lease, doctor, build, help \(ERR_OPTION_UNKNOWN\)/,
+      /no command 'inspcet' \(did you mean 'inspect'\?\); the commands are next, inspect, overlap, compose, serial, layouts, state, lease, doctor, build, help \(ERR_OPTION_UNKNOWN\)/,
     ],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],
@@ -109,13 +109,14 @@ describe('help', () => {
   it('is shown by --help, -h and help, and on stderr with exit code 2 if no command was given', () => {
     const { stdout } = graupel(['--help'])
     expect(stdout).toMatch(/graupel <command>/)
+    expect(stdout).toMatch(/Exit codes\n {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}3 .*\n\n.*docs\/errors\.md/)
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(graupel(['-h'])).toEqual({ status: 0, stdout, stderr: '' })
     expect(graupel(['help'])).toEqual({ status: 0, stdout, stderr: '' })
     expect(graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
   })
 
-  it.each(['next', 'inspect', 'overlap', 'serial', 'layouts', 'state', 'lease'])(
+  it.each(['next', 'inspect', 'overlap', 'serial', 'layouts', 'state', 'lease', 'build', 'compose'])(
     'of graupel %s names its flags and fits 80 columns',
     (command) => {
       const { stdout } = graupel([command, '--help'])

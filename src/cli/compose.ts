@@ -1,0 +1,48 @@
+import { composeId, encodeId, encodings, type Layout } from '../index.js'
+import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import type { Output } from './output.js'
+import { layoutFlags, layoutsOf, momentOf } from './values.js'
+
+const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
+
+const flags = {
+  time: { value: 'TIME', help: 'a moment: 2026-11-01, 2026-11-01T00:00:00Z, or milliseconds since 1970' },
+  until: { value: 'TIME', help: 'the end of a range, which is not in it' },
+  ...layoutFlags,
+  layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
+  format: { value: 'FORMAT', choices: textEncodings, help: 'how to write the ids (decimal)' },
+  help: helpFlag,
+} as const
+
+export const composeManual: Manual = {
+  name: 'compose',
+  usage: 'graupel compose --time TIME [flags]',
+  summary: 'Print the first id of a moment, for queries by time.',
+  flags,
+  notes: [
+    'With --until, prints two ids, one a line. The ids of the range are at least the',
+    'first and less than the second:',
+    '  WHERE id >= FIRST AND id < SECOND',
+  ],
+}
+
+/** `graupel compose`. @throws UsageError `ERR_EPOCH_INVALID`, `ERR_OPTION_INVALID`; RangeError `ERR_ID_INVALID` */
+export async function compose({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
+  const { time, until, format = 'decimal' } = values
+  if (positionals.length > 0) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `compose takes no ${quote(positionals[0] as string)}; give the moment as --time`,
+    )
+  }
+  if (time === undefined) {
+    throw new UsageError('ERR_OPTION_INVALID', 'there is no time; give one, such as --time 2026-11-01')
+  }
+  const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
+  const moments = [momentOf('--time', time), ...(until === undefined ? [] : [momentOf('--until', until)])]
+  const [from = 0, to = from] = moments
+  if (to < from)
+    throw new UsageError('ERR_OPTION_INVALID', '--until is before --time; give the earlier moment as --time')
+  const ids = moments.map((timestampMs) => composeId({ timestampMs, node: 0 }, layout))
+  await output.write(ids.map((id) => `${encodeId(id, format as 'decimal')}\n`).join(''))
+}
