@@ -26,8 +26,8 @@ inline const std::atomic<uint64_t>* device_word = &no_device;
 // Only the bits that a JavaScript number holds exactly.
 inline constexpr uint64_t kGenerationMask = (uint64_t{1} << 53) - 1;
 
-// Relaxed: a machine is copied between two instructions of each thread. Of one thread,
-// everything before the read has happened in the copy as well.
+// [generation] Relaxed: a machine is copied between two instructions of each thread. Of
+// one thread, everything before the read has happened in the copy as well.
 inline uint64_t Generation() {
   // The compiler must not move the read before the reservation.
   std::atomic_signal_fence(std::memory_order_seq_cst);
