@@ -61,8 +61,8 @@ bool Environment::Follow(GeneratorGroup& group, uint64_t now_tick) {
 uint32_t Environment::AddGenerator(GeneratorGroup* group, SequenceStart start,
                                    ClockKind clock, uint64_t generation) {
   ++group->users;
-  std::unique_ptr<Handle> handle(
-      new Handle{Generator(&group->access, next_id_++, start, generation), clock, group});
+  std::unique_ptr<Handle> handle(new Handle{
+      Generator(&group->access, next_id_++, start, generation), clock, group});
   if (free_handles_.empty()) {
     handles_.push_back(std::move(handle));
     return static_cast<uint32_t>(handles_.size() - 1);

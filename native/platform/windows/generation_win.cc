@@ -4,8 +4,8 @@
 
 namespace graupel {
 
-// Windows shows no generation to programs (VMGENID is for drivers), so calls alone raise
-// the word.
+// Windows shows no generation to programs (VMGENID is for drivers), so calls alone
+// raise the word.
 GenerationWords MakeGenerationWords() {
   static std::atomic<uint64_t> raised{1};
   GenerationWords words;
