@@ -243,7 +243,8 @@ function forAnotherProcessor(bytes: Buffer): Buffer {
 
 const probe = `const { createGenerator, engineInfo } = await import('graupel')
   const ids = createGenerator({ node: 7 })
-  return { ...engineInfo(), distinct: new Set(ids.take(1000)).size }`
+  const { kind, file, reason } = engineInfo()
+  return { kind, file, reason, distinct: new Set(ids.take(1000)).size }`
 
 function expectNative(project: string, file: string): void {
   expect(run(project, probe)).toEqual({ result: { kind: 'native', file, distinct: 1000 }, warnings: [] })
