@@ -23,7 +23,7 @@ type Conditions = Partial<Record<'import' | 'require', { default: string }>>
 let tarball: string
 let binary: string
 
-const engineOf = `const { engineInfo } = await import('graupel'); return engineInfo()`
+const engineOf = `const { engineInfo } = await import('graupel'); const { kind, file, reason } = engineInfo(); return { kind, file, reason }`
 const thousandIds = `const { createGenerator } = await import('graupel')
   return new Set(createGenerator({ node: 7 }).take(1000)).size`
 
