@@ -10,18 +10,18 @@ import { leases } from './chaos-work.ts'
 // requests that arrive late, servers that never answer. No two processes may make one id, each caller's ids ascend, and when the
 // faults end, every thread of every process makes ids again.
 //
-// `npm run test:long` takes half a minute of faults for each store. For as long as one likes, and as many ids in proportion to 10^8 in half an
+// `npm run test:long` takes a quarter of a minute of faults for each store. For as long as one likes, and as many ids in proportion to 10^8 in half an
 // hour for each store, which takes as long twice:
 //
 //   GRAUPEL_CHAOS_MINUTES=30 npx vitest run --mode long test/lease/chaos.long.test.ts
 //
 // GRAUPEL_SEED repeats the choices, but not what processes and servers do at the same time.
 
-const minutes = Number(process.env['GRAUPEL_CHAOS_MINUTES'] ?? 0.5)
+const minutes = Number(process.env['GRAUPEL_CHAOS_MINUTES'] ?? 0.25)
 const extent: Extent = {
   processes: 12,
   ms: minutes * 60_000,
-  ids: Math.max(1.5e6, (minutes / 30) * 1e8),
+  ids: Math.max(7.5e5, (minutes / 30) * 1e8),
   pauseMs: 20,
 }
 const timeout = extent.ms * 6 + 900_000

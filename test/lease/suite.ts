@@ -26,7 +26,7 @@ const layout = defineLayout({
  */
 export function proveLeases(opened: () => Store, namespace = freshNamespace()): void {
   // Long time limits, because the tests do not measure the speed of a busy machine.
-  const options = { layout, namespace, windowMs: 3000, callTimeoutMs: 10_000 }
+  const options = { layout, namespace, windowMs: 5000, callTimeoutMs: 10_000 }
   const acquire = (more: Partial<LeaseOptions<typeof layout.fields>> = {}) =>
     acquireLease({ ...options, store: opened(), ...more })
 
