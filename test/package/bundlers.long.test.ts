@@ -28,8 +28,9 @@ beforeAll(() => {
     const distinct = new Set(generator.take(1000)).size
     const headers = ${JSON.stringify(headers)}
     const fetch = async () => new Response(generator.fill(new BigUint64Array(10)), { headers })
+    const { kind, file, reason } = engineInfo()
     connect({ url: 'http://service', count: 10, fetch }).then((ids) => {
-      console.log(JSON.stringify({ distinct, fetched: ids.take(10).length, ...engineInfo() }))
+      console.log(JSON.stringify({ distinct, fetched: ids.take(10).length, kind, file, reason }))
     })\n`
   writeFileSync(
     source,
