@@ -90,12 +90,17 @@ export function timestampMsOf<F extends readonly Field[]>(id: bigint | string, l
   return timeOf(layout, halves[high] as number, halves[low] as number)
 }
 
-function timeOf<F extends readonly Field[]>({ epochMs, tickMs, timestamp }: Layout<F>, upper: number, lower: number) {
+/** The time of an id in two halves, in milliseconds since 1970. @internal */
+export function timeOf<F extends readonly Field[]>(
+  { epochMs, tickMs, timestamp }: Layout<F>,
+  upper: number,
+  lower: number,
+) {
   return epochMs + partOf(upper, lower, timestamp) * tickMs
 }
 
-/** Reads a field of at most 53 bits from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. */
-function partOf(upper: number, lower: number, { bits, shift }: Placement): number {
+/** Reads a field of at most 53 bits from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. @internal */
+export function partOf(upper: number, lower: number, { bits, shift }: Placement): number {
   if (shift >= 32) return lowBits(upper >>> (shift - 32), bits)
   const below = lower >>> shift
   const bitsBelow = 32 - shift

@@ -1,4 +1,4 @@
-export { composeId, type DecodedId, decode, type IdParts, timestampMsOf } from './decode.js'
+export { composeId, type DecodedId, decode, type IdParts, partOf, timeOf, timestampMsOf } from './decode.js'
 export { checkMakesIds, defineLayout, genuineLayout } from './define.js'
 export { isId, loadId, toId } from './id.js'
 export type { Field, IsNarrow, NodeFieldOf } from './layout.js'

@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { bufferGetter, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
+import { bufferGetter, isBytes, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 
 const maxElements = 0xffff_ffff
@@ -43,8 +43,41 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
       `the array is ${kind === undefined ? show(array) : `a ${kind}`}; pass a BigUint64Array or a BigInt64Array`,
     )
   }
+  const length = checkMemory(array as IdArray)
+  if (length > maxElements) {
+    throw rangeError(
+      'ERR_ARRAY_INVALID',
+      `the array has ${length} elements; at most ${maxElements} can be filled at once`,
+    )
+  }
+}
+
+/**
+ * Checks an array of bytes for UUIDs. Returns how many of 16 bytes it holds.
+ *
+ * @param at - The position for a single UUID; without it, UUIDs fill the whole array.
+ * @throws TypeError, RangeError `ERR_ARRAY_INVALID`
+ */
+export function checkBytes(array: unknown, at?: number): number {
+  if (!isBytes(array)) {
+    throw typeError('ERR_ARRAY_INVALID', `the array is ${show(array)}; pass a Uint8Array`)
+  }
+  const length = checkMemory(array)
+  if (at === undefined) {
+    if (length % 16 === 0) return length / 16
+    throw rangeError('ERR_ARRAY_INVALID', `the array has ${length} bytes; a UUID has 16: pass a multiple of 16`)
+  }
+  if (Number.isInteger(at) && at >= 0 && at + 16 <= length) return 1
+  throw rangeError(
+    'ERR_ARRAY_INVALID',
+    `a UUID has 16 bytes, and position ${show(at)} of the array's ${length} has no room`,
+  )
+}
+
+/** Checks that an array is over memory that stays in its place and belongs to this thread alone. Returns its length. */
+function checkMemory(array: IdArray | Uint8Array): number {
   const buffer = bufferGetter.call(array)
-  const length = lengthOf(array as IdArray)
+  const length = lengthGetter.call(array)
   if (isShared(buffer)) {
     throw typeError(
       'ERR_ARRAY_INVALID',
@@ -63,12 +96,7 @@ export function checkIdArray(array: unknown): asserts array is IdArray {
       'the buffer of the array is detached: it was transferred to another thread; pass an array that is still yours',
     )
   }
-  if (length > maxElements) {
-    throw rangeError(
-      'ERR_ARRAY_INVALID',
-      `the array has ${length} elements; at most ${maxElements} can be filled at once`,
-    )
-  }
+  return length
 }
 
 /** Returns whether numbers of `bits` bits may be negative in the array. */

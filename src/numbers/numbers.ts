@@ -127,11 +127,7 @@ export abstract class Numbers {
   }
 
   [Symbol.iterator](): IterableIterator<bigint> {
-    const iterator = {
-      next: () => ({ done: false as const, value: this.next() }),
-      [Symbol.iterator]: () => iterator,
-    }
-    return iterator
+    return iterate(() => this.next())
   }
 
   close(): void {
@@ -201,7 +197,16 @@ export abstract class Numbers {
   }
 }
 
-/** Gives an object a function that, like a method, is not enumerable and can be replaced by a test. */
-function define(object: object, name: string, value: () => unknown): void {
+/** Iterates over the results of a function without end. @internal */
+export function iterate<T>(next: () => T): IterableIterator<T> {
+  const iterator = {
+    next: () => ({ done: false as const, value: next() }),
+    [Symbol.iterator]: () => iterator,
+  }
+  return iterator
+}
+
+/** Gives an object a function that, like a method, is not enumerable and can be replaced by a test. @internal */
+export function define(object: object, name: string, value: (...args: never[]) => unknown): void {
   Object.defineProperty(object, name, { value, writable: true, configurable: true })
 }

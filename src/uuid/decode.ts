@@ -1,0 +1,223 @@
+import { blockText, isUuidText, loadUuid, uuidText } from '../codec/uuid.js'
+import { rangeError, show, typeError } from '../core/errors.js'
+import { halves, high, low } from '../core/typed-array.js'
+import { composeId, decode, type Field, genuineLayout, type Layout, loadId, type NodeFieldOf } from '../layout/index.js'
+import { countedOf, endMs, UuidBits } from './bits.js'
+
+/** The variant of a UUID (RFC 9562, section 4.1). Only UUIDs of variant `'rfc'` have a version. */
+export type UuidVariant = 'ncs' | 'rfc' | 'microsoft' | 'future'
+
+/**
+ * The parts of a UUID, as {@link decodeUuid} returns them.
+ *
+ * @example
+ * decodeUuid('f81d4fae-7dec-11d0-a765-00a0c91e6bf6').version // 1
+ */
+export interface DecodedUuid {
+  /** Who has defined the rest of its bits. */
+  variant: UuidVariant
+  /** The version, 0 to 15, if the variant is `'rfc'`. */
+  version?: number
+  /** The time, to the millisecond, of versions 1, 6 and 7; with a layout also of version 8. */
+  timestamp?: Date
+  /** The same moment in milliseconds since 1970. */
+  timestampMs?: number
+}
+
+/** The parts of a UUID that a generator with this layout has made. */
+export interface DecodedIdUuid<F extends readonly Field[] = readonly Field[]> extends Required<DecodedUuid> {
+  /** All node fields as one number, the first field the most significant. */
+  node: number
+  /** The node fields by their names. */
+  fields: { [K in NodeFieldOf<F>]: number }
+  /** The number of the UUID in its tick and node, from 0. */
+  sequence: number
+  /** The id of the same time, node and sequence. */
+  id: bigint
+}
+
+const block = /* @__PURE__ */ (() => new DataView(new ArrayBuffer(16)))()
+
+/**
+ * Whether a value is the text of a UUID: 32 digits of hex in either case, with hyphens, as 8-4-4-4-12. Any version and variant. Never throws.
+ *
+ * @example
+ * isUuid('019A8F2E-6B1C-7000-8070-ABCDEF012345') // true
+ * isUuid('{019a8f2e-6b1c-7000-8070-abcdef012345}') // false
+ */
+export function isUuid(value: unknown): value is string {
+  return isUuidText(value)
+}
+
+/**
+ * Reads a UUID, and returns it in its usual form: small letters, hyphens, no braces. Accepts either case, braces around the text, and 16
+ * bytes, the most significant first. Nothing else is skipped or converted.
+ *
+ * @throws TypeError, RangeError `ERR_ID_INVALID`
+ * @example
+ * parseUuid('{019A8F2E-6B1C-7000-8070-ABCDEF012345}') // '019a8f2e-6b1c-7000-8070-abcdef012345'
+ */
+export function parseUuid(uuid: string | Uint8Array): string {
+  load(uuid)
+  return blockText(block)
+}
+
+/**
+ * Returns the 16 bytes of a UUID, the most significant first, as `BINARY(16)` keeps them. Reads what {@link parseUuid} reads.
+ *
+ * @throws TypeError, RangeError `ERR_ID_INVALID`
+ * @example
+ * uuidBytes('019a8f2e-6b1c-7000-8070-abcdef012345').length // 16
+ */
+export function uuidBytes(uuid: string | Uint8Array): Uint8Array {
+  load(uuid)
+  return new Uint8Array(block.buffer.slice(0))
+}
+
+/**
+ * Takes a UUID apart. Without a layout, it reads every UUID. With a layout, it reads UUIDs that a generator of the layout made, and
+ * returns their node, sequence and id too. Nothing in a UUID tells which layout it has, or whether another program made it.
+ *
+ * @param uuid - Its text, in either case, with or without braces; or 16 bytes.
+ * @param layout - The layout of the generator that made it.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`, also for a UUID that no generator of the layout makes; TypeError `ERR_LAYOUT_INVALID`.
+ * @example
+ * decodeUuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').timestamp.toISOString() // '2022-02-22T19:22:22.000Z'
+ */
+export function decodeUuid(uuid: string | Uint8Array): DecodedUuid
+export function decodeUuid<F extends readonly Field[]>(uuid: string | Uint8Array, layout: Layout<F>): DecodedIdUuid<F>
+export function decodeUuid(uuid: string | Uint8Array, layout?: Layout): DecodedUuid | DecodedIdUuid {
+  load(uuid)
+  const variant = variantOf(block.getUint8(8))
+  if (layout === undefined) {
+    if (variant !== 'rfc') return { variant }
+    const version = block.getUint8(6) >>> 4
+    const timestampMs = timeOfVersion(version)
+    return { variant, version, ...(timestampMs !== undefined && { timestamp: new Date(timestampMs), timestampMs }) }
+  }
+  const version = block.getUint8(6) >>> 4
+  const id = loadedId(genuineLayout(layout))
+  return { variant, version, ...decode(id, layout), id }
+}
+
+/**
+ * Returns the least UUID of version 7 of a millisecond, for ranges in a query: `WHERE id >= uuidAt(from) AND id < uuidAt(to)`. UUIDs of
+ * version 8 of the same time are above it, too.
+ *
+ * @param time - A Date, or milliseconds since 1970 from 0 to 2^48 - 1; fractions are rounded down.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`
+ * @example
+ * uuidAt(new Date('2022-02-22T19:22:22Z')) // '017f22e2-79b0-7000-8000-000000000000'
+ */
+export function uuidAt(time: Date | number): string {
+  const ms = time instanceof Date ? time.getTime() : time
+  if (typeof ms !== 'number') {
+    throw typeError(
+      'ERR_ID_INVALID',
+      `the time is ${show(time)} (${typeof time}); pass a Date, or milliseconds since 1970`,
+    )
+  }
+  if (!(ms >= 0 && ms < endMs)) {
+    throw rangeError('ERR_ID_INVALID', `the time is ${ms} ms; a UUID holds 0 to 2^48 - 1 milliseconds since 1970`)
+  }
+  const whole = Math.floor(ms)
+  return uuidText(Math.floor(whole / 2 ** 16), ((whole % 2 ** 16) << 16) | 0x7000, 0x8000_0000, 0)
+}
+
+/**
+ * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. The bits that are random in other UUIDs are zero, so that
+ * {@link idOfUuid} gives the id back, and anyone who knows the layout can do so.
+ *
+ * @param id - A bigint, or the id in decimal digits.
+ * @param layout - The layout that it was made with. Its sequence and node have at most 34 bits.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`
+ * @example
+ * uuidOf(1541815603606036480n, layouts.twitter) // '0181ab11-8149-7000-97a0-000000000000'
+ */
+export function uuidOf<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): string {
+  layout = genuineLayout(layout)
+  const bits = bitsOf(layout)
+  loadId(id, layout)
+  bits.set(halves[high] as number, halves[low] as number)
+  return uuidText(bits.word0, bits.word1, bits.word2, 0)
+}
+
+/**
+ * Returns the id of a UUID that {@link uuidOf} has written, and refuses all others.
+ *
+ * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`
+ * @example
+ * idOfUuid('0181ab11-8149-7000-97a0-000000000000', layouts.twitter) // 1541815603606036480n
+ */
+export function idOfUuid<F extends readonly Field[]>(uuid: string | Uint8Array, layout: Layout<F>): bigint {
+  layout = genuineLayout(layout)
+  load(uuid)
+  const text = blockText(block)
+  const id = loadedId(layout)
+  if (uuidOf(id, layout) === text) return id
+  throw rangeError(
+    'ERR_ID_INVALID',
+    `the UUID ${show(text)} has random bits, or version 8; pass one that uuidOf returned, or use decodeUuid`,
+  )
+}
+
+const written = /* @__PURE__ */ (() => new WeakMap<Layout, UuidBits>())()
+
+function bitsOf(layout: Layout): UuidBits {
+  const known = written.get(layout)
+  if (known !== undefined) return known
+  const bits = new UuidBits(layout, 7)
+  written.set(layout, bits)
+  return bits
+}
+
+/** Reads a UUID to {@link block}. */
+function load(uuid: unknown): void {
+  const isBraced = typeof uuid === 'string' && uuid.length === 38 && uuid.startsWith('{') && uuid.endsWith('}')
+  loadUuid(isBraced ? uuid.slice(1, -1) : uuid, block)
+}
+
+/** The id of the UUID in {@link block}. @throws RangeError `ERR_ID_INVALID` if no generator of the layout makes the UUID. */
+function loadedId(layout: Layout): bigint {
+  bitsOf(layout)
+  const version = block.getUint8(6) >>> 4
+  const variant = variantOf(block.getUint8(8))
+  const refuse = (what: string) =>
+    rangeError('ERR_ID_INVALID', `the UUID ${show(blockText(block))} ${what}; pass one of layout '${layout.name}'`)
+  if (variant !== 'rfc' || (version !== 7 && version !== 8)) {
+    throw refuse(
+      variant === 'rfc' ? `has version ${version}, and not 7 or 8` : `has variant '${variant}', and not 'rfc'`,
+    )
+  }
+  const timestampMs = unixMs()
+  const tick = (timestampMs - layout.epochMs) / layout.tickMs
+  if (!(tick >= 0 && tick <= layout.maxTick))
+    throw refuse(`has the time ${timestampMs} ms, which the layout does not hold`)
+  if (!Number.isInteger(tick)) throw refuse(`has the time ${timestampMs} ms, which is in the middle of a tick`)
+  return composeId({ timestampMs, ...countedOf(layout, block.getUint32(4), block.getUint32(8)) }, layout)
+}
+
+function unixMs(): number {
+  return block.getUint32(0) * 2 ** 16 + block.getUint16(4)
+}
+
+/** Milliseconds from 1582-10-15 to 1970-01-01. */
+const gregorianMs = 12_219_292_800_000
+
+/** The time of the UUID in {@link block}: RFC 9562, sections 5.1, 5.6 and 5.7. */
+function timeOfVersion(version: number): number | undefined {
+  if (version === 7) return unixMs()
+  if (version !== 1 && version !== 6) return undefined
+  const first = BigInt(block.getUint32(0))
+  const middle = BigInt(block.getUint16(4))
+  const last = BigInt(block.getUint16(6) & 0xfff)
+  // Units of 100 ns: version 1 begins with their lowest 32 bits, version 6 with their highest.
+  const units = version === 1 ? (last << 48n) | (middle << 32n) | first : (first << 28n) | (middle << 12n) | last
+  return Number(units / 10_000n) - gregorianMs
+}
+
+function variantOf(byte: number): UuidVariant {
+  if (byte < 0x80) return 'ncs'
+  if (byte < 0xc0) return 'rfc'
+  return byte < 0xe0 ? 'microsoft' : 'future'
+}

@@ -1,0 +1,246 @@
+// Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { uuidText } from '../codec/uuid.js'
+import { rangeError, show, showByJson, typeError } from '../core/errors.js'
+import { readOptions } from '../core/options.js'
+import { bufferGetter, byteOffsetGetter, halves, high, lengthGetter, low, whole } from '../core/typed-array.js'
+import { createGenerator } from '../generator/create.js'
+import type { IdGenerator } from '../generator/id-generator.js'
+import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
+import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
+import { checkBytes } from '../numbers/array.js'
+import { define, iterate } from '../numbers/numbers.js'
+import { UuidBits, type UuidVersion } from './bits.js'
+
+/** A source of ids with a layout: a generator, or a client of the id service. */
+export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> & {
+  stats(): object
+  toJSON?(): object
+}
+
+/** The version of the UUIDs that {@link createUuidGenerator} makes. */
+export interface UuidVersionOption {
+  /**
+   * 7, or 8 for the same bits under another number. RFC 9562 recommends version 8 for UUIDs that name a node. PostgreSQL and others read the
+   * time of version 7 only.
+   *
+   * @default 7
+   */
+  version?: UuidVersion
+}
+
+/** The options of {@link createUuidGenerator}: those of `createGenerator`, and the version. */
+export type UuidOptions<F extends readonly Field[] = readonly Field[]> = GeneratorOptions<F> & UuidVersionOption
+
+/**
+ * Makes UUIDs, by the calls of a generator of ids. Made by {@link createUuidGenerator}. `next`, `nextAsync` and `nextBytes` can be passed as
+ * functions.
+ *
+ * @example
+ * const uuids = createUuidGenerator({ node: 7 })
+ * uuids.next().length // 36
+ */
+export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterable<string>, Disposable {
+  /** The generator that counts. Its ids and these UUIDs share all slots, so it may be used beside them. */
+  readonly ids: S
+  /** The version of the UUIDs. */
+  readonly version: UuidVersion
+  /** Makes one UUID, in small letters. Blocks and throws as `ids.next`. */
+  next(this: void): string
+  /** Makes one UUID without blocking the event loop, as `ids.nextAsync` does. */
+  nextAsync(this: void): Promise<string>
+  /**
+   * Makes one UUID as 16 bytes, the most significant first.
+   *
+   * @param target - The array to write to. @default a new Uint8Array
+   * @param at - The position of the first byte. @default 0
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`.
+   */
+  nextBytes(this: void, target?: Uint8Array, at?: number): Uint8Array
+  /**
+   * Fills an array with UUIDs of 16 bytes in ascending order, and returns it. Blocks as `ids.fill`.
+   *
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`, also if its length is no multiple of 16; as `next`, with `filled`: how many UUIDs are at
+   * the front.
+   */
+  fill<A extends Uint8Array>(array: A): A
+  /** Fills an array without blocking the event loop. Do not use the array before the promise settles. @throws as `fill`; the promise rejects. */
+  fillAsync<A extends Uint8Array>(array: A): Promise<A>
+  /** Makes `count` UUIDs, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
+  take(count: number): string[]
+  /** The statistics of `ids`. */
+  stats(): ReturnType<S['stats']>
+  /** Closes `ids`. */
+  close(): void
+}
+
+/**
+ * Makes a generator of UUIDs (RFC 9562, version 7). Time, node and sequence are those of an id of the same node, so two UUIDs are never equal,
+ * whatever their random bits are, and they sort as they were made. The random bits, of which there are at least 40, keep them apart from UUIDs
+ * of other programs, and make them hard to guess.
+ *
+ * @param options - The options of `createGenerator`, and `version`; or `ids`, a generator or a client to take the slots from, and `version`.
+ * @throws as `createGenerator`; RangeError `ERR_LAYOUT_INVALID` if sequence and node have more than 34 bits.
+ * @example
+ * const uuids = createUuidGenerator({ node: 7 })
+ * decodeUuid(uuids.next(), layouts.twitter).node // 7
+ */
+export function createUuidGenerator<S extends IdSource>(options: { ids: S } & UuidVersionOption): UuidGenerator<S>
+export function createUuidGenerator<const F extends readonly Field[] = layouts.Twitter>(
+  options?: UuidOptions<F>,
+): UuidGenerator<IdGenerator<F>>
+export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}): UuidGenerator<IdSource> {
+  const { version = 7, ids, ...options } = readOptions(given, optionNames, '{ node: 7 }', optionsElsewhere)
+  if (version !== 7 && version !== 8) {
+    throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')
+  }
+  if (ids === undefined) {
+    const own = createGenerator(options)
+    try {
+      return new Uuids(own, version)
+    } catch (error) {
+      own.close()
+      throw error
+    }
+  }
+  const [other] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
+  if (other !== undefined) {
+    throw typeError('ERR_OPTION_INVALID', `${other} is given beside ids, which decides it; leave ${other} out`, other)
+  }
+  if (typeof ids !== 'object' || ids === null || typeof ids.next !== 'function') {
+    throw typeError('ERR_OPTION_INVALID', `ids is ${show(ids)}; pass a generator, or a client of ids`, 'ids')
+  }
+  return new Uuids(ids, version)
+}
+
+const optionNames: readonly string[] = [...namesOfGenerators, 'version', 'ids']
+
+/** UUIDs of one `fill` of ids. */
+const chunk = 1024
+
+class Uuids implements UuidGenerator<IdSource> {
+  readonly ids: IdSource
+  readonly version: UuidVersion
+  declare readonly next: () => string
+  declare readonly nextAsync: () => Promise<string>
+  declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
+  readonly #write: (ids: BigUint64Array, array: Uint8Array, at: number, count: number) => void
+  readonly #text: (id: bigint) => string
+
+  constructor(ids: IdSource, version: UuidVersion) {
+    this.ids = ids
+    this.version = version
+    showByJson(this, 'UuidGenerator')
+    const bits = new UuidBits(genuineLayout(ids.layout as Layout), version)
+    const { random1, random2 } = bits
+    const { next, nextAsync } = ids
+
+    const text = (id: bigint): string => {
+      whole[0] = id
+      bits.set(halves[high] as number, halves[low] as number)
+      if (taken > poolWords - 3) refill()
+      const word1 = random1 === 0 ? bits.word1 : bits.word1 | ((pool[taken++] as number) & random1)
+      const word2 = bits.word2 | ((pool[taken++] as number) & random2)
+      return uuidText(bits.word0, word1, word2, pool[taken++] as number)
+    }
+    const write = (from: BigUint64Array, array: Uint8Array, at: number, count: number): void => {
+      const words = new Uint32Array(from.buffer)
+      const view = new DataView(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * count)
+      for (let i = 0; i < count; i++) {
+        bits.set(words[2 * i + high] as number, words[2 * i + low] as number)
+        if (taken > poolWords - 3) refill()
+        view.setUint32(16 * i, bits.word0)
+        view.setUint32(16 * i + 4, random1 === 0 ? bits.word1 : bits.word1 | ((pool[taken++] as number) & random1))
+        view.setUint32(16 * i + 8, bits.word2 | ((pool[taken++] as number) & random2))
+        view.setUint32(16 * i + 12, pool[taken++] as number)
+      }
+    }
+    const one = new BigUint64Array(1)
+    this.#text = text
+    this.#write = write
+    define(this, 'next', () => text(next()))
+    define(this, 'nextAsync', async () => text(await nextAsync()))
+    define(this, 'nextBytes', (target: Uint8Array = new Uint8Array(16), at = 0): Uint8Array => {
+      checkBytes(target, at)
+      one[0] = next()
+      write(one, target, at, 1)
+      return target
+    })
+  }
+
+  fill<A extends Uint8Array>(array: A): A {
+    const count = checkBytes(array)
+    const ids = new BigUint64Array(Math.min(count, chunk))
+    for (let done = 0; done < count; done += ids.length) {
+      const part = ids.subarray(0, count - done)
+      try {
+        this.ids.fill(part)
+      } catch (error) {
+        throw this.#failed(error, ids, array, done)
+      }
+      this.#write(ids, array, 16 * done, part.length)
+    }
+    return array
+  }
+
+  async fillAsync<A extends Uint8Array>(array: A): Promise<A> {
+    const count = checkBytes(array)
+    // All at once, because another call may take ids while this one waits.
+    const ids = new BigUint64Array(count)
+    try {
+      await this.ids.fillAsync(ids)
+    } catch (error) {
+      throw this.#failed(error, ids, array, 0)
+    }
+    // Again, because the array may have been transferred meanwhile.
+    checkBytes(array)
+    this.#write(ids, array, 0, count)
+    return array
+  }
+
+  take(count: number): string[] {
+    return this.ids.take(count).map(this.#text)
+  }
+
+  [Symbol.iterator](): IterableIterator<string> {
+    return iterate(() => this.next())
+  }
+
+  stats(): object {
+    return this.ids.stats()
+  }
+
+  close(): void {
+    this.ids.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  toJSON(): object {
+    return { version: this.version, ...this.ids.toJSON?.() }
+  }
+
+  /** Writes the UUIDs of the ids that were made before an error, and counts them. */
+  #failed(error: unknown, ids: BigUint64Array, array: Uint8Array, done: number): unknown {
+    const { filled } = Object(error) as { filled?: number }
+    if (filled === undefined) return error
+    // An array that was transferred meanwhile has no room.
+    const count = Math.min(done + filled, lengthGetter.call(array) / 16)
+    this.#write(ids, array, 16 * done, count - done)
+    Object.assign(error as object, { filled: count })
+    return error
+  }
+}
+
+const poolWords = 4096
+const pool = /* @__PURE__ */ (() => new Uint32Array(poolWords))()
+let taken = poolWords
+
+/** Replaces the random words: a call of `crypto` for each UUID would take longer than all the rest. */
+function refill(): void {
+  globalThis.crypto.getRandomValues(pool)
+  taken = 0
+}
