@@ -79,7 +79,6 @@ export function uuidBytes(uuid: string | Uint8Array): Uint8Array {
  * returns their node, sequence and id too. Nothing in a UUID tells which layout it has, or whether another program made it.
  *
  * @param uuid - Its text, in either case, with or without braces; or 16 bytes.
- * @param layout - The layout of the generator that made it.
  * @throws TypeError, RangeError `ERR_ID_INVALID`, also for a UUID that no generator of the layout makes; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decodeUuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').timestamp.toISOString() // '2022-02-22T19:22:22.000Z'
