@@ -11,6 +11,7 @@ import * as stores from 'graupel/stores'
 import * as storesTesting from 'graupel/stores/testing'
 import * as storeUrl from 'graupel/stores/url'
 import * as testing from 'graupel/testing'
+import * as uuid from 'graupel/uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../server/support/process.ts'
 import { type Block, blocksOf, documentsRunElsewhere, needsPostgres, read, repository } from '../support/documents.js'
@@ -136,6 +137,7 @@ describe('the docstrings', () => {
     'graupel/stores/testing': storesTesting,
     'graupel/stores/url': storeUrl,
     'graupel/testing': testing,
+    'graupel/uuid': uuid,
   }
   /** Imports the names that an example has, because loading all entries takes longer than most examples. */
   const importsFor = (code: string) =>

@@ -23,6 +23,7 @@ import { sqliteStore } from 'graupel/stores/sqlite'
 import { openStore } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
 import { testGenerator } from 'graupel/testing'
+import { createUuidGenerator } from 'graupel/uuid'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Caught, caught, freshNamespace } from '../support/engines.js'
 
@@ -87,6 +88,12 @@ const entries: Entry[] = [
     given: { prefix: 'ord', layout: layouts.twitter },
     call: defineKind,
     shown: (kind: object) => JSON.stringify(kind),
+  },
+  {
+    name: 'createUuidGenerator',
+    given: { node: 7 },
+    call: createUuidGenerator,
+    shown: (uuids: object) => JSON.stringify(uuids),
   },
   { name: 'createMask', given: { keys: { a: key } }, call: createMask, shown: (mask: object) => JSON.stringify(mask) },
   {

@@ -7,6 +7,7 @@ import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
 import * as testing from 'graupel/stores/testing'
 import * as storeUrl from 'graupel/stores/url'
+import * as uuid from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
 import { read } from '../support/documents.js'
 
@@ -47,7 +48,7 @@ describe('docs/api.md', () => {
     expect([...contents.matchAll(/^- \[(.*)\]\(#(.*)\)$/gm)].map(([, entry]) => entry)).toEqual(entries)
   })
 
-  it.each(Object.entries({ graupel, client, kind, lease, mask, segments, stores, testing, storeUrl }))(
+  it.each(Object.entries({ graupel, client, kind, lease, mask, segments, stores, testing, storeUrl, uuid }))(
     'has every export of %s, with an example',
     (_, names) => {
       for (const [name, value] of Object.entries(names)) {

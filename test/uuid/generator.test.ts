@@ -99,7 +99,7 @@ it('layouts may have their fields in another order, and 34 bits of sequence and 
 })
 
 it.each<[string, () => unknown, string]>([
-  ['a layout of 35 bits', () => createUuidGenerator({ node: 1, layout: tooWide }), 'ERR_LAYOUT_INVALID'],
+  ['a layout of 35 bits', () => createUuidGenerator({ ids: testGenerator({ layout: tooWide }) }), 'ERR_LAYOUT_INVALID'],
   ['another version', () => createUuidGenerator({ node: 1, version: 4 as 7 }), 'ERR_OPTION_INVALID'],
   ['an unknown option', () => createUuidGenerator({ node: 1, versions: 7 } as object), 'ERR_OPTION_UNKNOWN'],
   ['an inherited option', () => createUuidGenerator(Object.create({ node: 1 })), 'ERR_OPTION_INVALID'],
