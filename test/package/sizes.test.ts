@@ -22,6 +22,7 @@ describe('the JavaScript of the package', () => {
     'lease/index.js',
     'client/index.js',
     'kind/index.js',
+    'uuid/index.js',
     'testing/index.js',
     'mask/index.js',
   ])('has no effect when %s is loaded, so bundlers drop what a program does not use', async (file) => {
