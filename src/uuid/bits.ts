@@ -4,7 +4,7 @@ import { type Layout, partOf, timeOf } from '../layout/index.js'
 /** Version of a UUID that an id is written in: 7, or 8 for the same bits under another number. */
 export type UuidVersion = 7 | 8
 
-/** Of the 74 bits behind the time, at least so many are random. */
+/** Least number of random bits among the 74 behind the time. */
 const leastRandom = 40
 /** So sequence and node have at most 34. */
 const most = 74 - leastRandom
@@ -17,10 +17,11 @@ export const endMs = 2 ** 48
  * sequence, the node, and random ones. The sequence comes first, so UUIDs sort as the ids do.
  */
 export class UuidBits {
-  /** The bits of the last id: four words, the most significant first. Bits that `random1`, `random2` and the last word name are zero. */
+  /** The bits of the last id: four words, the most significant first. Its random bits in words 1 and 2 are zero after `set`, and the caller sets word 3. */
   word0 = 0
   word1 = 0
   word2 = 0
+  word3 = 0
   /** The random bits of the words 1 and 2. All of word 3 is random. */
   readonly random1: number
   readonly random2: number

@@ -14,7 +14,7 @@ export type UuidVariant = 'ncs' | 'rfc' | 'microsoft' | 'future'
  * decodeUuid('f81d4fae-7dec-11d0-a765-00a0c91e6bf6').version // 1
  */
 export interface DecodedUuid {
-  /** Who has defined the rest of its bits. */
+  /** The definition that the rest of its bits follows. */
   variant: UuidVariant
   /** The version, 0 to 15, if the variant is `'rfc'`. */
   version?: number

@@ -136,24 +136,28 @@ class Uuids implements UuidGenerator<IdSource> {
     const { random1, random2 } = bits
     const { next, nextAsync } = ids
 
+    // Sets the words to those of an id, with random bits.
+    const set = (upper: number, lower: number): void => {
+      bits.set(upper, lower)
+      if (taken > poolWords - 3) refill()
+      if (random1 !== 0) bits.word1 |= (pool[taken++] as number) & random1
+      bits.word2 |= (pool[taken++] as number) & random2
+      bits.word3 = pool[taken++] as number
+    }
     const text = (id: bigint): string => {
       whole[0] = id
-      bits.set(halves[high] as number, halves[low] as number)
-      if (taken > poolWords - 3) refill()
-      const word1 = random1 === 0 ? bits.word1 : bits.word1 | ((pool[taken++] as number) & random1)
-      const word2 = bits.word2 | ((pool[taken++] as number) & random2)
-      return uuidText(bits.word0, word1, word2, pool[taken++] as number)
+      set(halves[high] as number, halves[low] as number)
+      return uuidText(bits.word0, bits.word1, bits.word2, bits.word3)
     }
     const write = (from: BigUint64Array, array: Uint8Array, at: number, count: number): void => {
       const words = new Uint32Array(from.buffer)
       const view = new DataView(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * count)
       for (let i = 0; i < count; i++) {
-        bits.set(words[2 * i + high] as number, words[2 * i + low] as number)
-        if (taken > poolWords - 3) refill()
+        set(words[2 * i + high] as number, words[2 * i + low] as number)
         view.setUint32(16 * i, bits.word0)
-        view.setUint32(16 * i + 4, random1 === 0 ? bits.word1 : bits.word1 | ((pool[taken++] as number) & random1))
-        view.setUint32(16 * i + 8, bits.word2 | ((pool[taken++] as number) & random2))
-        view.setUint32(16 * i + 12, pool[taken++] as number)
+        view.setUint32(16 * i + 4, bits.word1)
+        view.setUint32(16 * i + 8, bits.word2)
+        view.setUint32(16 * i + 12, bits.word3)
       }
     }
     const one = new BigUint64Array(1)
