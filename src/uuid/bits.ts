@@ -17,7 +17,10 @@ export const endMs = 2 ** 48
  * sequence, the node, and random ones. The sequence comes first, so UUIDs sort as the ids do.
  */
 export class UuidBits {
-  /** The bits of the last id: four words, the most significant first. Its random bits in words 1 and 2 are zero after `set`, and the caller sets word 3. */
+  /**
+   * The bits of the last id: four words, the most significant first. The random bits of words 1 and 2 are zero after `set`, and the
+   * caller sets word 3.
+   */
   word0 = 0
   word1 = 0
   word2 = 0
