@@ -35,6 +35,7 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 120_000,
     // test/support/bare.ts prints the warning once.
     execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
+    setupFiles: ['test/support/state-folder-of-file.ts'],
     globalSetup: [
       'test/support/bare.ts',
       'test/support/state-folder.ts',

@@ -63,6 +63,7 @@ it('a process publishes its engine once, and warns once, whatever entries it imp
     })`
   const env = { ...process.env, GRAUPEL_ENGINE: undefined, NODE_OPTIONS: undefined }
   const args = ['--input-type=module', '-e', program]
-  const { stdout } = spawnSync(process.execPath, args, { cwd: repository, env, encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: repository, env, encoding: 'utf8' })
+  expect(stdout, stderr).not.toBe('')
   expect(JSON.parse(stdout).sort()).toEqual(['GRAUPEL_JS_ENGINE', 'js'])
 })
