@@ -3,7 +3,7 @@ import { digits64, read128, write128 } from '../codec/base32.js'
 import { rangeError, show } from '../core/errors.js'
 import { halves, high, low, whole } from '../core/typed-array.js'
 import { type Layout, loadId } from '../layout/index.js'
-import type { checkKeys } from '../mask/keys.js'
+import { type checkKeys, proofOf } from '../mask/keys.js'
 import { digitsError, type Form } from './form.js'
 
 /**
@@ -54,16 +54,4 @@ export function opaqueForm(
       )
     },
   }
-}
-
-/**
- * Returns 64 bits by which texts of one key for different prefixes or layouts differ: FNV-1a of both as JSON. They need not be secret,
- * because they are encrypted. The layout's name does not count.
- */
-function proofOf(prefix: string, { epochMs, tickMs, fields }: Layout): bigint {
-  let value = 0xcbf29ce484222325n
-  for (const byte of new TextEncoder().encode(JSON.stringify([prefix, epochMs, tickMs, fields]))) {
-    value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n)
-  }
-  return value
 }

@@ -1,5 +1,6 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { isBytes, lengthGetter } from '../core/typed-array.js'
+import type { Layout } from '../layout/index.js'
 
 /** The lengths of AES keys, in bytes. */
 const keyLengths: readonly number[] = [16, 24, 32]
@@ -33,7 +34,7 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
         `keys has the name ${shown}; a name is a letter, followed by at most 15 letters or digits of ASCII; the name '' stands for a key without a name`,
       )
     }
-    return [name, keyFrom(name === '' ? 'the key' : `the key '${name}'`, key)] as const
+    return [name, checkKey(key, name === '' ? 'the key' : `the key '${name}'`)] as const
   })
   for (const [i, [name, key]] of all.entries()) {
     const twin = all.slice(0, i).find(([, other]) => isEqual(other, key))
@@ -46,8 +47,12 @@ export function checkKeys(keys: unknown): readonly (readonly [name: string, key:
   return all
 }
 
-/** Copies the bytes of a key. A subclass cannot change which bytes are copied. */
-function keyFrom(what: string, given: unknown): Uint8Array {
+/**
+ * Copies the bytes of a key. A subclass cannot change which bytes are copied.
+ *
+ * @throws TypeError, RangeError `ERR_KEY_INVALID`
+ */
+export function checkKey(given: unknown, what = 'the key'): Uint8Array {
   if (!isBytes(given)) {
     const type = typeof given === 'object' ? show(given) : `of type ${typeof given}`
     const remedy = typeof given === 'string' ? "pass its bytes: Buffer.from(text, 'hex')" : advice
@@ -67,6 +72,21 @@ function keyFrom(what: string, given: unknown): Uint8Array {
   return key
 }
 
-function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+/** Whether two keys have the same bytes. */
+export function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, i) => byte === other[i])
+}
+
+/**
+ * Returns 64 bits by which the blocks that one key encrypts for different uses or layouts differ: FNV-1a of both as JSON. They need not
+ * be secret, because they are encrypted. The layout's name does not count.
+ *
+ * @param use - The prefix of a kind, or a text that is no prefix.
+ */
+export function proofOf(use: string, { epochMs, tickMs, fields }: Layout): bigint {
+  let value = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(JSON.stringify([use, epochMs, tickMs, fields]))) {
+    value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n)
+  }
+  return value
 }

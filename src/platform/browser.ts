@@ -41,6 +41,7 @@ export const platform: Platform = {
   stateMemory: memory,
   threadMemory: memory,
   claims: undefined,
+  blockCipher: undefined,
 
   // A page is one process of its own. A worker has siblings that it cannot see: the page, and other workers.
   siblingProcesses() {

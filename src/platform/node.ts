@@ -51,6 +51,8 @@ export const platform: Platform = {
     return claims
   },
 
+  blockCipher,
+
   siblingProcesses() {
     // A worker has a channel to its primary. Without the channel, the 2 ms for loading node:cluster are saved.
     const cluster =
@@ -120,7 +122,7 @@ export const platform: Platform = {
 }
 
 /**
- * AES of Node, for `#cipher`. The objects are kept, because making one takes four times as long as a block.
+ * AES of Node, also for `#cipher`. The objects are kept, because making one takes four times as long as a block.
  *
  * @param key - 16, 24 or 32 bytes, which are copied.
  */

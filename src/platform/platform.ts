@@ -1,6 +1,7 @@
 import type { Clock } from '../core/timing.js'
 import type { Claims } from '../engine/claims.js'
 import type { Binding } from '../engine/native/core.js'
+import type { BlockCipher } from './cipher.js'
 
 /** The outcome of loading the native engine. A missing binary and a broken one have different reasons. */
 export type NativeLoad =
@@ -43,6 +44,8 @@ export interface Platform extends Clock {
   stateFolder(): string
   /** A path that does not depend on the current folder. */
   absolutePath(path: string): string
+  /** AES of `node:crypto` for a key of 16, 24 or 32 bytes; undefined in browsers. */
+  readonly blockCipher: ((key: Uint8Array) => BlockCipher) | undefined
   /** Whether the hypervisor announces that it can copy this machine with its memory (VMGENID). */
   canBeCopied(): boolean
   /** Loads the native engine. It is tried once, and the answer is kept. */

@@ -1,7 +1,6 @@
 import { blockText, isUuidText, loadUuid, uuidText } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
-import { halves, high, low } from '../core/typed-array.js'
-import { composeId, decode, type Field, genuineLayout, type Layout, loadId, type NodeFieldOf } from '../layout/index.js'
+import { composeId, decode, type Field, genuineLayout, type Layout, type NodeFieldOf } from '../layout/index.js'
 import { countedOf, endMs, UuidBits } from './bits.js'
 
 /** The variant of a UUID (RFC 9562, section 4.1). Only UUIDs of variant `'rfc'` have a version. */
@@ -36,7 +35,8 @@ export interface DecodedIdUuid<F extends readonly Field[] = readonly Field[]> ex
   id: bigint
 }
 
-const block = /* @__PURE__ */ (() => new DataView(new ArrayBuffer(16)))()
+/** The UUID that {@link load} has read. */
+export const block = /* @__PURE__ */ (() => new DataView(new ArrayBuffer(16)))()
 
 /**
  * Whether a value is the text of a UUID: 32 digits of hex in either case, with hyphens, as 8-4-4-4-12. Any version and variant. Never throws.
@@ -123,46 +123,10 @@ export function uuidAt(time: Date | number): string {
   return uuidText(Math.floor(whole / 2 ** 16), ((whole % 2 ** 16) << 16) | 0x7000, 0x8000_0000, 0)
 }
 
-/**
- * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. The bits that are random in other UUIDs are zero, so that
- * {@link idOfUuid} gives the id back, and anyone who knows the layout can do so.
- *
- * @param id - A bigint, or the id in decimal digits.
- * @param layout - The layout that it was made with. Its sequence and node have at most 34 bits.
- * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`
- * @example
- * uuidOf(1541815603606036480n, layouts.twitter) // '0181ab11-8149-7000-97a0-000000000000'
- */
-export function uuidOf<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): string {
-  layout = genuineLayout(layout)
-  const bits = bitsOf(layout)
-  loadId(id, layout)
-  bits.set(halves[high] as number, halves[low] as number)
-  return uuidText(bits.word0, bits.word1, bits.word2, 0)
-}
-
-/**
- * Returns the id of a UUID that {@link uuidOf} has written, and refuses all others.
- *
- * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`
- * @example
- * idOfUuid('0181ab11-8149-7000-97a0-000000000000', layouts.twitter) // 1541815603606036480n
- */
-export function idOfUuid<F extends readonly Field[]>(uuid: string | Uint8Array, layout: Layout<F>): bigint {
-  layout = genuineLayout(layout)
-  load(uuid)
-  const text = blockText(block)
-  const id = loadedId(layout)
-  if (uuidOf(id, layout) === text) return id
-  throw rangeError(
-    'ERR_ID_INVALID',
-    `the UUID ${show(text)} has random bits, or version 8; pass one that uuidOf returned, or use decodeUuid`,
-  )
-}
-
 const written = /* @__PURE__ */ (() => new WeakMap<Layout, UuidBits>())()
 
-function bitsOf(layout: Layout): UuidBits {
+/** The writer of a layout's ids. @throws RangeError `ERR_LAYOUT_INVALID` */
+export function bitsOf(layout: Layout): UuidBits {
   const known = written.get(layout)
   if (known !== undefined) return known
   const bits = new UuidBits(layout, 7)
@@ -171,13 +135,13 @@ function bitsOf(layout: Layout): UuidBits {
 }
 
 /** Reads a UUID to {@link block}. */
-function load(uuid: unknown): void {
+export function load(uuid: unknown): void {
   const isBraced = typeof uuid === 'string' && uuid.length === 38 && uuid.startsWith('{') && uuid.endsWith('}')
   loadUuid(isBraced ? uuid.slice(1, -1) : uuid, block)
 }
 
 /** The id of the UUID in {@link block}. @throws RangeError `ERR_ID_INVALID` if no generator of the layout makes the UUID. */
-function loadedId(layout: Layout): bigint {
+export function loadedId(layout: Layout): bigint {
   bitsOf(layout)
   const version = block.getUint8(6) >>> 4
   const variant = variantOf(block.getUint8(8))

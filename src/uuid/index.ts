@@ -3,13 +3,11 @@ export {
   type DecodedIdUuid,
   type DecodedUuid,
   decodeUuid,
-  idOfUuid,
   isUuid,
   parseUuid,
   type UuidVariant,
   uuidAt,
   uuidBytes,
-  uuidOf,
 } from './decode.js'
 export {
   createUuidGenerator,
@@ -18,3 +16,4 @@ export {
   type UuidOptions,
   type UuidVersionOption,
 } from './generator.js'
+export { idOfUuid, type UuidKeyOptions, uuidOf } from './of-id.js'
