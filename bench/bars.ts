@@ -1,8 +1,10 @@
-import type { Check, Report, Result, Workload } from './contract.ts'
+import type { Check, Report, Result, Subject, Workload } from './contract.ts'
 
-/** `lead` says how many times faster than the fastest rival the subject is, by their ratios. */
+/** `lead` says how many times faster than another subject the subject is, by their ratios. */
 export interface Bar {
   of: 'ratio' | 'figure' | 'lead'
+  /** The other subject of a `lead`; by default, the fastest rival. */
+  than?: string
   max?: number
   min?: number
 }
@@ -34,6 +36,20 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'kind-opaque-id': { 'graupel-native': [{ of: 'figure', max: 1500 }] },
   'mask-hide': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
   'mask-reveal': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
+  'uuid-next': {
+    'graupel-native': [
+      { of: 'ratio', max: 3.3 },
+      { of: 'lead', than: 'uuid v7', min: 8 },
+      { of: 'lead', than: 'uuidv7 v7', min: 4 },
+    ],
+  },
+  'uuid-written': {
+    'graupel-native': [
+      { of: 'ratio', max: 5 },
+      { of: 'lead', than: 'random-uuid', min: 1 },
+    ],
+  },
+  'uuid-fill': { 'graupel-native': [{ of: 'figure', max: 18 }] },
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
   // One thread may come near all that the wide layout allows in a millisecond.
   'threads-roomy': bothEngines({ of: 'figure', min: 1.5 }),
@@ -75,9 +91,10 @@ export function barsOf({ name }: Workload): Readonly<Record<string, readonly Bar
   return bars[name] ?? {}
 }
 
-/** Returns whether a bar of the workload compares with rivals. */
-export function hasLead(workload: Workload) {
-  return Object.values(barsOf(workload)).some((all) => all.some(({ of }) => of === 'lead'))
+/** Returns whether a bar of the workload compares with a subject. */
+export function isCompared(workload: Workload, { name, group }: Subject) {
+  const leads = Object.values(barsOf(workload)).flatMap((all) => all.filter(({ of }) => of === 'lead'))
+  return leads.some(({ than }) => (than === undefined ? group === 'rival' : than === name))
 }
 
 /** Returns each bar of a result with the measured value, which is undefined if it was not measured. */
@@ -85,7 +102,8 @@ export function judge(result: Result, workload: Workload, report: Report, rivals
   const cost: Bar = workload.isHigherBetter ? { of: 'ratio', min: 1 - maxCost } : { of: 'ratio', max: 1 + maxCost }
   const held = report.against === undefined ? (barsOf(workload)[result.subject] ?? []) : [cost]
   return held.map((bar) => {
-    const value = bar.of === 'lead' ? leadOf(result, report.results, rivals) : result.outcome?.[bar.of]?.median
+    const others = bar.than === undefined ? rivals : [bar.than]
+    const value = bar.of === 'lead' ? leadOf(result, report.results, others) : result.outcome?.[bar.of]?.median
     const { max = Number.POSITIVE_INFINITY, min = Number.NEGATIVE_INFINITY } = bar
     return { bar, value, holds: value !== undefined && value <= max && value >= min }
   })
@@ -143,9 +161,9 @@ export function yardstickOf({ yardstick }: Workload, { against }: Report) {
   return against === undefined ? yardstick : 'the other build'
 }
 
-export function barText({ of, max, min }: Bar, workload: Workload, report: Report) {
+export function barText({ of, than = 'any rival', max, min }: Bar, workload: Workload, report: Report) {
   const ratio = `× ${yardstickOf(workload, report)}`
-  const what = of === 'ratio' ? ratio : of === 'lead' ? '× faster than any rival' : workload.unit
+  const what = of === 'ratio' ? ratio : of === 'lead' ? `× faster than ${than}` : workload.unit
   return max !== undefined ? `≤ ${max} ${what}` : `≥ ${min} ${what}`
 }
 

@@ -11,6 +11,8 @@ export interface Wanted {
   namespace?: string
   /** The workload makes thousands of generators, and none of them takes a page of the host. */
   isMany?: boolean
+  /** Ids in the form of UUIDs. */
+  isUuid?: boolean
   /** Ids may be ahead of the clock without limit. */
   unbounded?: boolean
 }
@@ -22,6 +24,12 @@ export interface Source {
   nextNumber?(): number
   fill?(array: BigUint64Array): unknown
   fillAsync?(array: BigUint64Array): Promise<unknown>
+  /** Makes a text of 128 bits. */
+  nextUuid?(): string
+  /** Fills an array with UUIDs of 16 bytes. */
+  fillUuids?(array: Uint8Array): unknown
+  /** Returns the id of a UUID; not timed. */
+  idOfUuid?(uuid: string | Uint8Array): bigint
   close?(): void
   /** Lets a source of another thread take numbers from the same origin. */
   readonly handle?: Foreign

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync, writeFileS
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { barsOf, failures, hasLead, shortfalls } from './bars.ts'
+import { barsOf, failures, isCompared, shortfalls } from './bars.ts'
 import type { Reply, Task } from './child.ts'
 import type { Outcome, Report, Result, Subject, Workload } from './contract.ts'
 import { describeMachine, watchStolenTime } from './machine.ts'
@@ -31,7 +31,7 @@ const help = `npm run bench -- [options]
   --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
-  --publish          with --filter lease, segment, service, next-kept, next-string-, kind, mask, import or first-id: keep these results in the place of the
+  --publish          with --filter lease, segment, service, next-kept, next-string-, uuid, kind, mask, import or first-id: keep these results in the place of the
                      former ones of their section
 
 A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in
@@ -183,7 +183,8 @@ function isOwn(group: Subject['group']) {
   return group === 'graupel' || group === 'store' || group === 'service'
 }
 
-function takesPart({ name, group, only }: Subject, workload: Workload, isOtherNode: boolean) {
+function takesPart(subject: Subject, workload: Workload, isOtherNode: boolean) {
+  const { name, group, only } = subject
   if (only?.includes(workload.name) === false) return false
   if (workload.of === undefined ? group === 'store' || group === 'service' : group !== workload.of) return false
   if (group === 'yardstick') return against === undefined
@@ -193,7 +194,7 @@ function takesPart({ name, group, only }: Subject, workload: Workload, isOtherNo
   if (!isOwn(group) && !options.rivals) return false
   if (isOwn(group)) return !options.bars || barsOf(workload)[name] !== undefined
   // With --bars or another Node, a rival only takes part if a bar compares with rivals.
-  return !(options.bars || isOtherNode) || (group === 'rival' && hasLead(workload))
+  return !(options.bars || isOtherNode) || isCompared(workload, subject)
 }
 
 async function inChild(task: Omit<Task, 'isQuick'>, execPath = process.execPath): Promise<Reply> {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import * as crypto from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,6 +75,7 @@ function ours(name: string, build?: string): Subject {
     }),
     async load() {
       const { createGenerator, defineLayout, layouts } = await load()
+      const toUuids = await uuidsOf(build)
       const define = (name: 'roomy' | 'number', fields: Record<string, number>) =>
         defineLayout({ name, epochMs: stamps[name].epochMs, tickMs: 1, fields: Object.entries(fields) })
       const chosen = {
@@ -85,8 +86,8 @@ function ours(name: string, build?: string): Subject {
       }
       // Two builds in one process do not share a node, because the js engine refuses that.
       const space = build === undefined ? ownNamespace : `${ownNamespace} ${build}`
-      return ({ layout, node, namespace = '', unbounded, isMany }) =>
-        createGenerator({
+      return ({ layout, node, namespace = '', unbounded, isMany, isUuid }) => {
+        const ids = createGenerator({
           layout: chosen[layout] as unknown as typeof layouts.wide,
           engine,
           // The layout for numbers has no room for a node.
@@ -96,7 +97,9 @@ function ours(name: string, build?: string): Subject {
           // The host must not remember ids of the future, nor keep a page for each of a thousand nodes.
           ...((unbounded || isMany) && { state: 'process' }),
           ...(unbounded && { onOverflow: 'advance', maxAheadMs: Number.MAX_SAFE_INTEGER }),
-        }) as Source
+        })
+        return isUuid ? toUuids(ids) : (ids as Source)
+      }
     },
   }
 }
@@ -151,6 +154,21 @@ async function kindsOf(build: string | undefined): Promise<Codecs> {
   return { kinds: { typed: defineKind(options), opaque: defineKind({ ...options, keys }) } }
 }
 
+/** Makes UUIDs of the ids of a generator; of a build without UUIDs, nothing. */
+async function uuidsOf(build: string | undefined) {
+  if (build !== undefined && !existsSync(fileURLToPath(urlOf(build, 'uuid')))) return () => undefined
+  const { createUuidGenerator, decodeUuid }: typeof import('graupel/uuid') = await import(urlOf(build, 'uuid'))
+  return (ids: ReturnType<typeof import('graupel').createGenerator>): Source => {
+    const uuids = createUuidGenerator({ ids })
+    return {
+      nextUuid: uuids.next,
+      fillUuids: (array) => uuids.fill(array),
+      idOfUuid: (uuid) => decodeUuid(uuid, ids.layout).id,
+      close: () => uuids.close(),
+    }
+  }
+}
+
 function yardstick(name: string, title: string, source: Source): Subject {
   return { name, title, group: 'yardstick', load: async () => () => source }
 }
@@ -164,6 +182,7 @@ function service(name: string, title: string, ...only: readonly string[]): Subje
   return { name, title, group: 'service', only: workloads, load: async () => () => undefined }
 }
 
+const { randomUUID, randomUUIDv7 } = crypto as typeof crypto & { randomUUIDv7?: () => string }
 const anId = 0x1a2b_3c4d_5e6f_7081n
 const view = new BigUint64Array([anId, 0n])
 
@@ -183,7 +202,9 @@ export const subjects: readonly Subject[] = [
   // The lowest possible cost of an array of ids.
   yardstick('array-fill', 'BigUint64Array#fill', { fill: (array) => array.fill(anId) }),
   // 122 random bits, from a pool that Node refills in batches.
-  yardstick('random-uuid', 'crypto.randomUUID()', { next: () => randomUUID() }),
+  yardstick('random-uuid', 'crypto.randomUUID()', { next: () => randomUUID(), nextUuid: () => randomUUID() }),
+  // Since Node 26; without order within a millisecond.
+  yardstick('random-uuid-v7', 'crypto.randomUUIDv7()', randomUUIDv7 === undefined ? {} : { nextUuid: randomUUIDv7 }),
   // measure/stores.ts reads the names. Only one client of each server takes part in a start of many processes.
   store('memory', 'memory', ['lease-calls']),
   store('sqlite-libsql', 'SQLite, libsql', ['lease-calls']),

@@ -111,6 +111,37 @@ export const keepFilled: Keep = (source, size) => {
   return { run, ids: () => kept }
 }
 
+/** Makes the texts of UUIDs. */
+function uuidsOf(source: Source): { next(): string; toId(uuid: string): bigint } | undefined {
+  if (source.nextUuid === undefined) return undefined
+  const { idOfUuid = BigInt } = source
+  const generator = source as Required<Source>
+  return { next: () => generator.nextUuid(), toId: idOfUuid as (uuid: string) => bigint }
+}
+
+export const keepUuids: Keep = (source, size, subject) => {
+  const uuids = uuidsOf(source)
+  return uuids && keepNext(uuids, size, { ...subject, toId: uuids.toId })
+}
+
+/** Copies each UUID to a buffer. */
+export const keepUuidsWritten: Keep = (source, size, subject) => {
+  const uuids = uuidsOf(source)
+  return uuids && keepWritten({ nextString: uuids.next }, size, { ...subject, toId: uuids.toId })
+}
+
+/** Fills an array with 65 536 UUIDs. */
+export const keepUuidsFilled: Keep = (source, size) => {
+  if (source.fillUuids === undefined) return undefined
+  const generator = source as Required<Source>
+  const kept = new Uint8Array(16 * size)
+  const run = () => {
+    generator.fillUuids(kept)
+  }
+  const at = (_: unknown, i: number) => generator.idOfUuid(kept.subarray(16 * i, 16 * i + 16))
+  return { run, ids: () => BigUint64Array.from({ length: size }, at) }
+}
+
 export const keepFilledAsync: Keep = (source, size) => {
   if (source.fillAsync === undefined) return undefined
   const generator = source as Required<Source>

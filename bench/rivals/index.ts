@@ -44,10 +44,10 @@ function other(module: string, title: string, open: (exports: Foreign) => () => 
     title: `${module} ${title}`,
     group: 'other',
     url: () => import.meta.resolve(module),
-    only: ['next', 'import'],
+    only: ['next', 'uuid-next', 'uuid-written', 'import'],
     load: async () => {
       const next = open(await import(module))
-      return () => ({ next })
+      return () => ({ next, nextUuid: next })
     },
   }
 }
@@ -193,6 +193,9 @@ const others = [
   other('nanoid', '21 characters', ({ nanoid }) => nanoid),
   other('uuidv7', 'v7', ({ uuidv7 }) => uuidv7),
   other('uuid', 'v7', ({ v7 }) => v7),
+  other('typeid-js', 'ord', ({ typeid }) => {
+    return () => typeid('ord').toString()
+  }),
   other('ulid', 'monotonic', ({ monotonicFactory }) => monotonicFactory()),
 ]
 

@@ -1,5 +1,5 @@
 import { count } from '../bars.ts'
-import type { Check, Codecs, RunOptions, Source, Stamp, Subject, Wanted, Workload } from '../contract.ts'
+import type { Check, RunOptions, Source, Subject, Wanted, Workload } from '../contract.ts'
 import { type Batch, clockReadings, compare } from '../measure/compare.ts'
 import { Ledger } from '../measure/ledger.ts'
 import * as ownLoops from '../measure/loops.ts'
@@ -16,7 +16,7 @@ interface Prepared {
   close?(): void
 }
 
-interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'> {
+export interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'> {
   yardstick: string
   pauseMs?: number
   /** Makes a batch, or the subject that makes the batch. */
@@ -24,7 +24,7 @@ interface Compared extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'se
   prepare(subject: Subject, loops: Loops): Promise<Prepared | undefined>
 }
 
-function workload({ prepare, makeYardstick, pauseMs, ...rest }: Compared): Workload {
+export function workload({ prepare, makeYardstick, pauseMs, ...rest }: Compared): Workload {
   return {
     ...rest,
     unit: 'ns/id',
@@ -61,6 +61,9 @@ interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'sectio
     | 'keepInJson'
     | 'keepNumbers'
     | 'keepFilled'
+    | 'keepUuids'
+    | 'keepUuidsWritten'
+    | 'keepUuidsFilled'
   /** The subject whose same calls replace the usual yardstick. */
   engine?: Subject
   /** Strings made by `String(next())` replace the usual yardstick. */
@@ -72,7 +75,7 @@ interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'sectio
  * more, have the share that they have in steady use.
  */
 function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...rest }: Made): Workload {
-  const isFill = keep === 'keepFilled'
+  const isFill = keep === 'keepFilled' || keep === 'keepUuidsFilled'
   return workload({
     ...rest,
     yardstick: isOfNext ? 'String(next())' : (engine?.title ?? (isFill ? 'BigUint64Array#fill' : 'Date.now()')),
@@ -121,65 +124,6 @@ function arrayFill(size: number): Batch {
   return { size: 65_536, run }
 }
 
-interface Codec extends Pick<Compared, 'name' | 'title'> {
-  /** The codec takes a thousand times as long as `toString`, so its yardstick is the clock, and its batches are smaller. */
-  isSlow?: boolean
-  use(codecs: Codecs): ((given: never) => unknown) | undefined
-  /** Makes of an id what the codec is given; the id itself by default. */
-  given?(id: bigint, codecs: Codecs): unknown
-  isRight(result: never, id: bigint, stamp: Stamp, codecs: Codecs): boolean
-}
-
-const codecSize = 4096
-const slowSize = 64
-
-/** Returns an id for each millisecond. Together they have all values of the bits below. */
-function codecIds({ epochMs, shift }: Stamp) {
-  const firstMs = BigInt(Date.now() - codecSize - epochMs)
-  return Array.from({ length: codecSize }, (_, i) => ((firstMs + BigInt(i)) << BigInt(shift)) | BigInt(i))
-}
-
-function codec({ use, given = (id) => id, isRight, isSlow = false, ...rest }: Codec): Workload {
-  const wanted: Wanted = { layout: 'twitter', node: 0 }
-  return workload({
-    ...rest,
-    yardstick: isSlow ? 'Date.now()' : 'BigInt#toString',
-    makeYardstick() {
-      if (isSlow) return clockReadings(codecSize)
-      const ids = codecIds({ epochMs: 0, shift: 22, perMs: 4096 })
-      const texts = new Array<string>(codecSize).fill('')
-      const run = () => {
-        for (let i = 0; i < codecSize; i++) texts[i] = (ids[i] as bigint).toString()
-      }
-      return { size: codecSize, run }
-    },
-    async prepare(subject, loops) {
-      const codecs = await subject.codecs?.()
-      const convert = codecs && use(codecs)
-      const stamp = stampOf(subject, wanted)
-      if (codecs === undefined || convert === undefined || stamp === undefined) return undefined
-      const ids = codecIds(stamp).slice(0, isSlow ? slowSize : codecSize)
-      const { run, results } = loops.keepResults(
-        ids.map((id) => given(id, codecs) as never),
-        convert,
-      )
-      const report = () => {
-        const wrong = ids.filter((id, i) => !isRight(results[i] as never, id, stamp, codecs)).length
-        return { ids: ids.length, repeats: 0, outOfOrder: 0, future: 0, wrong }
-      }
-      return { batch: { size: ids.length, run }, report }
-    },
-  })
-}
-
-const [upper, lower] = ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz']
-/** The orders of digits that packages use. */
-const alphabets = [`0123456789${upper}${lower}`, `0123456789${lower}${upper}`]
-
-function readNumber(text: string, alphabet: string) {
-  return [...text].reduce((value, digit) => value * 62n + BigInt(alphabet.indexOf(digit)), 0n)
-}
-
 const wanted = (layout: Wanted['layout'], node: number): { wanted: Wanted } => ({ wanted: { layout, node } })
 const onEveryNode = true
 // Fewer strings than ids, because many live strings would measure the garbage collector.
@@ -213,6 +157,20 @@ export const compared = {
     used({ name: 'key', title: "as a Map's key", node: 16, keep: 'keepAsKeys' }),
     used({ name: 'json', title: 'in JSON.stringify', node: 17, keep: 'keepInJson' }),
   ],
+  uuids: [
+    ofUuids({ name: 'next', title: 'next(), kept', ...wanted('wide', 20), size, keep: 'keepUuids', onEveryNode }),
+    ofUuids({
+      name: 'written',
+      title: 'next(), written to a buffer',
+      ...wanted('wide', 21),
+      size,
+      keep: 'keepUuidsWritten',
+    }),
+    ofUuids({
+      ...{ name: 'fill', title: 'fill(), 65 536 UUIDs', wanted: { layout: 'wide', node: 22, unbounded: true } },
+      keep: 'keepUuidsFilled',
+    }),
+  ],
   segments: [
     ofSegments({ name: 'next', title: 'next()', ...wanted('wide', 13) }),
     ofSegments({ name: 'next-string', title: 'nextString()', ...wanted('wide', 14), size, keep: 'keepStrings' }),
@@ -223,69 +181,6 @@ export const compared = {
       engine: subjectOf({ name: 'graupel-js' }),
     }),
   ],
-  codecs: [
-    codec({
-      name: 'encode',
-      title: 'encode in base 62',
-      use: ({ encode }) => encode,
-      isRight: (text: string, id) => alphabets.some((alphabet) => readNumber(text, alphabet) === id),
-    }),
-    codec({
-      name: 'decode',
-      title: 'decode',
-      use: ({ decode }) => decode,
-      isRight: (fields, id, { shift, epochMs }, { timeOf }) =>
-        BigInt(timeOf?.(fields) ?? -1) === (id >> BigInt(shift)) + BigInt(epochMs),
-    }),
-    codec({
-      name: 'timestamp',
-      title: 'timestampMsOf()',
-      use: ({ timestampMsOf }) => timestampMsOf,
-      isRight: (timestampMs: number, id, { shift, epochMs }) =>
-        BigInt(timestampMs) === (id >> BigInt(shift)) + BigInt(epochMs),
-    }),
-    ...inSection('Kinds', [...ofKind('typed', 'kind'), ...ofKind('opaque', 'kind-opaque')]),
-    ...inSection('Masks', [
-      codec({
-        name: 'mask-hide',
-        title: 'mask.hide()',
-        isSlow: true,
-        use: ({ hide }) => hide,
-        isRight: (hidden: bigint, id, _stamp, { reveal }) => hidden !== id && reveal?.(hidden) === id,
-      }),
-      codec({
-        name: 'mask-reveal',
-        title: 'mask.reveal()',
-        isSlow: true,
-        use: ({ reveal }) => reveal,
-        isRight: (revealed: bigint, id, _stamp, { hide }) => revealed !== id && hide?.(revealed) === id,
-      }),
-    ]),
-  ],
-}
-
-/** Puts workloads into a section of their own, which can be measured again alone. */
-function inSection(section: string, workloads: readonly Workload[]): Workload[] {
-  return workloads.map((workload) => ({ ...workload, section, of: 'graupel' }))
-}
-
-/** Times both directions of a kind. */
-function ofKind(kind: string, name: string): Workload[] {
-  return [
-    codec({
-      name: `${name}-text`,
-      title: `text() of a kind, ${kind}`,
-      use: ({ kinds }) => kinds?.[kind]?.text,
-      isRight: (text: string, id, _stamp, { kinds }) => kinds?.[kind]?.id(text) === id,
-    }),
-    codec({
-      name: `${name}-id`,
-      title: `id() of a kind, ${kind}`,
-      use: ({ kinds }) => kinds?.[kind]?.id,
-      given: (id, { kinds }) => kinds?.[kind]?.text(id),
-      isRight: (read: bigint, id) => read === id,
-    }),
-  ]
 }
 
 /** Times a string together with its first use. */
@@ -300,6 +195,12 @@ function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'>
     section: 'Decimal strings in use',
     of: 'graupel',
   })
+}
+
+/** Times texts and bytes of 128 bits. Other packages take part. */
+function ofUuids({ name, title, wanted, ...rest }: Made): Workload {
+  const named = { name: `uuid-${name}`, title: `${title}, of UUIDs`, wanted: { ...wanted, isUuid: true } }
+  return { ...made({ ...named, ...rest }), section: 'UUIDs' }
 }
 
 /** Times bigints that stay alive. `next` only writes them to a BigUint64Array. */

@@ -1,4 +1,5 @@
 import type { Workload } from '../contract.ts'
+import { codecs } from './codecs.ts'
 import { compared } from './compared.ts'
 import { leases } from './leases.ts'
 import { memory } from './memory.ts'
@@ -14,10 +15,11 @@ export const workloads: readonly Workload[] = [
   ...compared.ids,
   ...sustained,
   ...together,
-  ...compared.codecs,
+  ...codecs,
   ...memory,
   ...compared.kept,
   ...compared.strings,
+  ...compared.uuids,
   ...startup,
   ...leases,
   ...segments,

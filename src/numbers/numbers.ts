@@ -72,6 +72,19 @@ export abstract class Numbers {
     return Numbers.#made(this, 'nextAsync', (of) => () => of.#nextAsync())
   }
 
+  /**
+   * Makes a call that takes the next number of an object, and returns what `write` makes of its halves. Without a bigint, the call takes half
+   * the time. Returns `undefined` for any other object, such as one of another copy of this package.
+   */
+  static inHalves<T>(of: object, write: (high: number, low: number) => T): (() => T) | undefined {
+    if (!(#ready in of)) return undefined
+    const ready = of.#ready
+    return () => {
+      if (ready.step() !== 0) of.#finishOne()
+      return write(ready.idHigh, ready.idLow)
+    }
+  }
+
   /** Makes a call of an object, once. Tools that replace methods read them from the prototype, without an object. */
   static #made<T>(of: Numbers, name: string, make: (of: Numbers) => () => T): () => T {
     if (!(#ready in Object(of))) {

@@ -1,4 +1,5 @@
 import { rangeError, show } from '../core/errors.js'
+import { high, low } from '../core/typed-array.js'
 import { type Layout, partOf, timeOf } from '../layout/index.js'
 
 /** Version of a UUID that an id is written in: 7, or 8 for the same bits under another number. */
@@ -8,6 +9,8 @@ export type UuidVersion = 7 | 8
 const leastRandom = 40
 /** So sequence and node have at most 34. */
 const most = 74 - leastRandom
+/** More would not fit an integer of 32 bits. */
+const mostOfSequence = 32
 
 /** The first millisecond that 48 bits do not hold. */
 export const endMs = 2 ** 48
@@ -17,79 +20,144 @@ export const endMs = 2 ** 48
  * sequence, the node, and random ones. The sequence comes first, so UUIDs sort as the ids do.
  */
 export class UuidBits {
-  /**
-   * The bits of the last id: four words, the most significant first. The random bits of words 1 and 2 are zero after `set`, and the
-   * caller sets word 3.
-   */
+  /** The bits that `set` has set: four words, the most significant first, as signed integers of 32 bits. */
   word0 = 0
   word1 = 0
   word2 = 0
   word3 = 0
-  /** The random bits of the words 1 and 2. All of word 3 is random. */
+  /** The random bits of the words 1 and 2. All bits of word 3 are random. */
   readonly random1: number
   readonly random2: number
+  /** How many random words a UUID takes. */
+  readonly words: number
 
   readonly #layout: Layout
   readonly #version: number
-  /** One in the sequence, and one in the node, among the 34 bits. */
-  readonly #sequenceUnit: number
-  readonly #nodeUnit: number
+  /** The half of an id that has the lowest bit of the sequence, the place of this bit there, and the bits of a sequence. */
+  readonly #isUpper: boolean
+  readonly #from: number
+  readonly #mask: number
+  /** The shifts of a sequence to its bits in word 1, of which one is 0, and to those in word 2. */
+  readonly #up: number
+  readonly #down: number
+  readonly #place: number
   /** The bits of an id that are not its sequence. They change once a tick, or if the node does. */
   readonly #keptHigh: number
   readonly #keptLow: number
-  // No id has this upper half.
-  #high = 2 ** 32
-  #low = 0
-  #time = 0
-  #node = 0
+  /** These bits of the last id, and what stands in words 1 and 2 while they stay: time, version, variant and node. */
+  #high: number
+  #low: number
+  #kept1 = 0
+  #kept2 = 0
 
   /** @throws RangeError `ERR_LAYOUT_INVALID` if too few bits are left for random ones. */
   constructor(layout: Layout, version: UuidVersion) {
     const { name, sequence, nodeBits } = layout
-    const used = sequence.bits + nodeBits
-    if (used > most) {
+    const { bits, shift } = sequence
+    const used = bits + nodeBits
+    if (used > most || bits > mostOfSequence) {
       throw rangeError(
         'ERR_LAYOUT_INVALID',
-        `layout ${show(name)} has ${used} bits of sequence and node; a UUID has room for ${most}, beside ${leastRandom} random bits`,
+        `layout ${show(name)} has ${bits} bits of sequence and ${nodeBits} of node; a UUID has room for ${mostOfSequence}, and for ${most} together, beside ${leastRandom} random bits`,
       )
     }
     this.#layout = layout
     this.#version = version << 12
-    this.#sequenceUnit = 2 ** (most - sequence.bits)
-    this.#nodeUnit = 2 ** (most - used)
-    const mask = ((1n << BigInt(sequence.bits)) - 1n) << BigInt(sequence.shift)
+    this.#isUpper = shift >= 32
+    this.#from = shift & 31
+    // V8 keeps a result of ** as a number with a fraction, which takes longer in operations on bits.
+    this.#mask = (2 ** bits - 1) | 0
+    this.#up = Math.max(12 - bits, 0)
+    this.#down = Math.max(bits - 12, 0)
+    this.#place = Math.min(most - bits, 31)
+    const mask = ((1n << BigInt(bits)) - 1n) << BigInt(shift)
     this.#keptHigh = Number(BigInt.asIntN(32, ~(mask >> 32n)))
     this.#keptLow = Number(BigInt.asIntN(32, ~mask))
-    this.random1 = used < 12 ? 2 ** (12 - used) - 1 : 0
-    this.random2 = 2 ** Math.min(30, 42 - used) - 1
+    // No id has bits of its sequence there.
+    this.#high = ~this.#keptHigh
+    this.#low = ~this.#keptLow
+    this.random1 = (used < 12 ? 2 ** (12 - used) - 1 : 0) | 0
+    this.random2 = (2 ** Math.min(30, 42 - used) - 1) | 0
+    this.words = this.random1 === 0 ? 2 : 3
   }
 
   /**
    * Sets the words to those of an id in two halves of 32 bits.
    *
+   * @param random - Numbers for the random bits, of which the UUID takes `words`, from `at` on.
    * @throws RangeError `ERR_ID_INVALID` if its time is before 1970 or after 48 bits of milliseconds.
    */
-  set(high: number, low: number): void {
+  set(high: number, low: number, random: Int32Array, at: number): void {
     if ((high & this.#keptHigh) !== this.#high || (low & this.#keptLow) !== this.#low) this.#turn(high, low)
-    const counted = partOf(high, low, this.#layout.sequence) * this.#sequenceUnit + this.#node
-    const top = Math.floor(counted / 2 ** 22)
-    this.word1 = this.#time | top
-    this.word2 = 0x8000_0000 | ((counted - top * 2 ** 22) << 8)
+    const sequence = bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
+    // With two words, no bits of this word are taken. A condition would take longer.
+    const more = (random[at + this.words - 1] as number) & this.random1
+    this.word1 = this.#kept1 | ((sequence << this.#up) >>> this.#down) | more
+    this.word2 = this.#kept2 | placed(sequence, this.#place) | ((random[at] as number) & this.random2)
+    this.word3 = random[at + 1] as number
+  }
+
+  /**
+   * Writes as many UUIDs as a view holds, as `set` does. It is twice as fast, because variables hold all that stays the same.
+   *
+   * @param halves - The ids, each in two elements in the order of the machine.
+   * @param random - Random numbers, `words` for each UUID.
+   */
+  write(halves: Uint32Array, view: DataView, random: Int32Array): void {
+    const { random1, random2, words } = this
+    const [isUpper, from, mask, up, down, place] = [
+      this.#isUpper,
+      this.#from,
+      this.#mask,
+      this.#up,
+      this.#down,
+      this.#place,
+    ]
+    const [keptHigh, keptLow] = [this.#keptHigh, this.#keptLow]
+    let [lastHigh, lastLow, kept0, kept1, kept2] = [this.#high, this.#low, this.word0, this.#kept1, this.#kept2]
+    const distance = high - low
+    const end = view.byteLength
+    for (let at = 0, i: number = low, taken = 0; at < end; at += 16, i += 2, taken += words) {
+      const upper = halves[i + distance] as number
+      const lower = halves[i] as number
+      if ((upper & keptHigh) !== lastHigh || (lower & keptLow) !== lastLow) {
+        this.#turn(upper, lower)
+        ;[lastHigh, lastLow, kept0, kept1, kept2] = [this.#high, this.#low, this.word0, this.#kept1, this.#kept2]
+      }
+      const sequence = bitsFrom(isUpper ? upper : lower, upper, from) & mask
+      const more = (random[taken + words - 1] as number) & random1
+      view.setInt32(at, kept0)
+      view.setInt32(at + 4, kept1 | ((sequence << up) >>> down) | more)
+      view.setInt32(at + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
+      view.setInt32(at + 12, random[taken + 1] as number)
+    }
   }
 
   #turn(high: number, low: number): void {
+    const { nodeFields, sequence, nodeBits } = this.#layout
     const ms = timeOf(this.#layout, high, low)
     if (!(ms >= 0 && ms < endMs)) {
       throw rangeError('ERR_ID_INVALID', `the time of the id is ${ms} ms; a UUID holds 0 to 2^48 - 1 since 1970`)
     }
-    this.word0 = Math.floor(ms / 2 ** 16)
-    this.#time = ((ms % 2 ** 16) << 16) | this.#version
-    this.#node = 0
-    for (const field of this.#layout.nodeFields) this.#node = this.#node * 2 ** field.bits + partOf(high, low, field)
-    this.#node *= this.#nodeUnit
+    let node = 0
+    for (const field of nodeFields) node = node * 2 ** field.bits + partOf(high, low, field)
+    node *= 2 ** (most - sequence.bits - nodeBits)
+    this.word0 = (ms / 2 ** 16) | 0
+    this.#kept1 = ((ms % 2 ** 16) << 16) | this.#version | (node / 2 ** 22)
+    this.#kept2 = 0x8000_0000 | ((node & 0x3f_ffff) << 8)
     this.#high = high & this.#keptHigh
     this.#low = low & this.#keptLow
   }
+}
+
+/** The 32 bits from a place of a half on, of which the upper half may have some. */
+function bitsFrom(half: number, upper: number, from: number): number {
+  return (half >>> from) | ((upper << 1) << (31 - from))
+}
+
+/** The lowest bits of a sequence in their place in word 2. */
+function placed(sequence: number, place: number): number {
+  return ((sequence << place) & 0x3f_ffff) << 8
 }
 
 /** Reads the sequence and the node back from the words 1 and 2. */

@@ -10,7 +10,7 @@ import type { IdGenerator } from '../generator/id-generator.js'
 import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { checkBytes } from '../numbers/array.js'
-import { define, iterate } from '../numbers/numbers.js'
+import { define, iterate, Numbers } from '../numbers/numbers.js'
 import { UuidBits, type UuidVersion } from './bits.js'
 
 /** A source of ids with a layout: a generator, or a client of the id service. */
@@ -117,7 +117,7 @@ export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}
 const optionNames: readonly string[] = [...namesOfGenerators, 'version', 'ids']
 
 /** UUIDs of one `fill` of ids. */
-const chunk = 1024
+const chunk = 4096
 
 class Uuids implements UuidGenerator<IdSource> {
   readonly ids: IdSource
@@ -125,7 +125,7 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly next: () => string
   declare readonly nextAsync: () => Promise<string>
   declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
-  readonly #write: (ids: BigUint64Array, array: Uint8Array, at: number, count: number) => void
+  readonly #bits: UuidBits
   readonly #text: (id: bigint) => string
 
   constructor(ids: IdSource, version: UuidVersion) {
@@ -133,42 +133,35 @@ class Uuids implements UuidGenerator<IdSource> {
     this.version = version
     showByJson(this, 'UuidGenerator')
     const bits = new UuidBits(genuineLayout(ids.layout as Layout), version)
-    const { random1, random2 } = bits
+    const { words } = bits
     const { next, nextAsync } = ids
 
-    // Sets the words to those of an id, with random bits.
     const set = (upper: number, lower: number): void => {
-      bits.set(upper, lower)
-      if (taken > poolWords - 3) refill()
-      if (random1 !== 0) bits.word1 |= (pool[taken++] as number) & random1
-      bits.word2 |= (pool[taken++] as number) & random2
-      bits.word3 = pool[taken++] as number
+      if (taken > pool.length - words) refill()
+      bits.set(upper, lower, pool, taken)
+      taken += words
     }
-    const text = (id: bigint): string => {
-      whole[0] = id
-      set(halves[high] as number, halves[low] as number)
+    const write = (upper: number, lower: number): string => {
+      set(upper, lower)
       return uuidText(bits.word0, bits.word1, bits.word2, bits.word3)
     }
-    const write = (from: BigUint64Array, array: Uint8Array, at: number, count: number): void => {
-      const words = new Uint32Array(from.buffer)
-      const view = new DataView(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * count)
-      for (let i = 0; i < count; i++) {
-        set(words[2 * i + high] as number, words[2 * i + low] as number)
-        view.setUint32(16 * i, bits.word0)
-        view.setUint32(16 * i + 4, bits.word1)
-        view.setUint32(16 * i + 8, bits.word2)
-        view.setUint32(16 * i + 12, bits.word3)
-      }
+    const halved = <T>(id: bigint, use: (upper: number, lower: number) => T): T => {
+      whole[0] = id
+      return use(halves[high] as number, halves[low] as number)
     }
-    const one = new BigUint64Array(1)
+    const text = (id: bigint): string => halved(id, write)
+    const nextSet = Numbers.inHalves(ids, set) ?? (() => halved(next(), set))
     this.#text = text
-    this.#write = write
-    define(this, 'next', () => text(next()))
+    this.#bits = bits
+    define(this, 'next', Numbers.inHalves(ids, write) ?? (() => text(next())))
     define(this, 'nextAsync', async () => text(await nextAsync()))
     define(this, 'nextBytes', (target: Uint8Array = new Uint8Array(16), at = 0): Uint8Array => {
       checkBytes(target, at)
-      one[0] = next()
-      write(one, target, at, 1)
+      nextSet()
+      setWord(target, at, bits.word0)
+      setWord(target, at + 4, bits.word1)
+      setWord(target, at + 8, bits.word2)
+      setWord(target, at + 12, bits.word3)
       return target
     })
   }
@@ -227,6 +220,19 @@ class Uuids implements UuidGenerator<IdSource> {
     return { version: this.version, ...this.ids.toJSON?.() }
   }
 
+  /** Writes the UUIDs of ids to an array, from a byte on. */
+  #write(ids: BigUint64Array, array: Uint8Array, at: number, count: number): void {
+    const words = new Uint32Array(ids.buffer)
+    const buffer = bufferGetter.call(array)
+    const start = byteOffsetGetter.call(array) + at
+    const random = new Int32Array(Math.min(count, chunk) * this.#bits.words)
+    for (let done = 0; done < count; done += chunk) {
+      globalThis.crypto.getRandomValues(random)
+      const length = 16 * Math.min(chunk, count - done)
+      this.#bits.write(words.subarray(2 * done), new DataView(buffer, start + 16 * done, length), random)
+    }
+  }
+
   /** Writes the UUIDs of the ids that were made before an error, and counts them. */
   #failed(error: unknown, ids: BigUint64Array, array: Uint8Array, done: number): unknown {
     const { filled } = Object(error) as { filled?: number }
@@ -239,9 +245,16 @@ class Uuids implements UuidGenerator<IdSource> {
   }
 }
 
-const poolWords = 4096
-const pool = /* @__PURE__ */ (() => new Uint32Array(poolWords))()
-let taken = poolWords
+/** Writes a word, the most significant byte first. */
+function setWord(bytes: Uint8Array, at: number, word: number): void {
+  bytes[at] = word >>> 24
+  bytes[at + 1] = word >>> 16
+  bytes[at + 2] = word >>> 8
+  bytes[at + 3] = word
+}
+
+const pool = /* @__PURE__ */ (() => new Int32Array(4096))()
+let taken = /* @__PURE__ */ (() => pool.length)()
 
 /** Replaces the random words: a call of `crypto` for each UUID would take longer than all the rest. */
 function refill(): void {

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { blockText } from '../codec/uuid.js'
+import { blockText, uuidText } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { halves, high, low } from '../core/typed-array.js'
@@ -44,19 +44,9 @@ export function uuidOf<F extends readonly Field[]>(
   loadId(id, layout)
   const upper = halves[high] as number
   const lower = halves[low] as number
-  bits.set(upper, lower)
-  block.setUint32(0, bits.word0)
-  block.setUint32(4, bits.word1)
-  block.setUint32(8, bits.word2)
-  block.setUint32(12, 0)
   // An undefined key may be a variable that is not set: without the key, nothing would be proved.
-  if ('key' in own) {
-    const proof = proofFor(upper, lower, layout, own.key)
-    block.setUint32(4, bits.word1 | (proof.getUint32(0) & bits.random1))
-    block.setUint32(8, bits.word2 | (proof.getUint32(4) & bits.random2))
-    block.setUint32(12, proof.getUint32(8))
-  }
-  return blockText(block)
+  bits.set(upper, lower, 'key' in own ? proofFor(upper, lower, layout, own.key) : noProof, 0)
+  return uuidText(bits.word0, bits.word1, bits.word2, bits.word3)
 }
 
 /**
@@ -86,8 +76,11 @@ export function idOfUuid<F extends readonly Field[]>(
 /** What is made of a key and a layout takes longer than a block, so that of the last call is kept. */
 let last: { key: Uint8Array; layout: Layout; encrypt: (block: Uint8Array) => Uint8Array; use: bigint } | undefined
 
-/** A block of AES over the id and the 64 bits that stand for UUIDs of the layout. No kind has the same bits. */
-function proofFor(upper: number, lower: number, layout: Layout, given: unknown): DataView {
+/** The bits of a UUID without a key. */
+const noProof = /* @__PURE__ */ (() => new Int32Array(3))()
+
+/** 96 bits of a block of AES, over the id and the 64 bits that stand for UUIDs of the layout. No kind has the same bits. */
+function proofFor(upper: number, lower: number, layout: Layout, given: unknown): Int32Array {
   const key = checkKey(given)
   if (platform.blockCipher === undefined) {
     throw typeError(
@@ -104,5 +97,6 @@ function proofFor(upper: number, lower: number, layout: Layout, given: unknown):
   input.setUint32(4, lower)
   input.setBigUint64(8, last.use)
   const bytes = last.encrypt(new Uint8Array(input.buffer))
-  return new DataView(bytes.buffer, bytes.byteOffset, 16)
+  const proof = new DataView(bytes.buffer, bytes.byteOffset, 16)
+  return Int32Array.of(proof.getInt32(4), proof.getInt32(8), proof.getInt32(0))
 }
