@@ -8,6 +8,7 @@ import { decode, layouts } from 'graupel'
 import { afterAll, expect, it } from 'vitest'
 import { type Block, blocksOf, serviceDocuments } from '../support/documents.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
+import { writeSingles } from '../support/runs.ts'
 import { folder, type Serving, serve } from './support/process.ts'
 
 // Runs the code in the documents of the service against a service. docs.test.ts compares their tables.
@@ -108,11 +109,15 @@ function runProgram({ language, code }: Block, url: string): Promise<Outcome> {
 const cache = join(folder, 'go-cache')
 mkdirSync(cache)
 
-/** Starts a server that sends one byte too few. */
-async function shortServer() {
+/** Starts a server whose answers of one type have a byte too few. */
+async function shortServer(short: 'application/octet-stream' | 'application/vnd.graupel.runs') {
   const server = createServer(({ url = '', headers: { accept } }, response) => {
     const count = Number(new URL(url, documented).searchParams.get('count'))
-    if (accept === 'application/octet-stream') return response.end(Buffer.alloc(8 * count - 1))
+    const singles = writeSingles(Array.from({ length: count }, (_, index) => BigInt(index)))
+    if (accept === 'application/vnd.graupel.runs') return response.end(singles.subarray(0, singles.length - 1))
+    if (accept === 'application/octet-stream') {
+      return response.end(Buffer.alloc(short === accept ? 8 * count - 1 : 8 * count))
+    }
     response.end(JSON.stringify({ ids: Array.from({ length: count }, (_, index) => `${index}`) }))
   })
   server.listen(0, '127.0.0.1')
@@ -125,22 +130,27 @@ for (const [language, { tool }] of Object.entries(languages)) {
   describeWith([tool], `the program in ${language}`, () => {
     const [program] = named(language)
 
-    it('gets ascending ids as JSON and as bytes', async () => {
+    it('gets ascending ids as JSON, bytes and runs', async () => {
       const { url } = await serviceFor('docs/service.md')
       const { stdout, stderr } = await runProgram(program as Block, url)
       expect(stderr).toBe('')
       const ids = stdout.trim().split('\n').map(BigInt)
-      expect(ids.length).toBe(1003)
+      expect(ids.length).toBe(10_003)
       expect(ids.every((id, index) => index === 0 || id > (ids[index - 1] as bigint))).toBe(true)
       const ages = ids.map((id) => Math.abs(Date.now() - decode(id, layouts.twitter).timestampMs))
       expect(Math.max(...ages)).toBeLessThan(600_000)
     })
 
     it('fails if a byte is missing', async () => {
-      const { code, stderr, stdout } = await runProgram(program as Block, await shortServer())
+      const { code, stderr, stdout } = await runProgram(program as Block, await shortServer('application/octet-stream'))
       expect(stdout).toBe('')
       expect(stderr).toContain('7999 bytes came, in place of 8000')
       expect(code).toBe(1)
+    })
+
+    it('fails if a byte of a run is missing', async () => {
+      const { code, stdout } = await runProgram(program as Block, await shortServer('application/vnd.graupel.runs'))
+      expect([code, stdout]).toEqual([1, ''])
     })
   })
 }

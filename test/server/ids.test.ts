@@ -1,5 +1,6 @@
 import { decode, encodeId, layouts, parseId, type TextEncoding } from 'graupel'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { expandRuns, readRuns } from '../support/runs.ts'
 import { type Listening, listen, type ProblemBody } from './support/listening.ts'
 import { serve } from './support/process.ts'
 
@@ -46,6 +47,8 @@ describe.each([1, 3, 20_000])('%i ids', (count) => {
     ['json', 'application/json', 'application/json; charset=utf-8'],
     ['text', 'text/plain', 'text/plain; charset=utf-8'],
     ['bytes', 'application/octet-stream', 'application/octet-stream'],
+    ['runs', 'application/vnd.graupel.runs', 'application/vnd.graupel.runs'],
+    ['runs-json', 'application/vnd.graupel.runs+json', 'application/vnd.graupel.runs+json'],
   ] as const
   test.each(kinds)('are sent as %s by Accept and by format, with their length', async (format, accept, type) => {
     const answers = await Promise.all([
@@ -57,7 +60,7 @@ describe.each([1, 3, 20_000])('%i ids', (count) => {
       expect(answer.headers.get('content-type')).toBe(type)
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(answer.headers.get('graupel-layout')).toBe('twitter')
-      expect(answer.headers.get('graupel-byte-order')).toBe(format === 'bytes' ? 'little-endian' : null)
+      expect(answer.headers.get('graupel-byte-order')).toBe(/^(bytes|runs)$/.test(format) ? 'little-endian' : null)
       expect(answer.headers.get('transfer-encoding')).toBeNull()
       const body = Buffer.from(await answer.arrayBuffer())
       expect(answer.headers.get('content-length')).toBe(`${body.length}`)
@@ -68,12 +71,25 @@ describe.each([1, 3, 20_000])('%i ids', (count) => {
   })
 })
 
-function readIds(format: 'json' | 'text' | 'bytes', body: Buffer): bigint[] {
+function readIds(format: 'json' | 'text' | 'bytes' | 'runs' | 'runs-json', body: Buffer): bigint[] {
+  if (format === 'runs' || format === 'runs-json') return expandRuns(readRuns(format, body))
   if (format === 'json') return (JSON.parse(`${body}`) as { ids: string[] }).ids.map(BigInt)
   if (format === 'bytes') return Array.from({ length: body.length / 8 }, (_, i) => body.readBigUInt64LE(i * 8))
   expect(`${body}`).toMatch(/\n$/)
   return `${body}`.trimEnd().split('\n').map(BigInt)
 }
+
+test('65 536 ids take at most 1 kB as runs, and no run crosses a tick', async () => {
+  const answer = await get('/v1/ids?count=65536&format=runs')
+  const body = Buffer.from(await answer.arrayBuffer())
+  expect(body.length).toBeLessThanOrEqual(1000)
+  const runs = readRuns('runs', body)
+  expect(expandRuns(runs)).toHaveLength(65_536)
+  for (const { first, count } of runs) {
+    const ends = [first, first + BigInt(count) - 1n].map((id) => decode(id, layouts.twitter))
+    expect(ends[1]?.timestampMs).toBe(ends[0]?.timestampMs)
+  }
+})
 
 test.each([
   ['text/plain;q=0.5, application/octet-stream;q=0.9', 'application/octet-stream'],
@@ -178,7 +194,7 @@ test('an Accept that allows nothing is refused, and the answer lists the types',
   const answer = await get('/v1/ids', { accept: 'image/png' })
   expect(answer.status).toBe(406)
   expect(((await answer.json()) as ProblemBody).detail).toBe(
-    'Accept is "image/png"; accept application/json or text/plain or application/octet-stream',
+    'Accept is "image/png"; accept application/json or text/plain or application/octet-stream or application/vnd.graupel.runs or application/vnd.graupel.runs+json',
   )
 })
 

@@ -1,11 +1,13 @@
-/** How an answer is sent: as JSON, as text with one item a line, or as 8 bytes for each number. */
-export type Representation = 'json' | 'text' | 'bytes'
+/** How an answer is sent: as JSON, as text with one item a line, as 8 bytes for each number, or as runs of consecutive numbers. */
+export type Representation = 'json' | 'text' | 'bytes' | 'runs' | 'runs-json'
 
 /** The names of the representations in `Accept`. */
 export const mediaTypes = {
   json: 'application/json',
   text: 'text/plain',
   bytes: 'application/octet-stream',
+  runs: 'application/vnd.graupel.runs',
+  'runs-json': 'application/vnd.graupel.runs+json',
 } as const satisfies Record<Representation, string>
 
 /** The names of the representations in `Content-Type`. They have a charset, because Fastify would otherwise add it to each answer. */
@@ -13,6 +15,8 @@ export const contentTypes = {
   json: 'application/json; charset=utf-8',
   text: 'text/plain; charset=utf-8',
   bytes: 'application/octet-stream',
+  runs: 'application/vnd.graupel.runs',
+  'runs-json': 'application/vnd.graupel.runs+json',
 } as const satisfies Record<Representation, string>
 
 /** Makes a browser trust the type of an answer and guess no other. */

@@ -2,9 +2,10 @@ import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { encodeId, type TextEncoding } from 'graupel'
 import type { Representation } from './media.js'
+import { bytesOfRuns, jsonOfRuns, type RunRule, Runs } from './runs.js'
 
 /** Numbers of all requests together that have a turn before the event loop does other work. They take about half a millisecond. */
-const sliceLength = 16_384
+export const sliceLength = 16_384
 
 let handled = 0
 let turn: Promise<void> | undefined
@@ -28,18 +29,25 @@ export async function inSlices(count: number, work: (from: number, to: number) =
   }
 }
 
-/**
- * Makes the body of an answer with numbers of 64 bits.
- *
- * @param key - The property of the JSON that has the numbers: `ids`.
- */
+/** The properties of numbers that their body depends on. */
+export interface NumberKind {
+  /** The property of the JSON that has the numbers: `ids`. */
+  readonly key: string
+  /** Which of them make a run. */
+  readonly runs: RunRule
+}
+
+/** Makes the body of an answer with numbers of 64 bits. */
 export async function bodyOf(
   numbers: BigUint64Array,
   representation: Representation,
   encoding: TextEncoding,
-  key: string,
+  { key, runs }: NumberKind,
 ): Promise<Buffer> {
   if (representation === 'bytes') return littleEndian(numbers)
+  if (isOfRuns(representation)) {
+    return bodyOfRuns(numbers.length, representation, runs, (from, to) => numbers.subarray(from, to))
+  }
   const { start, between, end } = representation === 'text' ? lines : json(key)
   const parts: Buffer[] = []
   await inSlices(numbers.length, (from, to) => {
@@ -49,16 +57,34 @@ export async function bodyOf(
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 
+export function isOfRuns(representation: Representation): representation is 'runs' | 'runs-json' {
+  return representation === 'runs' || representation === 'runs-json'
+}
+
+/** Makes the body of an answer with runs. @param part - Returns some of the numbers; the part before is not used any more. */
+export async function bodyOfRuns(
+  count: number,
+  representation: 'runs' | 'runs-json',
+  rule: RunRule,
+  part: (from: number, to: number) => BigUint64Array | Promise<BigUint64Array>,
+): Promise<Buffer> {
+  const runs = new Runs(rule)
+  await inSlices(count, async (from, to) => runs.add(await part(from, to)))
+  return representation === 'runs' ? bytesOfRuns(runs.all()) : jsonOfRuns(runs.all())
+}
+
 /** Makes the body of an answer with one number. */
 export function bodyOfOne(
   number: bigint,
   representation: Representation,
   encoding: TextEncoding,
-  key: string,
-): string | Buffer {
-  if (representation === 'bytes') return littleEndian(BigUint64Array.of(number))
-  const text = encoding === 'decimal' ? number.toString() : encodeId(number, encoding)
-  return representation === 'text' ? `${text}\n` : `{"${key}":["${text}"]}`
+  kind: NumberKind,
+): string | Buffer | Promise<Buffer> {
+  if (representation === 'json' || representation === 'text') {
+    const text = encoding === 'decimal' ? number.toString() : encodeId(number, encoding)
+    return representation === 'text' ? `${text}\n` : `{"${kind.key}":["${text}"]}`
+  }
+  return bodyOf(BigUint64Array.of(number), representation, encoding, kind)
 }
 
 const lines: Frame = { start: '', between: '\n', end: '\n' }

@@ -4,7 +4,7 @@ import { contentTypes, headersOf, mediaTypes, type Representation } from './medi
 import { oneOf, type Parameter, representationOf } from './parameters.js'
 import { Problem } from './problems.js'
 
-const representations = ['json', 'text', 'bytes'] as const
+const representations = ['json', 'text', 'bytes', 'runs', 'runs-json'] as const
 /** The texts of a number of 64 bits. */
 export const textEncodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
 
@@ -19,38 +19,42 @@ export interface Form {
 /** Makes the parameter `format`. @param what - The numbers, in the plural: `ids`. */
 export function formatOf(what: string): Parameter<Format> {
   return oneOf(
-    `how ${what} are written; json, text and bytes choose the representation if a client cannot set Accept`,
+    `how ${what} are written; ${representations.join(', ')} choose the representation if a client cannot set Accept`,
     [...textEncodings, ...representations],
     'decimal',
   )
 }
 
-const named: Readonly<Record<Representation, Form>> = {
-  json: { representation: 'json', encoding: 'decimal' },
-  text: { representation: 'text', encoding: 'decimal' },
-  bytes: { representation: 'bytes', encoding: 'decimal' },
-}
+const named = Object.fromEntries(
+  representations.map((representation) => [representation, { representation, encoding: 'decimal' }]),
+) as Readonly<Record<Representation, Form>>
 
 /** Returns the form that `format` and `Accept` ask for. @throws Problem */
 export function formOf(format: Format | undefined, accept: string | undefined): Form {
-  if (format === 'json' || format === 'text' || format === 'bytes') return named[format]
+  if (format !== undefined && format in named) return named[format as Representation]
   const representation = representationOf(accept, representations)
   if (format === undefined) return named[representation]
-  if (representation !== 'bytes') return { representation, encoding: format }
+  if (representation === 'json' || representation === 'text') {
+    return { representation, encoding: format as TextEncoding }
+  }
   throw new Problem(
     'ERR_OPTION_INVALID',
-    `format is ${JSON.stringify(format)}, and Accept asks for bytes, which are no text; leave one of them out`,
+    `format is ${JSON.stringify(format)}, and Accept asks for ${representation}, a form without it; leave one of them out`,
   )
 }
 
 export type HeadersByForm = Readonly<Record<Representation, Readonly<Record<string, string>>>>
+
+const littleEndian = { 'graupel-byte-order': 'little-endian' } as const
 
 /** Returns the headers of answers with numbers. @param more - Headers that every form has in addition. */
 export function headersWith(more: Readonly<Record<string, string>> = {}): HeadersByForm {
   return {
     json: { ...headersOf(contentTypes.json), ...more },
     text: { ...headersOf(contentTypes.text), ...more },
-    bytes: { ...headersOf(contentTypes.bytes), ...more, 'graupel-byte-order': 'little-endian' },
+    bytes: { ...headersOf(contentTypes.bytes), ...more, ...littleEndian },
+    runs: { ...headersOf(contentTypes.runs), ...more, ...littleEndian },
+    'runs-json': { ...headersOf(contentTypes['runs-json']), ...more },
   }
 }
 
@@ -68,12 +72,18 @@ export function numbersAnswer(
 ): Answer {
   const key = `${noun}s`
   const numbers = { type: 'array', minItems: 1, maxItems: maxCount, items: { type: 'string' } }
+  const whole = { type: 'integer', minimum: 1, maximum: 2 ** 32 - 1 }
+  const run = {
+    type: 'object',
+    required: ['first', 'count', 'step'],
+    properties: { first: { type: 'string' }, count: whole, step: whole },
+  }
   const article = noun === 'id' ? 'an' : 'a'
   return {
     description: `The ${key}`,
     headers: {
       ...headers,
-      'Graupel-Byte-Order': `the order of the bytes of ${article} ${noun} if they are sent as bytes: little-endian`,
+      'Graupel-Byte-Order': `the order of the bytes of ${article} ${noun} if they are sent as bytes or runs: little-endian`,
     },
     content: {
       [mediaTypes.json]: {
@@ -90,6 +100,21 @@ export function numbersAnswer(
           format: 'binary',
           description: `8 bytes for each ${noun}, the least significant first`,
         },
+      },
+      [mediaTypes.runs]: {
+        schema: {
+          type: 'string',
+          format: 'binary',
+          description: `16 bytes for each run of consecutive ${key}: first (8), count (4) and step (4), the least significant first`,
+        },
+      },
+      [mediaTypes['runs-json']]: {
+        schema: {
+          type: 'object',
+          required: ['runs'],
+          properties: { runs: { type: 'array', minItems: 1, items: run } },
+        },
+        example: { runs: [{ first: examples[0], count: examples.length, step: 1 }] },
       },
     },
   }

@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { DirectRoute } from '../http/direct.js'
 import { documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
-import { bodyOf, bodyOfOne } from '../http/number-body.js'
+import { bodyOf, bodyOfOne, type NumberKind } from '../http/number-body.js'
 import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from '../http/number-form.js'
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
+import { runRuleOf } from '../http/runs.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
@@ -14,6 +15,7 @@ interface IdKind {
   readonly source: IdSource
   readonly load: Load
   readonly headers: HeadersByForm
+  readonly numbers: NumberKind
 }
 
 /** The layouts of the service by their names. The first is the default. */
@@ -27,6 +29,7 @@ export function idKindsOf({ ids }: Service, { maxCount, maxConnections }: Option
         source,
         load: new Load(limitsFor(source.layout.idsPerSecond, maxCount, maxConnections)),
         headers: headersWith({ 'graupel-layout': name }),
+        numbers: { key: 'ids', runs: runRuleOf(source.layout) },
       },
     ]),
   )
@@ -83,13 +86,13 @@ export function addIdRoutes(app: FastifyInstance, kinds: IdKinds, { maxCount }: 
     return reply.headers(headers[representation]).send()
   })
   app.get('/v1/ids', documentation, async (request, reply) => {
-    const { count, source, load, headers, representation, encoding } = asked(request)
+    const { count, source, load, headers, numbers, representation, encoding } = asked(request)
     let body: string | Buffer
     if (count === 1) {
-      body = bodyOfOne(await nextOf(source, load), representation, encoding, 'ids')
+      body = await bodyOfOne(await nextOf(source, load), representation, encoding, numbers)
     } else {
       load.hold(count, request.raw)
-      body = await bodyOf(await source.fill(count), representation, encoding, 'ids')
+      body = await bodyOf(await source.fill(count), representation, encoding, numbers)
     }
     reply.headers(headers[representation])
     return body

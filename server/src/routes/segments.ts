@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { documented, namePath, nameProblems } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
-import { bodyOf, inSlices } from '../http/number-body.js'
+import { bodyOf, bodyOfRuns, inSlices, isOfRuns, sliceLength } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 
-export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCount, maxConnections }: Options): void {
+export function addSegmentRoutes(app: FastifyInstance, service: Service, options: Options): void {
+  const { maxCount, maxConnections } = options
   const parameters = { count: wholeNumber('how many numbers', 1, maxCount, 1), format: formatOf('numbers') }
   const load = new Load(limitsFor(Number.POSITIVE_INFINITY, maxCount, maxConnections))
   const headers = headersWith()
@@ -38,9 +39,18 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, { maxCo
     const { name, count, representation, encoding } = asked(request)
     load.hold(count, request.raw)
     const segment = await service.segments.get(name)
-    const numbers = new BigUint64Array(count)
-    await inSlices(count, (from, to) => segment.fillAsync(numbers.subarray(from, to)))
-    const body = await bodyOf(numbers, representation, encoding, 'numbers')
+    const runs = { step: options.segments?.[name]?.stride ?? 1, fixed: 0n }
+    let body: Buffer
+    if (isOfRuns(representation)) {
+      // In memory for one slice, which stays in the processor's cache.
+      const kept = new BigUint64Array(Math.min(count, sliceLength))
+      const part = (from: number, to: number) => segment.fillAsync(kept.subarray(0, to - from))
+      body = await bodyOfRuns(count, representation, runs, part)
+    } else {
+      const numbers = new BigUint64Array(count)
+      await inSlices(count, (from, to) => segment.fillAsync(numbers.subarray(from, to)))
+      body = await bodyOf(numbers, representation, encoding, { key: 'numbers', runs })
+    }
     reply.headers(headers[representation])
     return body
   })
