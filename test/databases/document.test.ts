@@ -5,13 +5,27 @@ import { encodeId, isId, type Layout, layouts, parseId } from 'graupel'
 import { expect, it } from 'vitest'
 import { read, repository } from '../support/documents.ts'
 import { program } from '../support/examples.ts'
-import { blocks, examplesOf, sectionsOfSql, statementsOf, tableOf, text, timeOfDefault } from './document.ts'
+import {
+  blocks,
+  type Database,
+  examplesOf,
+  sectionsOfSql,
+  statementsOf,
+  tableOf,
+  text,
+  timeOfDefault,
+} from './document.ts'
 import { firstTimeOf, id, pair, timeOf } from './facts.ts'
 
 // Checks the statements of docs/databases.md that need no database. The long tests in this folder check the others.
 
 const drivers = ['pg', 'postgres', 'mysql2/promise', 'mariadb', 'better-sqlite3', 'node:sqlite']
 const presets: [string, Layout][] = Object.entries(layouts)
+
+const onlyIn: Partial<Record<(typeof sectionsOfSql)[number], readonly Database[]>> = {
+  Partitions: ['PostgreSQL'],
+  'UUID columns': ['PostgreSQL', 'MySQL, MariaDB'],
+}
 
 it('every block of the document is run', () => {
   const withDriver = drivers.flatMap(examplesOf)
@@ -24,8 +38,7 @@ it('every block of the document is run', () => {
   const statements = others.filter(({ language }) => language !== 'js')
   expect(statements.map(({ language }) => language)).toEqual(sectionsOfSql.map(() => 'text'))
   for (const section of sectionsOfSql) {
-    const databases =
-      section === 'Partitions' ? (['PostgreSQL'] as const) : (['PostgreSQL', 'MySQL, MariaDB', 'SQLite'] as const)
+    const databases = onlyIn[section] ?? (['PostgreSQL', 'MySQL, MariaDB', 'SQLite'] as const)
     const all = new Set(databases.flatMap((database) => statementsOf(section, database)))
     const block = statements.find(({ code }) => code.includes([...all][0] as string))
     expect(block?.code.split('\n').filter((line) => line !== '' && !line.startsWith('-- '))).toEqual([...all])

@@ -33,7 +33,13 @@ export function tableOf(head: string): Map<string, string[]> {
 export type Database = 'PostgreSQL' | 'MySQL, MariaDB' | 'SQLite'
 
 /** The sections that have a block with statements of SQL. */
-export const sectionsOfSql = ['Text columns', 'Ranges of time', 'The time in SQL', 'Partitions'] as const
+export const sectionsOfSql = [
+  'UUID columns',
+  'Text columns',
+  'Ranges of time',
+  'The time in SQL',
+  'Partitions',
+] as const
 
 /** Returns the statements of a section for a database: the lines below its name, and the lines above all names. */
 export function statementsOf(section: (typeof sectionsOfSql)[number], database: Database): string[] {

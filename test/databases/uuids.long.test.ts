@@ -6,7 +6,7 @@ import { mysqlPools, startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
-import { tableOf, text } from './document.ts'
+import { statementsOf, tableOf } from './document.ts'
 
 // Measures the section "UUID columns" of docs/databases.md. The document has a million rows: GRAUPEL_ROWS=1000000.
 
@@ -60,14 +60,7 @@ async function fill({ query, type, literal }: Database, name: string): Promise<n
   return Number(found?.['late'])
 }
 
-/** Returns the statement of the document for a database, in one line. */
-function timeOf(database: string): string {
-  const [, section = ''] = text.split('\n## UUID columns\n')
-  const [, statement = ''] = section.split(`-- ${database}`)
-  return statement.split('\n')[1] as string
-}
-
-function suite(name: string, open: () => Promise<Database & { close(): Promise<unknown> }>): void {
+function suite(name: 'PostgreSQL' | 'MariaDB', open: () => Promise<Database & { close(): Promise<unknown> }>): void {
   let database: Awaited<ReturnType<typeof open>>
   beforeAll(async () => {
     database = await open()
@@ -90,7 +83,8 @@ function suite(name: string, open: () => Promise<Database & { close(): Promise<u
 
   it('gives the times of UUIDs by the statement of the document', async () => {
     await fill(database, 'UUIDs of graupel/uuid')
-    const times = await database.query(`${timeOf(name)} ORDER BY id`)
+    const [statement] = statementsOf('UUID columns', name === 'MariaDB' ? 'MySQL, MariaDB' : 'PostgreSQL')
+    const times = await database.query(`${statement} ORDER BY id`)
     const expected = Array.from({ length: rows }, (_, i) => startMs + Math.floor(i / 10))
     const differs = times.findIndex(({ made }, i) => Number(new Date(made as string)) !== expected[i])
     expect(differs, `${times[differs]?.['made']}`).toBe(-1)
@@ -140,7 +134,7 @@ describeWith(['mysql'], 'MariaDB', () => {
       async sizes(): Promise<[string, number][]> {
         await query('ANALYZE TABLE orders')
         const found = await query(
-          "SELECT index_name AS name, stat_value * @@innodb_page_size AS bytes FROM mysql.innodb_index_stats WHERE table_name = 'orders' AND stat_name = 'size' ORDER BY index_name",
+          "SELECT index_name AS name, stat_value * @@innodb_page_size AS bytes FROM mysql.innodb_index_stats WHERE table_name = 'orders' AND stat_name = 'n_leaf_pages' ORDER BY index_name",
         )
         return found.map(({ name, bytes }: Record<string, string>) => [name, Number(bytes) / rows])
       },
