@@ -28,7 +28,7 @@ const mayImport: Record<string, string[]> = {
   // The origin of a generator's node, floor and ceiling.
   'engine/source': ['core', 'engine', 'engine/choose', 'engine/open', 'layout', 'platform'],
   // The calls of everything that hands out numbers, and the prefetcher.
-  numbers: ['codec', 'core', 'engine', 'layout', 'platform'],
+  numbers: ['codec', 'core', 'engine', 'engine/choose', 'layout', 'platform'],
   policy: ['core', 'core/events', 'engine', 'engine/source', 'layout', 'numbers', 'platform'],
   generator: [
     'core',

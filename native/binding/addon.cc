@@ -211,9 +211,10 @@ Napi::Value WallMs(const Napi::CallbackInfo& info, Environment& environment) {
                            static_cast<double>(environment.wall().ReadMs()));
 }
 
-// generation(): Generation() of core/generation.h.
-Napi::Value GenerationOf(const Napi::CallbackInfo& info, Environment&) {
-  return Napi::Number::New(info.Env(), static_cast<double>(Generation()));
+// generation(): writes Generation() of core/generation.h into the mailbox, because a
+// result would take as long as the call. Segments and clients call this for each number.
+void GenerationOf(Environment& environment) {
+  environment.mailbox().generation = static_cast<double>(Generation());
 }
 
 // raiseGeneration(): RaiseGeneration() of host/generation.h.
@@ -278,7 +279,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"awaitCeiling", Respond<Await>},
       {"wallMs", Respond<WallMs>},
       {"keepEngine", Respond<Keep>},
-      {"generation", Respond<GenerationOf>},
+      {"generation", Invoke<GenerationOf>},
       {"raiseGeneration", Respond<Raise>},
       {"generationDevice", Respond<DeviceOf>},
   };

@@ -32,10 +32,12 @@ struct Mailbox {
   double high_tick;
   double issued;
   double ceiling;  // Tick of the first slot above it; -1 if there is no ceiling.
+  double generation;  // Out: Generation() of core/generation.h.
 };
 static_assert(offsetof(Mailbox, now) == 16);
 static_assert(offsetof(Mailbox, ceiling) == 80);
-static_assert(sizeof(Mailbox) == 88);
+static_assert(offsetof(Mailbox, generation) == 88);
+static_assert(sizeof(Mailbox) == 96);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 

@@ -3,6 +3,7 @@ import { high, low } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 import { copyIds, isSigned, signError } from '../numbers/array.js'
 import type { Fetched } from '../numbers/fetched.js'
+import { machineReader } from '../numbers/machine.js'
 import { fetchAt, type Stock } from '../numbers/prefetcher.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { ResolvedOptions } from './options.js'
@@ -22,12 +23,15 @@ export class Batch {
   /** The time of the request, which is before the ids were made: by a monotonic clock, and by the host's own. */
   readonly askedMs: number
   readonly askedWallMs: number
+  /** The generation of the machine from before the request: a copy that is made during the request may have its answer, too. */
+  readonly machine: number
 
-  constructor(ids: BigUint64Array, askedMs: number, askedWallMs: number) {
+  constructor(ids: BigUint64Array, askedMs: number, askedWallMs: number, machine: number) {
     this.ids = ids
     this.halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2)
     this.askedMs = askedMs
     this.askedWallMs = askedWallMs
+    this.machine = machine
   }
 
   /** Returns the larger age of two clocks: the monotonic clock stops while a machine sleeps, and the other clock may be set back. */
@@ -48,10 +52,12 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   readonly #options: Pick<ResolvedOptions, 'prefetchAt' | 'maxAgeMs' | 'layout'>
   readonly #clock: Clock
   readonly #ask: () => void
-  readonly #empty = new Batch(new BigUint64Array(0), 0, 0)
+  readonly #empty = new Batch(new BigUint64Array(0), 0, 0, 0)
   #current = this.#empty
   #ids = this.#empty.ids
   #halves = this.#empty.halves
+  #machine = 0
+  readonly #present = machineReader()
   #at = 0
   #end = 0
   #next: Batch | undefined
@@ -83,7 +89,11 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   step(): number {
     if (this.#at === this.#end) return 1
     this.#at++
-    return 0
+    // Read after the id is taken (`native/core/generation.h`).
+    if (this.#present === undefined || this.#present() === this.#machine) return 0
+    // The next `refill()` drops the batch.
+    this.#end = --this.#at
+    return 1
   }
 
   get id(): bigint {
@@ -108,8 +118,10 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     const count = Math.min(this.#ids.length - this.#at, to - from)
     if (isSigned(array, this.#options.layout?.bits ?? 64)) this.#refuseNegative(count)
     copyIds(array, this.#ids.subarray(this.#at, this.#at + count), from)
-    this.#at += count
+    const isOriginal = this.#present === undefined || this.#present() === this.#machine
+    if (isOriginal) this.#at += count
     this.#end = this.#at
+    if (!isOriginal) return 0
     if (this.#isLate) this.#ask()
     return count
   }
@@ -191,20 +203,26 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#current = batch
     this.#ids = batch.ids
     this.#halves = batch.halves
+    this.#machine = batch.machine
     this.#at = 0
     this.#end = 0
     this.#fetchAt = fetchAt(batch.ids.length, this.#perMs, { prefetchAt, leadMs: leadRequests * this.#tookMs })
   }
 
-  /** Drops batches that are too old. Returns whether ids of the batch in use were used before. */
+  /** Returns whether a batch is not too old, and was not fetched by the machine of which this machine is a copy. */
+  #isUsable(batch: Batch): boolean {
+    const isOriginal = this.#present === undefined || this.#present() === batch.machine
+    return isOriginal && this.ageOf(batch) < this.#options.maxAgeMs
+  }
+
+  /** Drops batches that are too old, or of another machine. Returns whether ids of the batch in use were used before. */
   #dropOld(): boolean {
-    const { maxAgeMs } = this.#options
-    if (this.#next !== undefined && this.ageOf(this.#next) >= maxAgeMs) {
+    if (this.#next !== undefined && !this.#isUsable(this.#next)) {
       this.drop(this.#next)
       this.#next = undefined
     }
     const left = this.#ids.length - this.#at
-    if (left === 0 || this.ageOf(this.#current) < maxAgeMs) return false
+    if (left === 0 || this.#isUsable(this.#current)) return false
     const wasUsed = this.#at > 0
     this.#dropped += left
     this.#begin(this.#empty)

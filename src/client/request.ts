@@ -1,5 +1,6 @@
 import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Clock, endWithin } from '../core/timing.js'
+import { presentMachine } from '../numbers/machine.js'
 import { type Answer, type Asked, invalid, readIds } from './answer.js'
 import { Batch } from './batches.js'
 import { checkToken, type ResolvedOptions } from './options.js'
@@ -42,6 +43,7 @@ export class Requests {
     const { callTimeoutMs } = this.#options
     const askedMs = this.#clocks.monotonicMs()
     const askedWallMs = this.#clocks.wallMs()
+    const machine = presentMachine()
     const fail = (reason: string, cause?: unknown) =>
       new GraupelError('ERR_SERVICE_UNAVAILABLE', `${server.url} ${reason}`, { cause })
     let token: string | undefined
@@ -66,7 +68,7 @@ export class Requests {
     // Only now, because the answer of a request that was given up must not be remembered.
     const fault = this.#replays.refuse(ids)
     if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
-    return new Batch(ids, askedMs, askedWallMs)
+    return new Batch(ids, askedMs, askedWallMs, machine)
   }
 
   async #exchange(

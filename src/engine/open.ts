@@ -7,7 +7,7 @@ import { JsCore } from './js/core.js'
 import { StateTable } from './js/state-table.js'
 import { ThreadStates } from './js/thread-states.js'
 import { idsText } from './key.js'
-import type { Binding } from './native/core.js'
+import type { NativeEngine } from './native/core.js'
 import { ClaimedError } from './native/fault.js'
 import { SlotClock } from './slots.js'
 
@@ -72,9 +72,9 @@ function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core
   }
 }
 
-/** Returns the binding of the addon, if this process may load the addon. */
-function loadedBinding(): Binding | undefined {
-  return !isJsForced() && platform.loadNative().ok ? requireNative().binding : undefined
+/** Returns the native engine, if this process may load the addon. */
+function loadedNative(): NativeEngine | undefined {
+  return !isJsForced() && platform.loadNative().ok ? requireNative() : undefined
 }
 
 /**
@@ -84,9 +84,9 @@ function loadedBinding(): Binding | undefined {
  * @internal
  */
 export function machineGeneration(): number {
-  const binding = loadedBinding()
-  if (binding === undefined) return (knownTables()[0] ?? localTable()).generation()
-  const generation = binding.generation()
+  const native = loadedNative()
+  if (native === undefined) return (knownTables()[0] ?? localTable()).generation()
+  const generation = native.generation()
   for (const table of knownTables()) table.raiseGeneration(generation)
   return generation
 }
@@ -94,9 +94,9 @@ export function machineGeneration(): number {
 /** Changes the generation, because the machine is about to be copied, or is a copy. All threads drop the slots that they have reserved. @internal */
 export function raiseMachineGeneration(): void {
   noteHook()
-  const binding = loadedBinding()
-  if (binding === undefined) (knownTables()[0] ?? localTable()).raiseGeneration()
-  else binding.raiseGeneration()
+  const native = loadedNative()
+  if (native === undefined) (knownTables()[0] ?? localTable()).raiseGeneration()
+  else native.binding.raiseGeneration()
   machineGeneration()
 }
 

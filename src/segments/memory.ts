@@ -12,16 +12,21 @@ const words = {
   batchSize: 3,
   /** Failed attempts to fetch a segment, for stats(). */
   failures: 4,
-  /** Four words for each segment: place of its first number, place after its last, its first number, place at which to fetch the next. */
+  /**
+   * Five words for each segment: place of its first number, place after its last, its first number, place at which to fetch the next,
+   * and the generation of the machine that has fetched it.
+   */
   kept: 5,
 } as const
-const wordsOfSegment = 4
+const wordsOfSegment = 5
 export const memoryBytes = /* @__PURE__ */ (() => (words.kept + 2 * wordsOfSegment) * 8)()
 
 /** Numbers that a thread has taken. */
 export interface Taken extends Segment {
   /** Whether it is time to fetch the next segment. */
   readonly isLate: boolean
+  /** The generation of the machine from before the segment was fetched: `presentMachine()`. */
+  readonly machine: number
 }
 
 interface Kept {
@@ -29,6 +34,7 @@ interface Kept {
   readonly to: bigint
   readonly first: bigint
   readonly fetchAt: bigint
+  readonly machine: number
 }
 
 /**
@@ -68,7 +74,7 @@ export class SegmentMemory {
       const count = Math.min(most, Number((isLate ? kept.to : kept.fetchAt) - place))
       // The older segment is overwritten only after all its numbers were taken. Then the place has moved, and the exchange fails.
       if (Atomics.compareExchange(this.#words, words.taken, place, place + BigInt(count)) === place) {
-        return { first: kept.first + (place - kept.from) * this.#stride, count, isLate }
+        return { first: kept.first + (place - kept.from) * this.#stride, count, isLate, machine: kept.machine }
       }
     }
   }
@@ -83,12 +89,13 @@ export class SegmentMemory {
    * Adds a segment. Only one thread may call this, and only if there is room.
    *
    * @param fetchAt - After how many of its numbers, 0 to `count`, the next segment is fetched.
+   * @param machine - The generation of the machine from before it was fetched.
    */
-  add({ first, count }: Segment, fetchAt: number): void {
+  add({ first, count }: Segment, fetchAt: number, machine = 0): void {
     const segments = this.#load(words.segments)
     const from = segments === 0n ? 0n : this.#read(segments - 1n).to
     const at = this.#at(segments)
-    for (const [i, value] of [from, from + BigInt(count), first, from + BigInt(fetchAt)].entries()) {
+    for (const [i, value] of [from, from + BigInt(count), first, from + BigInt(fetchAt), BigInt(machine)].entries()) {
       Atomics.store(this.#words, at + i, value)
     }
     // Last, because a thread that sees it reads the rest.
@@ -146,7 +153,7 @@ export class SegmentMemory {
   #read(segment: bigint): Kept {
     const at = this.#at(segment)
     const word = (i: number) => this.#load(at + i)
-    return { from: word(0), to: word(1), first: word(2), fetchAt: word(3) }
+    return { from: word(0), to: word(1), first: word(2), fetchAt: word(3), machine: Number(BigInt.asIntN(64, word(4))) }
   }
 
   #at(segment: bigint): number {

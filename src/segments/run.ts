@@ -5,8 +5,9 @@ import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/id-writer.js'
 import type { Binding } from '../engine/native/core.js'
 import type { Fetched } from '../numbers/fetched.js'
+import { machineReader } from '../numbers/machine.js'
 import type { ReadyNumbers } from '../numbers/source.js'
-import type { SegmentMemory } from './memory.js'
+import type { SegmentMemory, Taken } from './memory.js'
 import type { Segment } from './range.js'
 
 /** The largest part of a segment that a thread takes at once, while others take from it, too. */
@@ -34,6 +35,9 @@ export class Run implements ReadyNumbers, Fetched {
   /** Numbers that were taken, and lie beyond the present upper half. */
   #rest: Segment | undefined
   #taken = 0
+  /** The generation of the machine that has fetched the numbers. */
+  #machine = 0
+  readonly #present = machineReader()
 
   constructor(memory: SegmentMemory, stride: number, isShared: boolean) {
     this.#memory = memory
@@ -45,7 +49,10 @@ export class Run implements ReadyNumbers, Fetched {
     if (this.#ready === 0) return 1
     this.#ready--
     this.#low = (this.#low + this.#stride) | 0
-    return 0
+    // Read after the number is taken (`native/core/generation.h`).
+    if (this.#present === undefined || this.#present() === this.#machine) return 0
+    this.#takeBack(1)
+    return 1
   }
 
   get id(): bigint {
@@ -70,7 +77,9 @@ export class Run implements ReadyNumbers, Fetched {
     const count = Math.min(this.#ready, to - from)
     if (count > 0) this.#write(array, from, count)
     this.#skip(count)
-    return count
+    if (this.#isOriginal()) return count
+    this.#takeBack(count)
+    return 0
   }
 
   /** How many numbers of this thread were handed out. */
@@ -90,8 +99,13 @@ export class Run implements ReadyNumbers, Fetched {
       return 'some'
     }
     const most = this.isShared ? Math.min(maxShared, Math.ceil(this.#memory.batchSize / partOfSegment)) : Infinity
-    const taken = this.#memory.take(most)
-    if (taken === undefined) return 'none'
+    let taken: Taken | undefined
+    do {
+      taken = this.#memory.take(most)
+      if (taken === undefined) return 'none'
+      this.#machine = taken.machine
+      // In a copy of the machine, the numbers that were fetched before are the other machine's as well.
+    } while (!this.#isOriginal())
     this.#taken += taken.count
     this.#begin(taken)
     return taken.isLate ? 'late' : 'some'
@@ -102,6 +116,17 @@ export class Run implements ReadyNumbers, Fetched {
     this.#taken -= this.left
     this.#ready = 0
     this.#rest = undefined
+  }
+
+  /** Whether this machine has fetched the numbers, and not the machine of which this one is a copy. */
+  #isOriginal(): boolean {
+    return this.#present === undefined || this.#present() === this.#machine
+  }
+
+  /** Gives up the last numbers, which a copy of the machine must not give, and all that are left. */
+  #takeBack(count: number): void {
+    this.#skip(-count)
+    this.drop()
   }
 
   #begin({ first, count }: Segment): void {

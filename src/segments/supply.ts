@@ -1,4 +1,5 @@
 import { maxTimerMs } from '../core/timing.js'
+import { presentMachine } from '../numbers/machine.js'
 import { fetchAt, Prefetcher, type PrefetcherClock, type PrefetchRule, type StepRule } from '../numbers/prefetcher.js'
 import { makeHandle, objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
 import { SegmentMemory } from './memory.js'
@@ -21,21 +22,33 @@ export interface LocalOptions extends Omit<SegmentInfo, 'store'> {
   onNews?(failure: Error | undefined): void
 }
 
+interface Fetch {
+  readonly segment: Segment
+  /** The generation of the machine from before the call: a copy that is made during the call may have its answer, too. */
+  readonly machine: number
+}
+
+async function fetchFrom(source: SegmentSource, count: number | undefined, signal?: AbortSignal): Promise<Fetch> {
+  const machine = presentMachine()
+  const { first, count: given } = await source.take(count, signal)
+  return { segment: { first, count: given }, machine }
+}
+
 /** Fetches segments in this thread, for all threads of the process that have the handle. */
 export class LocalSupply implements SegmentSupply {
   readonly isShared = false
   readonly memory: SegmentMemory
   readonly #source: SegmentSource
   readonly #options: LocalOptions
-  readonly #prefetcher: Prefetcher<Segment>
+  readonly #prefetcher: Prefetcher<Fetch>
   /** Made when the handle is first asked for. */
   #handle: SegmentHandle | undefined
   #serving: ServingThread | undefined
 
   /** @param segment - The first segment. */
-  private constructor(source: SegmentSource, options: LocalOptions, clock: PrefetcherClock, { first, count }: Segment) {
+  private constructor(source: SegmentSource, options: LocalOptions, clock: PrefetcherClock, first: Fetch) {
     const { name, steps, stride } = options
-    const step = steps.first ?? count
+    const step = steps.first ?? first.segment.count
     const rule = { ...steps, least: steps.least ?? step, most: Math.max(steps.most, step) }
     const memory = SegmentMemory.make(stride)
     memory.batchSize = step
@@ -47,12 +60,12 @@ export class LocalSupply implements SegmentSupply {
       clock,
       stock: memory,
       rule,
-      fetch: (_, signal) => source.take(memory.batchSize, signal),
-      add: (segment, perMs) => memory.add(segment, fetchAt(segment.count, perMs, rule)),
+      fetch: (_, signal) => fetchFrom(source, memory.batchSize, signal),
+      add: ({ segment, machine }, perMs) => memory.add(segment, fetchAt(segment.count, perMs, rule), machine),
       isRepeated: true,
       onNews: (failure) => this.#tell(failure),
     })
-    this.#prefetcher.add({ first, count }, 0)
+    this.#prefetcher.add(first, 0)
   }
 
   /** Fetches the first segment. @throws Error of the source; the reason of the signal. */
@@ -64,8 +77,8 @@ export class LocalSupply implements SegmentSupply {
   ): Promise<LocalSupply> {
     // This timer keeps the process alive, because the timers of the store do not.
     const release = clock.later(() => {}, maxTimerMs)
-    const segment = await source.take(options.steps.first, signal).finally(release)
-    return new LocalSupply(source, options, clock, segment)
+    const first = await fetchFrom(source, options.steps.first, signal).finally(release)
+    return new LocalSupply(source, options, clock, first)
   }
 
   get failure(): Error | undefined {

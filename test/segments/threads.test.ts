@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { acquireLease } from 'graupel/lease'
 import { createSegmentGenerator, type SegmentHandle, type SegmentOptions, type SegmentStats } from 'graupel/segments'
 import { memoryStore, type Store } from 'graupel/stores'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -45,6 +46,21 @@ const startAll = (count: number, handle: SegmentHandle) =>
 const arraysOf = (made: readonly (readonly bigint[])[]) => made.map((some) => BigUint64Array.from(some))
 
 describe('threads that have the handle of a generator', () => {
+  it('drop what they have taken when a lease of another thread is parked or resumed', async () => {
+    const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 1000 })
+    const thread = await startWorker({ handle: numbers.handle })
+    const lease = await acquireLease({ store: memoryStore() })
+    await thread.ask('wait', 3)
+    await lease.park()
+    const [parked = 0n] = await thread.ask('wait')
+    expect(parked).toBeGreaterThan(1000n)
+    await lease.resume()
+    const [resumed] = await thread.ask('wait')
+    expect(resumed).toBeGreaterThan(parked + 900n)
+    await lease.release()
+    numbers.close()
+  })
+
   it.each([
     ['wait', 3, 60],
     ['wait', 64, 300],

@@ -46,6 +46,11 @@ export const fields64 = {
 /** The size up to which the table may grow: the size of the memory that a platform makes. */
 const maxBytes = 256 * 1024 * 1024
 
+/** Returns the lower 32 bits of the generation of the machine in the memory of a table. */
+export function machineIn(memory: SharedArrayBuffer | ArrayBuffer): Int32Array {
+  return new Int32Array(memory, generationAt + low * 4, 1)
+}
+
 /** Finds states by key, and makes missing states. All threads may use it at once. */
 export class StateTable {
   readonly words64: BigUint64Array
@@ -66,7 +71,7 @@ export class StateTable {
     this.words64 = new BigUint64Array(memory)
     this.words32 = new Int32Array(memory)
     this.#bytes = new Uint8Array(memory)
-    this.machine = new Int32Array(memory, generationAt + low * 4, 1)
+    this.machine = machineIn(memory)
     Atomics.compareExchange(this.words32, 1, 0, headerBytes)
     const found = Atomics.compareExchange(this.words32, 0, 0, version)
     if (found !== 0 && found !== version) {

@@ -41,8 +41,8 @@ export interface Binding {
   raiseCeiling(slot: bigint): boolean
   /** Reads the system's clock; milliseconds since 1970. */
   wallMs(): number
-  /** The generation of the machine (`native/core/generation.h`). */
-  generation(): number
+  /** Writes the generation of the machine (`native/core/generation.h`) into the mailbox. */
+  generation(): void
   /** Changes the generation of the machine for this process. */
   raiseGeneration(): void
   /** The path of the device that announces copies of the machine; empty without one. */
@@ -54,6 +54,8 @@ export interface Binding {
 /** The native engine of a thread: a binding, and the views of its mailbox. */
 export interface NativeEngine {
   readonly binding: Binding
+  /** Reads the generation of the machine. */
+  generation(): number
   /**
    * @param step - The step of the key's claim that leaves the key to the page, if there is a claim.
    * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
@@ -74,9 +76,19 @@ const lastTickAt = 7
 const highTickAt = 8
 const issuedAt = 9
 const ceilingAt = 10
+const generationAt = 11
 
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
+
+/** Returns a function that reads the generation of the machine. */
+export function generationReader({ mailbox, generation }: Binding): () => number {
+  const numbers = new Float64Array(mailbox)
+  return () => {
+    generation()
+    return numbers[generationAt] as number
+  }
+}
 
 /**
  * Makes the native engine of a thread. The class is inside the function so that V8 takes the views and the functions for constants,
@@ -250,5 +262,9 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
   }
 
-  return { binding, open: (spec, step, reopen) => new NativeCore(spec, step, reopen) }
+  return {
+    binding,
+    generation: generationReader(binding),
+    open: (spec, step, reopen) => new NativeCore(spec, step, reopen),
+  }
 }

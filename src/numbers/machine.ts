@@ -1,0 +1,37 @@
+import { platform } from '#platform'
+import { isJsForced } from '../engine/choose.js'
+import { machineIn } from '../engine/js/state-table.js'
+import { generationReader } from '../engine/native/core.js'
+
+/** Reads a number that differs in a copy of the machine that continues with its memory. */
+export type ReadMachine = () => number
+
+let read: ReadMachine | null | undefined
+
+/**
+ * Returns a function that numbers which were fetched ahead are checked with: it is called before a fetch, and again after a number was
+ * taken, before the number is returned. If the results are equal, the machine was not copied in between, so no copy has the number
+ * (`native/core/generation.h`).
+ *
+ * It asks the addon if a device tells of copies (8 ns). Otherwise it reads the memory of the states, which changes if a lease is parked or
+ * resumed (below 1 ns). In browsers nothing tells of a copy, and the result is `undefined`.
+ */
+export function machineReader(): ReadMachine | undefined {
+  if (read === undefined) read = makeReader() ?? null
+  return read ?? undefined
+}
+
+/** The generation before a fetch. */
+export function presentMachine(): number {
+  return machineReader()?.() ?? 0
+}
+
+function makeReader(): ReadMachine | undefined {
+  if (platform.claims === undefined) return undefined
+  const loaded = isJsForced() ? undefined : platform.loadNative()
+  if (loaded?.ok && loaded.binding.generationDevice() !== '') return generationReader(loaded.binding)
+  const memory = platform.stateMemory()
+  if ('unreachable' in memory) return undefined
+  const machine = machineIn(memory)
+  return () => machine[0] as number
+}
