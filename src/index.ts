@@ -6,7 +6,7 @@ export type { IdArray, SequenceStartMode } from './engine/engine.js'
 export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'
 export type { BaseGenerator, IdGenerator, NarrowGenerator, Stats } from './generator/id-generator.js'
-export type { GeneratorOptions } from './generator/options.js'
+export type { GeneratorOptions, GeneratorSettings } from './generator/options.js'
 export {
   composeId,
   type DecodedId,

@@ -17,17 +17,18 @@ import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
  */
 export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> & NumbersOf<F>
 
-/**
- * The members that a layout of at most 53 bits adds. Other layouts add `Disposable`, which generators and clients are already: with
- * `unknown` instead, TypeScript would drop the name of the whole type.
- *
- * @internal
- */
+/** The type of `nextNumber`, which depends on the layout. @internal */
 export type NumbersOf<F extends readonly Field[]> = [IsNarrow<F>] extends [true]
   ? NarrowGenerator
   : [IsNarrow<F>] extends [false]
-    ? Disposable
-    : Partial<NarrowGenerator>
+    ? WideGenerator
+    : // Without the type of `this`, so that a wide generator is one of these.
+      { nextNumber?(): number }
+
+/** TypeScript refuses the call, and shows the reason as the type of `this`. @internal */
+export interface WideGenerator {
+  nextNumber(this: 'ids of this layout have more than 53 bits; use next() or nextString(), or layouts.js53'): never
+}
 
 /**
  * The members that only generators of layouts of at most 53 bits have.

@@ -5,13 +5,32 @@ import type { Field, Layout, NodeOf } from '../layout/index.js'
 import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/policy.js'
 
 /**
- * The options of {@link createGenerator}. Every option is checked, and a name that does not exist is refused. Options are the own
+ * The options of {@link createGenerator}: {@link GeneratorSettings}, without those that the lease decides if there is a lease.
+ *
+ * @example
+ * createGenerator({ node: 7, layout: layouts.discord })
+ */
+export type GeneratorOptions<F extends readonly Field[] = readonly Field[]> = GeneratorSettings<F> &
+  (
+    | { lease?: undefined }
+    | {
+        node?: undefined
+        layout?: undefined
+        epoch?: undefined
+        namespace?: undefined
+        state?: undefined
+        windowMs?: undefined
+      }
+  )
+
+/**
+ * All options of {@link createGenerator}. Every option is checked, and a name that does not exist is refused. Options are the own
  * enumerable properties of the object: an inherited option is refused, and `Object.prototype` is not read.
  *
  * @example
  * createGenerator({ node: 7, onRollback: 'wait', maxWaitMs: 10 })
  */
-export interface GeneratorOptions<F extends readonly Field[] = readonly Field[]> {
+export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]> {
   /**
    * The lease that `acquireLease` of `graupel/lease` resolves to; in another thread, its handle. The lease sets node, layout, epoch,
    * namespace and state. The clock is then `'wall'` or `'steady'`.

@@ -1,4 +1,4 @@
-import { createGenerator, defineLayout, type GeneratorOptions } from 'graupel'
+import { createGenerator, defineLayout, type GeneratorSettings } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
@@ -6,7 +6,7 @@ import { tiny } from '../support/simulated.js'
 import { until } from '../support/until.js'
 
 describe.each(engines)('without blocking, the %s engine', (engine) => {
-  const real = (options: Partial<GeneratorOptions> = {}) =>
+  const real = (options: Omit<GeneratorSettings, 'lease'> = {}) =>
     createGenerator({ engine, node: 1, namespace: freshNamespace(), ...options })
 
   const simulated = (time: { now: number }, options: object = {}) =>

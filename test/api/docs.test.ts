@@ -228,7 +228,7 @@ describe('docs/api.md', () => {
       .toSorted()
 
   it.each<[string, (options: never) => unknown, string[]]>([
-    ['createGenerator', graupel.createGenerator, ['GeneratorOptions']],
+    ['createGenerator', graupel.createGenerator, ['GeneratorSettings']],
     ['acquireLease', lease.acquireLease, ['LeaseOptions']],
     ['createSegmentGenerator', segments.createSegmentGenerator, ['SegmentOptions']],
     ['createCounter', segments.createCounter, ['CounterOptions']],

@@ -121,7 +121,9 @@ describe('an editor', () => {
     const messages = service
       .getSemanticDiagnostics(file)
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
-    expect(messages[0]).toBe("Property 'nextNumber' does not exist on type 'IdGenerator<Twitter>'.")
+    expect(messages[0]).toBe(
+      `The 'this' context of type 'IdGenerator<Twitter>' is not assignable to method's 'this' of type '"ids of this layout have more than 53 bits; use next() or nextString(), or layouts.js53"'.`,
+    )
     expect(messages[1]).toMatch(/^Type 'IdGenerator<Discord>' is not assignable to type 'IdGenerator<Twitter>'\.\n/)
     expect(messages[2]).toMatch(/^Type 'Layout<Leaf>' is not assignable to type 'Layout<Tsid>'\.\n/)
   })

@@ -1,4 +1,4 @@
-import { createGenerator, defineLayout, type EngineKind, type GeneratorOptions } from 'graupel'
+import { createGenerator, defineLayout, type EngineKind, type GeneratorSettings } from 'graupel'
 import { freshNamespace } from './engines.ts'
 
 /** A layout of eight ids a tick, so that tests reach every edge quickly. */
@@ -20,7 +20,7 @@ export function parts(id: bigint): [number, number] {
 
 /** Makes generators of the layout tiny on an engine. Their clock shows `time.now`. */
 export function simulatedOn(engine: EngineKind) {
-  return (options: Partial<GeneratorOptions<typeof tiny.fields>> = {}, time = { now: 1000 }) => {
+  return (options: Omit<GeneratorSettings<typeof tiny.fields>, 'lease'> = {}, time = { now: 1000 }) => {
     const clock = () => time.now
     const all = { engine, namespace: freshNamespace(), layout: tiny, node: 5, clock, ...options } as const
     return { ids: createGenerator(all), time, another: () => createGenerator(all) }

@@ -18,6 +18,7 @@ import {
   timestampMsOf,
 } from 'graupel'
 import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
+import type { Lease } from 'graupel/lease'
 import { createMask, type Mask } from 'graupel/mask'
 import { createSegmentGenerator, type SegmentGenerator, type SegmentHandle, type SegmentStats } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
@@ -102,6 +103,13 @@ createGenerator({ node: { region: 1, worker: 2 }, layout: own })
 // Options.
 const options: GeneratorOptions = { node: 1, onRollback: (event) => (event.rollbackMs > 5 ? 'throw' : 'advance') }
 createGenerator(options)
+declare const lease: Lease
+createGenerator({ lease, onRollback: 'wait' })
+createGenerator(Math.random() < 0.5 ? { lease } : { node: 7, layout: layouts.discord })
+// @ts-expect-error the lease decides the node
+createGenerator({ lease, node: 7 })
+// @ts-expect-error the lease decides the layout
+createGenerator({ lease, layout: layouts.discord })
 // @ts-expect-error there is no such policy
 createGenerator({ node: 1, onRollback: 'ignore' })
 // @ts-expect-error reuse is for rollbacks
