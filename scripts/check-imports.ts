@@ -46,7 +46,7 @@ const mayImport: Record<string, string[]> = {
   stores: ['core', 'platform'],
   lease: ['core', 'core/events', 'engine/choose', 'engine/open', 'engine/source', 'layout', 'platform', 'stores'],
   counter: ['core', 'pattern', 'platform', 'stores'],
-  segments: ['core', 'core/events', 'counter', 'engine', 'engine/choose', 'numbers', 'platform', 'stores'],
+  segments: ['core', 'core/events', 'counter', 'engine', 'numbers', 'platform', 'stores'],
   // Stores by their URLs, with the clients that are installed.
   'stores/url': ['core', 'lease', 'platform', 'stores'],
   client: ['core', 'engine', 'generator', 'layout', 'numbers', 'platform'],

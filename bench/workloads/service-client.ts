@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { IdClient } from 'graupel/client'
+import type { BaseClient } from 'graupel/client'
 import type { Workload } from '../contract.ts'
 import { clockReadings, compare } from '../measure/compare.ts'
 import { Ledger } from '../measure/ledger.ts'
@@ -9,15 +9,18 @@ import { spread } from '../measure/rounds.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Opens a client with default options and layout `wide`, on another processor than its service. */
-async function withClient<T>(build: string, use: (client: IdClient) => Promise<T>): Promise<T> {
+/** Opens a client on another processor than its service: of ids with default options and layout `wide`, or of the largest batches of a segment. */
+async function withClient<T>(build: string, use: (client: BaseClient) => Promise<T>, segment?: string): Promise<T> {
   const load = (entry: string) => import(pathToFileURL(join(build, 'dist', entry)).href)
   const { connect }: typeof import('graupel/client') = await load('client/index.js')
   const { layouts }: typeof import('graupel') = await load('index.js')
   return withServers(build, async ({ start }) => {
-    const { url } = await start('--layouts', 'wide')
+    const maxCount = 2 ** 20
+    const { url } = await start('--layouts', 'wide', '--max-count', `${maxCount}`)
     pinLoad()
-    const client = await connect({ url, layout: layouts.wide })
+    const client = await (segment === undefined
+      ? connect({ url, layout: layouts.wide })
+      : connect({ url, segment, maxCount }))
     try {
       return await use(client)
     } finally {
@@ -54,6 +57,37 @@ const drain: Workload = {
   },
 }
 
+/** Takes numbers of a segment as fast as they come, into memory that stays in the cache. */
+const numbers: Workload = {
+  ...{ name: 'service-client-segment', title: 'graupel/client, fillAsync() of a segment', section: 'The id service' },
+  ...{ of: 'service', unit: 'M numbers/s' },
+  isHigherBetter: true,
+  missing: missingForClient,
+  async run({ build = root }, { isQuick }) {
+    const use = async (client: BaseClient) => {
+      const kept = new BigUint64Array(2 ** 14)
+      const rates: number[] = []
+      const check = { ids: 0, repeats: 0, outOfOrder: 0, future: 0 }
+      let before = 0n
+      for (let round = 0; round <= (isQuick ? 2 : 7); round++) {
+        const count = 2 ** 29
+        const startMs = performance.now()
+        for (let taken = 0; taken < count; taken += kept.length) {
+          await client.fillAsync(kept)
+          // One client gets all numbers of the segment, so they are consecutive.
+          if (kept[0] !== before + 1n || kept.at(-1) !== before + BigInt(kept.length)) check.repeats++
+          before = kept.at(-1) as bigint
+        }
+        rates.push(count / (performance.now() - startMs) / 1000)
+        check.ids += count
+      }
+      const { requests, count } = client.stats()
+      return { figure: spread(rates.slice(1)), check, note: `${requests} requests, ${count} numbers in the last` }
+    }
+    return withClient(build, use, 'orders')
+  },
+}
+
 /** Fewer than a request fetches, so that all ids of a batch are already there. */
 const size = 16_384
 
@@ -87,4 +121,4 @@ const next: Workload = {
   },
 }
 
-export const serviceClients = [drain, next]
+export const serviceClients = [drain, next, numbers]

@@ -1,8 +1,7 @@
 import { GraupelError, show } from '../core/errors.js'
 import { onAbort } from '../core/timing.js'
-import { high, low } from '../core/typed-array.js'
 import type { Layout } from '../layout/index.js'
-import { isAscendingByTime } from './replays.js'
+import { bytesOfRun, faultOf, Runs, runsType } from './runs.js'
 
 /** The part of an answer of `fetch` that a client uses. */
 export interface Answer {
@@ -28,28 +27,24 @@ export interface Asked {
 const maxProblemBytes = 16_384
 
 /**
- * Reads the ids of an answer with status 200 into memory of their own. An answer with any fault is not used at all.
+ * Reads the runs of an answer with status 200 into memory of their own. An answer with any fault is not used at all.
  *
  * @throws GraupelError `ERR_SERVICE_INVALID`; an error of the body's stream
  */
-export async function readIds(answer: Answer, asked: Asked, signal: AbortSignal): Promise<BigUint64Array> {
+export async function readRuns(answer: Answer, asked: Asked, signal: AbortSignal): Promise<Runs> {
   const { url, count, layout } = asked
   const fault = headerFault(answer, asked)
   if (fault !== undefined) {
     answer.body?.cancel().catch(() => {})
     throw invalid(url, fault)
   }
-  const bytes = await readBody(answer, count * 8, signal)
-  if (bytes === undefined) throw invalid(url, `has more than the ${count * 8} bytes of ${count} ids`)
-  if (bytes.length < count * 8) {
-    throw invalid(url, `has ${bytes.length} bytes, and ${count} ids are ${count * 8} bytes`)
-  }
-  // The server writes little-endian, which nearly all machines read.
-  if (low === 1) swap(bytes)
-  const ids = new BigUint64Array(bytes.buffer)
-  const wrong = idFault(ids, layout)
+  const bytes = await readBody(answer, count * bytesOfRun, signal)
+  if (bytes === undefined) throw invalid(url, `has more than the ${count * bytesOfRun} bytes of ${count} runs`)
+  if (bytes.length % bytesOfRun !== 0) throw invalid(url, `has ${bytes.length} bytes, and a run has ${bytesOfRun}`)
+  const runs = new Runs(bytes)
+  const wrong = faultOf(runs, count, layout)
   if (wrong !== undefined) throw invalid(url, wrong)
-  return ids
+  return runs
 }
 
 /** Reads the text of a refusal. A text of more than 16 KiB counts as empty. */
@@ -66,11 +61,11 @@ export function invalid(url: string, fault: string): GraupelError {
   )
 }
 
-function headerFault({ headers }: Answer, { count, layout }: Asked): string | undefined {
+function headerFault({ headers }: Answer, { layout }: Asked): string | undefined {
   const header = (name: string) => headers.get(name)
   const [type = ''] = (header('content-type') ?? '').split(';')
-  if (type.trim().toLowerCase() !== 'application/octet-stream') {
-    return `has the content type ${show(header('content-type') ?? '')}, and not application/octet-stream`
+  if (type.trim().toLowerCase() !== runsType) {
+    return `has the content type ${show(header('content-type') ?? '')}, and not ${runsType}`
   }
   if (header('graupel-byte-order') !== 'little-endian') {
     return `has ${show(header('graupel-byte-order') ?? '')} for Graupel-Byte-Order, and not 'little-endian'`
@@ -79,62 +74,28 @@ function headerFault({ headers }: Answer, { count, layout }: Asked): string | un
     return `has ids of layout ${show(header('graupel-layout') ?? '')}, and ${show(layout.name)} was asked for`
   }
   if (header('age') !== null) return 'has an Age: a cache has kept it, and may give its ids to other clients'
-  const length = header('content-length')
-  // A compressed body has another length. The bytes that are read are counted in any case.
-  if (length !== null && header('content-encoding') === null && length !== String(count * 8)) {
-    return `has the length ${show(length)}, and ${count} ids are ${count * 8} bytes`
-  }
-  return undefined
-}
-
-function idFault(ids: BigUint64Array<ArrayBuffer>, layout: Layout | undefined): string | undefined {
-  // By halves, because reading bigints takes ten times as long.
-  const halves = new Uint32Array(ids.buffer)
-  const isAscending = layout === undefined || isAscendingByTime(layout)
-  const maxHigh = layout === undefined || layout.bits >= 64 ? Infinity : 2 ** Math.max(0, layout.bits - 32)
-  const isWide = layout !== undefined && layout.bits < 32
-  for (let at = 0; at < halves.length; at += 2) {
-    const upper = halves[at + high] as number
-    const lower = halves[at + low] as number
-    if (upper >= maxHigh || (isWide && lower >= 2 ** (layout as Layout).bits)) {
-      return `has ${ids[at / 2]}, which does not fit the ${layout?.bits} bits of layout ${show(layout?.name)}`
-    }
-    if (at === 0) continue
-    const upperBefore = halves[at - 2 + high] as number
-    const isMore = upper > upperBefore || (upper === upperBefore && lower > (halves[at - 2 + low] as number))
-    if (isAscending && !isMore) return `has ${ids[at / 2]} after ${ids[at / 2 - 1]}, and ids of one answer ascend`
-  }
   return undefined
 }
 
 /** Copies at most `most` bytes, because a `fetch` may use its own memory again. Returns `undefined` if there are more. */
-async function readBody(
-  { body }: Answer,
-  most: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const bytes = new Uint8Array(most)
-  if (body === null) return bytes.subarray(0, 0)
+async function readBody({ body }: Answer, most: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  let bytes = new Uint8Array(0)
+  if (body === null) return bytes
   const reader = body.getReader()
   const cancel = () => {
     reader.cancel().catch(() => {})
   }
   onAbort(signal, cancel)
-  let at = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done || value === undefined) return bytes.subarray(0, at)
-    if (at + value.length > most) {
+    if (done || value === undefined) return bytes
+    if (bytes.length + value.length > most) {
       cancel()
       return undefined
     }
-    bytes.set(value, at)
-    at += value.length
+    const longer = new Uint8Array(bytes.length + value.length)
+    longer.set(bytes)
+    longer.set(value, bytes.length)
+    bytes = longer
   }
-}
-
-/** Swaps the bytes of each element from little-endian to big-endian, in place. */
-export function swap(bytes: Uint8Array): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  for (let at = 0; at < bytes.length; at += 8) view.setBigUint64(at, view.getBigUint64(at, true))
 }

@@ -7,59 +7,41 @@ import { machineReader } from '../numbers/machine.js'
 import { fetchAt, type Stock } from '../numbers/prefetcher.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { ResolvedOptions } from './options.js'
+import { Batch, Runs } from './runs.js'
 
 /** The most ids that are made ready between two looks at the clock. */
-const maxSlice = 256
+const maxSlice = 1024
+/** The most ids of runs that are written out at once. */
+const maxWindow = 4096
 /** A slice should last no longer than this. */
 const sliceMs = 1
 /** The rest of a batch has to last for this many requests. */
 const leadRequests = 2
-
-/** Ids of one answer. Each id belongs to this client alone. */
-export class Batch {
-  readonly ids: BigUint64Array
-  /** The same memory in halves of 32 bits. */
-  readonly halves: Uint32Array
-  /** The time of the request, which is before the ids were made: by a monotonic clock, and by the host's own. */
-  readonly askedMs: number
-  readonly askedWallMs: number
-  /** The generation of the machine from before the request: a copy that is made during the request may have its answer, too. */
-  readonly machine: number
-
-  constructor(ids: BigUint64Array, askedMs: number, askedWallMs: number, machine: number) {
-    this.ids = ids
-    this.halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2)
-    this.askedMs = askedMs
-    this.askedWallMs = askedWallMs
-    this.machine = machine
-  }
-
-  /** Returns the larger age of two clocks: the monotonic clock stops while a machine sleeps, and the other clock may be set back. */
-  age(nowMs: number, nowWallMs: number): number {
-    return Math.max(nowMs - this.askedMs, nowWallMs - this.askedWallMs)
-  }
-}
 
 /**
  * The batch that is in use and the batch after it.
  *
  * The ids from `#at` to `#end` are ready: they are handed out without a look at the clock, which would cost more than the id. At most
  * {@link maxSlice} ids are ready, and only one if ids are used slowly. So ids that became too old, for example while the machine slept,
- * are dropped before they are used.
+ * are dropped before they are used. Runs are written out window by window: composing each id when it is asked for takes six times as
+ * long as reading it.
  */
 export class Batches implements ReadyNumbers, Fetched, Stock {
   batchSize: number
   readonly #options: Pick<ResolvedOptions, 'prefetchAt' | 'maxAgeMs' | 'layout'>
   readonly #clock: Clock
   readonly #ask: () => void
-  readonly #empty = new Batch(new BigUint64Array(0), 0, 0, 0)
-  #current = this.#empty
-  #ids = this.#empty.ids
-  #halves = this.#empty.halves
+  readonly #empty = new Batch(new Runs(new Uint8Array(0)), 0, 0, 0, 0)
+  /** The window: ids that were written out. */
+  readonly #ids = new BigUint64Array(maxWindow)
+  /** The same memory in halves of 32 bits. */
+  readonly #halves = new Uint32Array(this.#ids.buffer)
   #machine = 0
   readonly #present = machineReader()
   #at = 0
   #end = 0
+  #windowEnd = 0
+  #current = this.#empty
   #next: Batch | undefined
   #fetchAt = 0
   /** How many ids are made ready next, and the time of the last look at the clock. */
@@ -115,20 +97,27 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   /** Takes all that the batch has, after one look at the clock. */
   fill(array: IdArray, from: number, to: number): number {
     this.#dropOld()
-    const count = Math.min(this.#ids.length - this.#at, to - from)
-    if (isSigned(array, this.#options.layout?.bits ?? 64)) this.#refuseNegative(count)
-    copyIds(array, this.#ids.subarray(this.#at, this.#at + count), from)
-    const isOriginal = this.#present === undefined || this.#present() === this.#machine
-    if (isOriginal) this.#at += count
+    const count = Math.min(this.#current.count - this.#used, to - from)
+    const { runs } = this.#current
+    if (isSigned(array, this.#options.layout?.bits ?? 64) && runs.hasNegative(this.#used + count)) throw signError()
+    const kept = Math.min(count, this.#windowEnd - this.#at)
+    if (kept > 0) copyIds(array, this.#ids.subarray(this.#at, this.#at + kept), from)
+    this.#at += kept
     this.#end = this.#at
-    if (!isOriginal) return 0
+    runs.write(array, from + kept, from + count)
+    if (this.#present !== undefined && this.#present() !== this.#machine) {
+      this.#takenBefore -= count
+      this.#dropped += count
+      this.#dropOld()
+      return 0
+    }
     if (this.#isLate) this.#ask()
     return count
   }
 
   /** How many ids were handed out. */
   get taken(): number {
-    return this.#takenBefore + this.#at
+    return this.#takenBefore + this.#used
   }
 
   /** How many ids were thrown away. */
@@ -137,7 +126,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   }
 
   get left(): number {
-    return this.#ids.length - this.#at + (this.#next?.ids.length ?? 0)
+    return this.#current.count - this.#used + (this.#next?.count ?? 0)
   }
 
   get hasRoom(): boolean {
@@ -147,7 +136,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   add(batch: Batch, perMs: number): void {
     this.#perMs = perMs
     this.#tookMs = Math.max(this.#clock.monotonicMs() - batch.askedMs, this.#tookMs / 2)
-    if (this.#at === this.#ids.length) this.#begin(batch)
+    if (this.#used === this.#current.count) this.#begin(batch)
     else this.#next = batch
     if (this.#cancelExpiry === undefined) this.#expireLater()
   }
@@ -155,7 +144,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   refill(): 'none' | 'some' | 'late' {
     if (this.#at < this.#end) return 'some'
     this.#dropOld()
-    if (this.#at === this.#ids.length) {
+    if (this.#used === this.#current.count) {
       if (this.#next === undefined) return 'none'
       this.#begin(this.#next)
       this.#next = undefined
@@ -164,7 +153,14 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#slice = nowMs - this.#lookedMs < sliceMs ? Math.min(2 * this.#slice, maxSlice) : 1
     this.#lookedMs = nowMs
     // A slice ends at the id at which the next batch is requested.
-    this.#end = Math.min(this.#at + this.#slice, this.#at < this.#fetchAt ? this.#fetchAt : this.#ids.length)
+    const end = this.#used < this.#fetchAt ? this.#fetchAt : this.#current.count
+    const ready = Math.min(this.#slice, end - this.#used)
+    if (this.#at === this.#windowEnd) {
+      this.#at = 0
+      this.#windowEnd = Math.min(maxWindow, this.#current.count - this.#used)
+      this.#current.runs.write(this.#ids, 0, this.#windowEnd)
+    }
+    this.#end = Math.min(this.#at + ready, this.#windowEnd)
     return this.#isLate ? 'late' : 'some'
   }
 
@@ -179,7 +175,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
 
   /** Counts a batch that came too late. */
   drop(batch: Batch): void {
-    this.#dropped += batch.ids.length
+    this.#dropped += batch.count
   }
 
   /** Returns how long ago a batch was requested. */
@@ -188,25 +184,23 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   }
 
   get #isLate(): boolean {
-    return this.#at >= this.#fetchAt && this.hasRoom
+    return this.#used >= this.#fetchAt && this.hasRoom
   }
 
-  #refuseNegative(count: number): void {
-    for (let at = this.#at; at < this.#at + count; at++) {
-      if ((this.#halves[2 * at + high] as number) >= 2 ** 31) throw signError()
-    }
+  /** How many ids of the batch were handed out. */
+  get #used(): number {
+    return this.#current.runs.written - (this.#windowEnd - this.#at)
   }
 
   #begin(batch: Batch): void {
     const { prefetchAt } = this.#options
-    this.#takenBefore += this.#at
+    this.#takenBefore += this.#used
     this.#current = batch
-    this.#ids = batch.ids
-    this.#halves = batch.halves
     this.#machine = batch.machine
     this.#at = 0
     this.#end = 0
-    this.#fetchAt = fetchAt(batch.ids.length, this.#perMs, { prefetchAt, leadMs: leadRequests * this.#tookMs })
+    this.#windowEnd = 0
+    this.#fetchAt = fetchAt(batch.count, this.#perMs, { prefetchAt, leadMs: leadRequests * this.#tookMs })
   }
 
   /** Returns whether a batch is not too old, and was not fetched by the machine of which this machine is a copy. */
@@ -221,9 +215,9 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
       this.drop(this.#next)
       this.#next = undefined
     }
-    const left = this.#ids.length - this.#at
+    const left = this.#current.count - this.#used
     if (left === 0 || this.#isUsable(this.#current)) return false
-    const wasUsed = this.#at > 0
+    const wasUsed = this.#used > 0
     this.#dropped += left
     this.#begin(this.#empty)
     return wasUsed
@@ -232,9 +226,9 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   /** Drops ids that no call asks for. Ids that were used lately are replaced; a client that is not used makes no request. */
   #expireLater(): void {
     const { maxAgeMs } = this.#options
-    const oldest = this.#at < this.#ids.length ? this.#current : this.#next
+    const oldest = this.#used < this.#current.count ? this.#current : this.#next
     this.#cancelExpiry = undefined
-    if (oldest === undefined || oldest.ids.length === 0 || maxAgeMs === Infinity) return
+    if (oldest === undefined || oldest.count === 0 || maxAgeMs === Infinity) return
     const restMs = maxAgeMs - this.ageOf(oldest)
     this.#cancelExpiry = this.#clock.background(
       () => {

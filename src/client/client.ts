@@ -6,7 +6,7 @@ import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Prefetcher } from '../numbers/prefetcher.js'
 import { Queue } from '../numbers/queue.js'
-import { type Batch, Batches } from './batches.js'
+import { Batches } from './batches.js'
 import type { BaseClient, ClientStats, IdClient, NumberClient } from './id-client.js'
 import {
   type ConnectOptions,
@@ -14,6 +14,7 @@ import {
   type ResolvedOptions,
   type SegmentConnectOptions,
 } from './options.js'
+import type { Batch } from './runs.js'
 import { type Server, Service } from './service.js'
 
 /** The class behind {@link connect}. @internal */

@@ -22,12 +22,10 @@ export class Replays {
   /**
    * Remembers the ids of an answer.
    *
-   * @param ids - The ids of one answer, which were checked otherwise.
+   * @param first, last - Of one answer, which was checked otherwise.
    * @returns Why the ids are not new; `undefined` if they are.
    */
-  refuse(ids: BigUint64Array): string | undefined {
-    const first = ids[0] as bigint
-    const last = ids[ids.length - 1] as bigint
+  refuse(first: bigint, last: bigint): string | undefined {
     if (this.#layout === undefined || !isAscendingByTime(this.#layout)) {
       if (this.#firsts.has(first)) return `its ids begin with ${first}, as an earlier answer did`
       this.#firsts.add(first)

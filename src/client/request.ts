@@ -1,11 +1,11 @@
 import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Clock, endWithin } from '../core/timing.js'
 import { presentMachine } from '../numbers/machine.js'
-import { type Answer, type Asked, invalid, readIds } from './answer.js'
-import { Batch } from './batches.js'
+import { type Answer, type Asked, invalid, readRuns } from './answer.js'
 import { checkToken, type ResolvedOptions } from './options.js'
 import { CountRefused, refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
+import { Batch, type Runs, runsType } from './runs.js'
 import type { Server } from './service.js'
 
 type Extras = { readonly cache?: 'no-store'; readonly credentials?: 'omit' }
@@ -47,7 +47,7 @@ export class Requests {
     const fail = (reason: string, cause?: unknown) =>
       new GraupelError('ERR_SERVICE_UNAVAILABLE', `${server.url} ${reason}`, { cause })
     let token: string | undefined
-    const ids = await endWithin(
+    const runs = await endWithin(
       { later: this.#clocks.background },
       callTimeoutMs,
       signal,
@@ -66,17 +66,12 @@ export class Requests {
       () => fail(`did not answer within ${callTimeoutMs} ms`),
     )
     // Only now, because the answer of a request that was given up must not be remembered.
-    const fault = this.#replays.refuse(ids)
+    const fault = this.#replays.refuse(runs.first(0), runs.last(runs.length - 1))
     if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
-    return new Batch(ids, askedMs, askedWallMs, machine)
+    return new Batch(runs, count, askedMs, askedWallMs, machine)
   }
 
-  async #exchange(
-    { url }: Server,
-    count: number,
-    signal: AbortSignal,
-    keep: (token: string) => void,
-  ): Promise<BigUint64Array> {
+  async #exchange({ url }: Server, count: number, signal: AbortSignal, keep: (token: string) => void): Promise<Runs> {
     const { token, layout, segment } = this.#options
     const asked: Asked = { url, count, layout }
     const path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
@@ -87,7 +82,7 @@ export class Requests {
       // A `fetch` of the user may ignore the signal, so it is checked here and while a body is read.
       signal.throwIfAborted()
       const answer = await this.#send(`${url}${path}?${query}`, given, signal)
-      if (answer.status === 200) return readIds(answer, asked, signal)
+      if (answer.status === 200) return readRuns(answer, asked, signal)
       const refusal = await refusalOf(answer, { url, count, token: given, wallMs: this.#clocks.wallMs(), signal })
       // The token may have been rotated since the function gave it.
       const isStale = answer.status === 401 && typeof token === 'function' && !isAgain
@@ -102,7 +97,7 @@ export class Requests {
     return fetch(url, {
       method: 'GET',
       headers: {
-        accept: 'application/octet-stream',
+        accept: runsType,
         'cache-control': 'no-store',
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },

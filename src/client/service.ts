@@ -1,10 +1,10 @@
 import { GraupelError } from '../core/errors.js'
 import { type Clock, sleep } from '../core/timing.js'
-import type { Batch } from './batches.js'
 import type { ResolvedOptions } from './options.js'
 import { CountRefused } from './refusal.js'
 import { Replays } from './replays.js'
 import { Requests } from './request.js'
+import type { Batch } from './runs.js'
 
 /** Bounds the random pause before a failed server is asked again. The bound doubles with each failure in a row. */
 const firstPauseMs = 100

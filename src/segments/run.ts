@@ -1,11 +1,8 @@
-import { platform } from '#platform'
-import { bufferGetter, byteOffsetGetter, halves, high, low, two32, whole } from '../core/typed-array.js'
-import { isJsForced } from '../engine/choose.js'
+import { halves, high, low, two32, whole } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
-import { writeRow } from '../engine/js/id-writer.js'
-import type { Binding } from '../engine/native/core.js'
 import type { Fetched } from '../numbers/fetched.js'
 import { machineReader } from '../numbers/machine.js'
+import { writeRun } from '../numbers/row.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { SegmentMemory, Taken } from './memory.js'
 import type { Segment } from './range.js'
@@ -13,12 +10,6 @@ import type { Segment } from './range.js'
 /** The largest part of a segment that a thread takes at once, while others take from it, too. */
 const partOfSegment = 16
 const maxShared = 4096
-
-/** From this many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */
-const nativeFrom = 256
-
-/** The addon's function; `null` if the addon is not available, and `undefined` until it is needed. */
-let writeNumbers: Binding['writeNumbers'] | null | undefined
 
 /** Numbers that this thread has taken. Those that are ready ascend within one upper half of 32 bits. */
 export class Run implements ReadyNumbers, Fetched {
@@ -75,7 +66,8 @@ export class Run implements ReadyNumbers, Fetched {
 
   fill(array: IdArray, from: number, to: number): number {
     const count = Math.min(this.#ready, to - from)
-    if (count > 0) this.#write(array, from, count)
+    const first = (BigInt(this.#high) << 32n) | BigInt(this.#low >>> 0)
+    if (count > 0) writeRun(array, from, count, first, this.#stride)
     this.#skip(count)
     if (this.#isOriginal()) return count
     this.#takeBack(count)
@@ -143,20 +135,4 @@ export class Run implements ReadyNumbers, Fetched {
     this.#ready -= count
     this.#low = (this.#low + count * this.#stride) | 0
   }
-
-  #write(array: IdArray, from: number, count: number): void {
-    if (count >= nativeFrom) {
-      if (writeNumbers === undefined) writeNumbers = loadWriter()
-      const first = (BigInt(this.#high) << 32n) | BigInt(this.#low >>> 0)
-      if (writeNumbers?.(array, from, from + count, first, this.#stride)) return
-    }
-    const target = new Int32Array(bufferGetter.call(array), byteOffsetGetter.call(array) + from * 8, count * 2)
-    writeRow(target, this.#low, this.#high, this.#stride)
-  }
-}
-
-function loadWriter(): Binding['writeNumbers'] | null {
-  if (isJsForced()) return null
-  const loaded = platform.loadNative()
-  return loaded.ok ? loaded.binding.writeNumbers : null
 }

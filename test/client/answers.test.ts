@@ -1,5 +1,6 @@
 import { connect } from 'graupel/client'
 import { expect, test } from 'vitest'
+import { expandRuns, readRuns, writeRuns } from '../support/runs.ts'
 import { until } from '../support/until.ts'
 import { type Change, fakeService, type Script } from './service.ts'
 
@@ -14,7 +15,10 @@ async function failureOf(script: Script): Promise<Error> {
   )
 }
 
-const bytesOf = (...ids: bigint[]) => Buffer.from(new BigUint64Array(ids).buffer)
+const runs =
+  (...sent: [first: bigint, count: number, step: number][]) =>
+  () =>
+    Buffer.from(writeRuns(sent.map(([first, count, step]) => ({ first, count, step }))))
 
 test.each<[string, Change, string]>([
   ['another content type', { headers: { 'content-type': 'text/html' } }, "has the content type 'text/html'"],
@@ -25,34 +29,55 @@ test.each<[string, Change, string]>([
   ],
   ['another layout', { headers: { 'graupel-layout': 'discord' } }, "has ids of layout 'discord'"],
   ['an Age, which a cache adds', { headers: { age: '0' } }, 'has an Age'],
-  ['too few ids', { body: (bytes) => bytes.subarray(8) }, "has the length '72'"],
-  ['too many ids', { body: (bytes) => Buffer.concat([bytes, bytes]) }, "has the length '160'"],
-  ['a part of an id', { body: (bytes) => bytes.subarray(0, 77) }, "has the length '77'"],
-  ['too few ids and no length', { body: (bytes) => bytes.subarray(8), isChunked: true }, 'has 72 bytes'],
+  ['too few ids', { body: (bytes) => bytes.subarray(16) }, 'has 9 numbers, and 10 were asked for'],
+  ['too many ids', { body: (bytes) => Buffer.concat([bytes, bytes]) }, 'has more than the 160 bytes of 10 runs'],
+  ['a part of a run', { body: (bytes) => bytes.subarray(0, 157) }, 'has 157 bytes, and a run has 16'],
+  ['no run', { body: (bytes) => bytes.subarray(0, 0) }, 'has 0 numbers, and 10 were asked for'],
+  ['too few ids and no length', { body: (bytes) => bytes.subarray(16), isChunked: true }, 'has 9 numbers'],
   [
     'too many ids and no length',
     { body: (bytes) => Buffer.concat([bytes, bytes]), isChunked: true },
-    'more than the 80',
+    'more than the 160',
   ],
+  ['one id twice', { body: (b) => Buffer.concat([b.subarray(0, 16), b.subarray(0, 144)]) }, 'ascend'],
   [
-    'one id twice',
-    { body: (b) => Buffer.concat([b.subarray(0, 8), b.subarray(0, 8), b.subarray(16)]) },
-    'ids of one answer ascend',
-  ],
-  [
-    'an id that is below the id before',
-    { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(1n)]) },
+    'an id below the id before',
+    { body: (b) => Buffer.concat([b.subarray(0, 144), runs([1n, 1, 1])()]) },
     'has 1 after',
   ],
-  [
-    'an id that is too wide',
-    { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(2n ** 63n)]) },
-    'does not fit the 63 bits',
-  ],
-  ['ids of two nodes', { body: (b) => Buffer.concat([b.subarray(0, 72), bytesOf(2n ** 62n)]) }, 'two nodes, 1 and 0'],
+  ['an id that is too wide', { body: runs([2n ** 63n, 10, 1]) }, 'does not fit the 63 bits'],
+  ['ids of two nodes', { body: runs([1n << 12n, 9, 1], [1n << 62n, 1, 1]) }, 'two nodes, 1 and 0'],
+  ['an empty run', { body: runs([1n, 10, 1], [99n, 0, 1]) }, 'has a run of 0 numbers with step 1, from 99 up'],
+  ['a run without a step', { body: runs([1n, 10, 0]) }, 'has a run of 10 numbers with step 0, from 1 up'],
+  ['a run of more ids', { body: runs([1n, 11, 1]) }, 'has more than the 10 numbers'],
+  ['more ids in two runs', { body: runs([1n, 9, 1], [20n, 2, 1]) }, 'has more than the 10 numbers'],
+  ['a run of the most ids', { body: runs([1n, 2 ** 32 - 1, 2 ** 32 - 1]) }, 'has more than the 10 numbers'],
+  ['a run that goes on after a tick', { body: runs([4090n, 10, 1]) }, 'only the sequence of layout'],
+  ['a run over several nodes', { body: runs([1n, 10, 4096]) }, 'only the sequence of layout'],
+  ['a run beyond 64 bits', { body: runs([2n ** 64n - 2n, 10, 1]) }, 'to 18446744073709551623, which does not fit'],
 ])('with %s', async (_, change, message) => {
   const error = await failureOf((_asked, _response, give) => give(change))
   expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining(message) })
+})
+
+test.each<[string, Change, string]>([
+  ['beyond 64 bits', { body: runs([2n ** 64n - 5n, 10, 1]) }, 'does not fit the 64 bits of a number'],
+  ['with numbers of the run before', { body: runs([1n, 5, 2], [9n, 5, 1]) }, 'has 9 after 9'],
+])('with a run of a segment %s', async (_, change, message) => {
+  const { url } = await fakeService({ script: (_asked, _response, give) => give(change) })
+  const error = await connect({ url, segment: 'orders', count: 10, retries: 0 }).catch((reason) => reason)
+  expect(error).toMatchObject({ code: 'ERR_SERVICE_INVALID', message: expect.stringContaining(message) })
+})
+
+test('with long runs gives each number of them, across 2^32 and in every call', async () => {
+  const sent = runs([2n ** 32n - 1000n, 999, 3], [2n ** 40n, 1, 7], [2n ** 41n, 1000, 2 ** 31])
+  const { url } = await fakeService({ script: (_asked, _response, give) => give({ body: sent }) })
+  const numbers = await connect({ url, segment: 'orders', count: 2000, maxCount: 2000 })
+  const made = [numbers.next(), ...numbers.take(700)]
+  for (let i = 0; i < 500; i++) made.push(BigInt(numbers.nextString()))
+  made.push(...numbers.fill(new BigUint64Array(799)))
+  expect(made).toEqual(expandRuns(readRuns('runs', sent())))
+  numbers.close()
 })
 
 test('without an end is not read any further', async () => {
@@ -64,7 +89,7 @@ test('without an end is not read any further', async () => {
       isClosed = true
     })
     response.writeHead(200, {
-      'content-type': 'application/octet-stream',
+      'content-type': 'application/vnd.graupel.runs',
       'graupel-byte-order': 'little-endian',
       'graupel-layout': 'twitter',
     })
@@ -76,7 +101,7 @@ test('without an end is not read any further', async () => {
     response.on('drain', more)
     more()
   })
-  expect(error.message).toContain('has more than the 80 bytes')
+  expect(error.message).toContain('has more than the 160 bytes')
   expect(sent).toBeLessThan(100)
 })
 
@@ -121,7 +146,7 @@ test.each([
 
 test('is copied if the fetch reuses its memory', async () => {
   const { url } = await fakeService()
-  const shared = new Uint8Array(80)
+  const shared = new Uint8Array(160)
   const reusing: typeof fetch = async (at, init) => {
     const answer = await fetch(at, init)
     shared.set(new Uint8Array(await answer.arrayBuffer()))

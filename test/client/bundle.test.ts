@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { createGenerator } from 'graupel'
 import { expect, test } from 'vitest'
+import { writeSingles } from '../support/runs.ts'
 
 // The size of the client in a page, and in a program that does not use it. test/package/bundlers.long.test.ts runs bundles.
 
@@ -41,11 +42,15 @@ test('a CommonJS program can require it', async () => {
   const { connect } = createRequire(import.meta.url)('graupel/client') as typeof import('graupel/client')
   const made = createGenerator({ node: 1, namespace: 'client required' }).fill(new BigUint64Array(10))
   const headers = {
-    'content-type': 'application/octet-stream',
+    'content-type': 'application/vnd.graupel.runs',
     'graupel-byte-order': 'little-endian',
     'graupel-layout': 'twitter',
   }
-  const ids = await connect({ url: 'http://service', count: 10, fetch: async () => new Response(made, { headers }) })
+  const ids = await connect({
+    url: 'http://service',
+    count: 10,
+    fetch: async () => new Response(writeSingles(made), { headers }),
+  })
   expect(ids.take(10)).toEqual([...made])
   ids.close()
 })

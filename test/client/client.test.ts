@@ -5,6 +5,7 @@ import { layouts } from 'graupel'
 import { connect } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
 import { expectAscending } from '../support/ids.ts'
+import { writeSingles } from '../support/runs.ts'
 import { until } from '../support/until.ts'
 import { fakeService } from './service.ts'
 
@@ -29,7 +30,10 @@ test('all calls of an IdGenerator hand out ids of the service, in its order', as
   const { nextNumber } = ids as unknown as { nextNumber(): number }
   expect(nextNumber).toThrow(expect.objectContaining({ code: 'ERR_NUMBER_UNSAFE' }))
   expect(service.asked[0]).toMatchObject({ path: '/v1/ids', layout: 'twitter', count: 1000 })
-  expect(service.asked[0]?.headers).toMatchObject({ accept: 'application/octet-stream', 'cache-control': 'no-store' })
+  expect(service.asked[0]?.headers).toMatchObject({
+    accept: 'application/vnd.graupel.runs',
+    'cache-control': 'no-store',
+  })
 })
 
 test("a path before the service's path is kept", async () => {
@@ -63,7 +67,7 @@ test('ids that fit a number are handed out as numbers', async () => {
 test('a number that does not fit is refused, and not lost', async () => {
   const service = await fakeService()
   const numbers = new BigUint64Array([2n ** 53n - 1n, 2n ** 53n, 2n ** 63n])
-  service.script = (_, __, give) => give({ body: () => Buffer.from(numbers.buffer) })
+  service.script = (_, __, give) => give({ body: () => Buffer.from(writeSingles(numbers)) })
   const orders = await connect({ url: service.url, segment: 'orders', count: 3, maxCount: 3 })
   expect(orders.nextNumber()).toBe(2 ** 53 - 1)
   expect(() => orders.nextNumber()).toThrow(expect.objectContaining({ code: 'ERR_NUMBER_UNSAFE' }))

@@ -1,6 +1,7 @@
 import { createGenerator } from 'graupel'
 import { connect, type IdClient } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
+import { writeSingles } from '../support/runs.ts'
 import { until } from '../support/until.ts'
 import { fakeService, refuse } from './service.ts'
 
@@ -8,7 +9,7 @@ import { fakeService, refuse } from './service.ts'
 
 const url = 'http://service'
 const headers = {
-  'content-type': 'application/octet-stream',
+  'content-type': 'application/vnd.graupel.runs',
   'graupel-byte-order': 'little-endian',
   'graupel-layout': 'twitter',
 }
@@ -17,7 +18,7 @@ const headers = {
 function inMemory() {
   const ids = createGenerator({ node: 1, namespace: `client ${Math.random()}` })
   return async (at: string) => {
-    const bytes = new Uint8Array(ids.fill(new BigUint64Array(Number(new URL(at).searchParams.get('count')))).buffer)
+    const bytes = writeSingles(ids.fill(new BigUint64Array(Number(new URL(at).searchParams.get('count')))))
     return new Response(bytes, { headers })
   }
 }

@@ -11,8 +11,8 @@ function faulty(random: () => number): Script {
     const faults: (() => unknown)[] = [
       () => refuse(response, 503, 'no lease'),
       () => response.destroy(),
-      () => give({ cutAt: 8 * Math.floor(random() * 10) }),
-      () => give({ body: (bytes) => bytes.subarray(8) }),
+      () => give({ cutAt: 16 * Math.floor(random() * 10) }),
+      () => give({ body: (bytes) => bytes.subarray(16) }),
       () => give({ headers: { 'graupel-layout': 'leaf' } }),
       () => give({ headers: { age: '3' } }),
       // An earlier answer.

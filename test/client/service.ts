@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { createGenerator, type Layout, layouts } from 'graupel'
 import { afterEach } from 'vitest'
+import { writeSingles } from '../support/runs.ts'
 
 const running = new Set<Server>()
 afterEach(async () => {
@@ -28,7 +29,7 @@ export type Script = (asked: Asked, response: ServerResponse, give: (change?: Ch
 /** The deviations of an answer from the right answer. */
 export interface Change {
   readonly headers?: Record<string, string>
-  /** The body in place of the ids' bytes. */
+  /** The body in place of the ids' bytes, of which each id has 16: it is a run. */
   readonly body?: (bytes: Buffer) => Buffer
   /** The number of bytes of the body after which the connection ends. */
   readonly cutAt?: number
@@ -66,10 +67,10 @@ export async function fakeService(
       if (pathname.startsWith('/v1/segments/')) for (let i = 0; i < count; i++) array[i] = ++number
       else ids.fill(array)
       for (const id of array) given.add(id)
-      const bytes = body(Buffer.from(array.buffer))
+      const bytes = body(Buffer.from(writeSingles(array)))
       const isOfIds = pathname === '/v1/ids'
       response.writeHead(200, {
-        'content-type': 'application/octet-stream',
+        'content-type': 'application/vnd.graupel.runs',
         ...(!isChunked && { 'content-length': bytes.length }),
         'graupel-byte-order': 'little-endian',
         ...(isOfIds && { 'graupel-layout': layout.name }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { connectBy } from '../../src/client/client.js'
 import { createGenerator } from '../../src/index.js'
 import { randomFrom } from '../support/random.ts'
+import { writeSingles } from '../support/runs.ts'
 import { VirtualTime } from '../support/virtual-time.ts'
 
 /** A service and a client on a clock of the test. Each answer takes 20 milliseconds unless the test sets another time. */
@@ -14,12 +15,12 @@ function world() {
     state.asked.push(time.monotonicMs())
     await time.sleep(state.takesMs)
     const headers = {
-      'content-type': 'application/octet-stream',
+      'content-type': 'application/vnd.graupel.runs',
       'graupel-byte-order': 'little-endian',
       'graupel-layout': 'twitter',
     }
     if (state.status !== 200) return new Response('broken', { status: state.status })
-    return new Response(ids.fill(new BigUint64Array(count)), { headers })
+    return new Response(writeSingles(ids.fill(new BigUint64Array(count))), { headers })
   }
   const clocks = {
     monotonicMs: () => time.monotonicMs(),

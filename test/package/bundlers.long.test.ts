@@ -16,7 +16,7 @@ const commonJsSource = join(project, 'service.cjs')
 let native: string
 /** The headers that the client reads in an answer of the id service. */
 const headers = {
-  'content-type': 'application/octet-stream',
+  'content-type': 'application/vnd.graupel.runs',
   'graupel-byte-order': 'little-endian',
   'graupel-layout': 'twitter',
 }
@@ -27,7 +27,7 @@ beforeAll(() => {
     const generator = createGenerator({ node: 7 })
     const distinct = new Set(generator.take(1000)).size
     const headers = ${JSON.stringify(headers)}
-    const fetch = async () => new Response(generator.fill(new BigUint64Array(10)), { headers })
+    const fetch = async () => new Response(new BigUint64Array([generator.next(), 0x1_0000_000an]), { headers })
     const { kind, file, reason } = engineInfo()
     connect({ url: 'http://service', count: 10, fetch }).then((ids) => {
       console.log(JSON.stringify({ distinct, fetched: ids.take(10).length, kind, file, reason }))

@@ -1,0 +1,132 @@
+import { show } from '../core/errors.js'
+import type { IdArray } from '../engine/engine.js'
+import type { Layout } from '../layout/index.js'
+import { writeRun } from '../numbers/row.js'
+import { isAscendingByTime } from './replays.js'
+
+/** The media type of runs, and the bytes of one: `first` in 8, `count` and `step` in 4 each, all little-endian and unsigned. */
+export const runsType = 'application/vnd.graupel.runs'
+export const bytesOfRun = 16
+
+/** Runs of consecutive numbers, as the service sends them: `count` numbers, from `first` up by `step`. They are written out once. */
+export class Runs {
+  /** How many runs. */
+  readonly length: number
+  readonly #view: DataView
+  /** How many numbers were written out; the run that comes next, and how many of its numbers were. */
+  #written = 0
+  #run = 0
+  #ofRun = 0
+
+  constructor(bytes: Uint8Array) {
+    this.length = bytes.length / bytesOfRun
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+
+  first(run: number): bigint {
+    return this.#view.getBigUint64(run * bytesOfRun, true)
+  }
+
+  count(run: number): number {
+    return this.#view.getUint32(run * bytesOfRun + 8, true)
+  }
+
+  step(run: number): number {
+    return this.#view.getUint32(run * bytesOfRun + 12, true)
+  }
+
+  last(run: number): bigint {
+    return this.#at(run, this.count(run) - 1)
+  }
+
+  get written(): number {
+    return this.#written
+  }
+
+  /** Writes the next numbers to `array[from]` up to, but not including, `array[to]`. There must be so many. */
+  write(array: IdArray, from: number, to: number): void {
+    this.#written += to - from
+    for (let at = from; at < to; ) {
+      const length = this.count(this.#run)
+      const count = Math.min(to - at, length - this.#ofRun)
+      writeRun(array, at, count, this.#at(this.#run, this.#ofRun), this.step(this.#run))
+      at += count
+      this.#ofRun += count
+      if (this.#ofRun < length) continue
+      this.#run++
+      this.#ofRun = 0
+    }
+  }
+
+  /** Whether one of the first `end` numbers has 64 bits, so that it is negative in a BigInt64Array. */
+  hasNegative(end: number): boolean {
+    for (let run = 0, at = 0; at < end; at += this.count(run), run++) {
+      if (this.#at(run, Math.min(this.count(run), end - at) - 1) >= 2n ** 63n) return true
+    }
+    return false
+  }
+
+  #at(run: number, index: number): bigint {
+    return this.first(run) + BigInt(index) * BigInt(this.step(run))
+  }
+}
+
+/** Ids of one answer. Each id belongs to this client alone. */
+export class Batch {
+  readonly runs: Runs
+  /** How many ids the runs have. */
+  readonly count: number
+  /** The time of the request, which is before the ids were made: by a monotonic clock, and by the host's own. */
+  readonly askedMs: number
+  readonly askedWallMs: number
+  /** The generation of the machine from before the request: a copy that is made during the request may have its answer, too. */
+  readonly machine: number
+
+  constructor(runs: Runs, count: number, askedMs: number, askedWallMs: number, machine: number) {
+    this.runs = runs
+    this.count = count
+    this.askedMs = askedMs
+    this.askedWallMs = askedWallMs
+    this.machine = machine
+  }
+
+  /** Returns the larger age of two clocks: the monotonic clock stops while a machine sleeps, and the other clock may be set back. */
+  age(nowMs: number, nowWallMs: number): number {
+    return Math.max(nowMs - this.askedMs, nowWallMs - this.askedWallMs)
+  }
+}
+
+/**
+ * Checks the runs of an answer.
+ *
+ * @param asked - How many numbers they have in all.
+ * @param layout - The layout of the ids; `undefined` for numbers of a segment.
+ * @returns What is wrong, as a sentence without its subject; `undefined` if nothing is.
+ */
+export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): string | undefined {
+  const bits = layout?.bits ?? 64
+  const end = 1n << BigInt(bits)
+  // In a run of ids, only the sequence differs.
+  const { shift, bits: width } = layout?.sequence ?? { shift: 0, bits: 64 }
+  const outside = BigInt.asUintN(64, ~(((1n << BigInt(width)) - 1n) << BigInt(shift)))
+  const isAscending = layout === undefined || isAscendingByTime(layout)
+  const type = layout === undefined ? 'of a number' : `of layout ${show(layout.name)}`
+  let left = asked
+  let before = -1n
+  for (let run = 0; run < runs.length; run++) {
+    const count = runs.count(run)
+    const step = runs.step(run)
+    const first = runs.first(run)
+    if (count === 0 || step === 0) return `has a run of ${count} numbers with step ${step}, from ${first} up`
+    if (count > left) return `has more than the ${asked} numbers that were asked for`
+    left -= count
+    const last = runs.last(run)
+    if (last >= end) return `has a run from ${first} to ${last}, which does not fit the ${bits} bits ${type}`
+    if (count > 1 && (((first ^ last) | BigInt(step)) & outside) !== 0n) {
+      return `has a run from ${first} to ${last} by ${step}, and only the sequence ${type} changes in a run`
+    }
+    if (isAscending && first <= before) return `has ${first} after ${before}, and numbers of one answer ascend`
+    before = last
+  }
+  return left === 0 ? undefined : `has ${asked - left} numbers, and ${asked} were asked for`
+}
