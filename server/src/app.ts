@@ -28,8 +28,10 @@ import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
 import { connectionFamilies, fileFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
+import { RespServer } from './resp/server.js'
+import { decoderOf } from './routes/decode.js'
 import { directIdRoute, idKindsOf } from './routes/ids.js'
-import { addRoutes, openPaths } from './routes/index.js'
+import { addRoutes, numberLoadsOf, openPaths } from './routes/index.js'
 import type { Service } from './service.js'
 
 /** More than the longest name of a segment has in percent encoding. */
@@ -40,6 +42,8 @@ export interface App {
   readonly app: FastifyInstance
   /** The server of `--admin-port`, if there is one. */
   readonly admin: Server | undefined
+  /** The server of `--resp`, if there is one. */
+  readonly resp: RespServer | undefined
 }
 
 /** Makes the service over HTTP. It does not listen yet. @param pollMs - How often files are read again. @throws StartError */
@@ -50,7 +54,7 @@ export async function makeApp(
   logger: Logger = makeLogger(options, undefined, service.opened.hide),
   pollMs?: number,
 ): Promise<App> {
-  const { tokenFile, tlsCert, tlsKey, adminPort, maxConnections } = options
+  const { tokenFile, tlsCert, tlsKey, adminPort, resp: respPort, maxConnections } = options
   const tokens =
     tokenFile === undefined
       ? undefined
@@ -92,17 +96,24 @@ export async function makeApp(
     serverFactory: (handler) =>
       makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next)),
   })
-  const connections = new ConnectionLimit(app.server, maxConnections, '--max-connections', logger)
+  const loads = numberLoadsOf(options)
+  const respSources = { service, options, kinds, loads, decode: decoderOf(service), tokens }
+  const resp =
+    respPort === undefined
+      ? undefined
+      : new RespServer(pair?.value, { sources: respSources, requests: metrics.requests, refusals })
+  const servers = resp === undefined ? [app.server] : [app.server, resp.server]
+  const connections = new ConnectionLimit(servers, maxConnections, '--max-connections', logger)
   const answer = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
   const admin =
     adminPort === undefined ? undefined : makeServer(options, pair?.value, onlyAdminPaths(answer), (next) => next)
   if (admin !== undefined) {
     admin.on('clientError', onClientError)
-    new ConnectionLimit(admin, maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger)
+    new ConnectionLimit([admin], maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger)
   }
   if (pair !== undefined) {
     pair.onChange = (value) => {
-      for (const server of [app.server, admin]) (server as unknown as TlsServer | undefined)?.setSecureContext(value)
+      for (const server of [...servers, admin]) (server as unknown as TlsServer | undefined)?.setSecureContext(value)
     }
   }
   metrics.add(() => connectionFamilies(connections))
@@ -131,6 +142,6 @@ export async function makeApp(
   app.setNotFoundHandler(() => {
     throw unknownRoute()
   })
-  await addRoutes(app, { service, options, metrics, refusals, kinds, isTokenNeeded: tokens !== undefined })
-  return { app, admin }
+  await addRoutes(app, { service, options, metrics, refusals, kinds, loads, isTokenNeeded: tokens !== undefined })
+  return { app, admin, resp }
 }

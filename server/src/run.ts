@@ -16,6 +16,8 @@ export interface Started {
   readonly url: string
   /** The same for `--admin-port`, if there is one. */
   readonly adminUrl: string | undefined
+  /** Such as `redis://127.0.0.1:6379`, if there is `--resp`. */
+  readonly respUrl: string | undefined
   /** Its nodes by the names of their layouts. */
   readonly nodes: Readonly<Record<string, number>>
   /** The URL of the store, without credentials. */
@@ -24,13 +26,14 @@ export interface Started {
 
 /** Returns the lines that a terminal shows at the start, for one process or all workers. */
 export function announcement(all: readonly [Started, ...Started[]]): string {
-  const [{ url, adminUrl, nodes, store }] = all
+  const [{ url, adminUrl, respUrl, nodes, store }] = all
   const leased = Object.keys(nodes).map((layout) => {
     const numbers = all.map((one) => one.nodes[layout])
     return `${numbers.length === 1 ? 'node' : 'nodes'} ${numbers.join(', ')} (${layout})`
   })
   const urls = ['/v1/ids?count=3', '/v1/segments/orders', '/openapi.json'].map((path) => `${url}${path}`)
   if (adminUrl !== undefined) urls.push(`${adminUrl}/metrics`)
+  if (respUrl !== undefined) urls.push(respUrl)
   return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...urls.map((one) => `  ${one}`), ''].join('\n')
 }
 
@@ -61,7 +64,7 @@ export async function run(
   const service = new Service(options, opened, observedStore(opened.store, metrics.storeTimes), worker)
   let isClosed = false
   try {
-    const { app, admin } = await makeApp(options, service, metrics)
+    const { app, admin, resp } = await makeApp(options, service, metrics)
     await app.ready()
     const stopLogging = logEvents(app.log, opened.hide)
     // Before the leases: probes are answered while the process waits for a node, and a port in use costs no node.
@@ -70,17 +73,18 @@ export async function run(
     const adminListener =
       admin && (await Listener.open(admin, { host, port: adminPort as number }, isStopping, '--admin-port'))
     const listener = await Listener.open(app.server, options, isStopping)
+    const respUrl = await resp?.listen(host, options.resp as number)
     const opening = service.open()
     const signal = await Promise.race([opening, ended(ending)])
     if (signal === undefined) {
-      onReady({ url: listener.url, adminUrl: adminListener?.url, nodes: service.nodes(), store: opened.shown })
+      onReady({ url: listener.url, adminUrl: adminListener?.url, respUrl, nodes: service.nodes(), store: opened.shown })
       await ended(ending)
     }
     opening.catch(() => {})
     service.isStopping = true
     app.log.info({ signal: ending.reason }, 'the service is being shut down')
     if (signal === undefined && ending.reason !== 'SIGINT') await sleep(options.drainMs)
-    await listener.close(options.shutdownTimeoutMs)
+    await Promise.all([listener.close(options.shutdownTimeoutMs), resp?.close(options.shutdownTimeoutMs)])
     isClosed = true
     await closeInTime(service).catch((error) => app.log.warn({ err: error }, 'a node was not released'))
     // Probes are answered until the nodes are released.

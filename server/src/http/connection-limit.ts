@@ -1,11 +1,11 @@
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { Logger } from 'pino'
 
 /** Time between two lines about connections that were closed. */
 const quietMs = 10_000
 
 /**
- * Counts the connections of a server, and closes those beyond a limit.
+ * Counts the connections of servers together, and closes those beyond a limit.
  *
  * `server.maxConnections` is not used: a worker of node:cluster that has reached it returns each further connection to the primary, which
  * hands it to the next worker, and so on for as long as all are full. The client waits, each process uses a processor, and Node tells
@@ -19,9 +19,9 @@ export class ConnectionLimit {
   #loggedMs = Number.NEGATIVE_INFINITY
 
   /** @param option - Its name in the log: `--max-connections`. */
-  constructor(server: Server, most: number, option: string, logger: Logger) {
+  constructor(servers: readonly Server[], most: number, option: string, logger: Logger) {
     this.most = most
-    server.on('connection', (socket) => {
+    const onConnection = (socket: Socket) => {
       if (this.#open >= most) {
         socket.destroy()
         this.#drop(option, logger)
@@ -29,7 +29,8 @@ export class ConnectionLimit {
       }
       this.#open++
       socket.once('close', () => this.#open--)
-    })
+    }
+    for (const server of servers) server.on('connection', onConnection)
   }
 
   /** Number of open connections. */

@@ -19,9 +19,9 @@ import { Problem, refusalOf } from './problems.js'
 
 const maxHeaderSize = 8192
 /** A connection on which no byte moves for this time is closed, even if its client still has an answer to read. */
-const stalledMs = 60_000
+export const stalledMs = 60_000
 /** Time that a client has to read why it was refused. */
-const lingerMs = 1000
+export const lingerMs = 1000
 
 /** A certificate chain and its private key, as `setSecureContext` takes them. */
 export interface Pair extends SecureContextOptions {

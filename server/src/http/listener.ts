@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server as TlsServer } from 'node:tls'
 import { StartError } from '../failure.js'
@@ -17,6 +17,28 @@ const rules = (option: string): Partial<Record<string, string>> => ({
   EADDRNOTAVAIL: 'which is no address of this host; give another --host',
   ENOTFOUND: 'which has no address; give another --host',
 })
+
+/** Makes a server listen and returns its address with its port. @param option - The option of the port. @throws StartError */
+export async function listen(
+  server: NetServer,
+  { host, port }: { readonly host: string; readonly port: number },
+  option: string,
+): Promise<string> {
+  // Not app.listen(), which opens further servers for localhost and closes them in its own way.
+  server.listen({ host, port })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    throw new StartError(
+      'ERR_ADDRESS_UNAVAILABLE',
+      `the service cannot listen on ${host}:${port}, ${rules(option)[code] ?? `because of: ${message}`}`,
+      error,
+    )
+  }
+  const { address, family, port: given } = server.address() as AddressInfo
+  return `${family === 'IPv6' ? `[${address}]` : address}:${given}`
+}
 
 /** Listens, and stops without breaking a request. */
 export class Listener {
@@ -36,27 +58,14 @@ export class Listener {
     isStopping: () => boolean,
     option = '--port',
   ): Promise<Listener> {
-    // Not app.listen(), which opens further servers for localhost and closes them in its own way.
-    server.listen({ host, port })
-    try {
-      await once(server, 'listening')
-    } catch (error) {
-      const { code = '', message } = error as NodeJS.ErrnoException
-      throw new StartError(
-        'ERR_ADDRESS_UNAVAILABLE',
-        `the service cannot listen on ${host}:${port}, ${rules(option)[code] ?? `because of: ${message}`}`,
-        error,
-      )
-    }
-    return new Listener(server, isStopping)
+    const place = await listen(server, { host, port }, option)
+    return new Listener(server, `http${server instanceof TlsServer ? 's' : ''}://${place}`, isStopping)
   }
 
-  private constructor(server: Server, isStopping: () => boolean) {
+  private constructor(server: Server, url: string, isStopping: () => boolean) {
     this.#server = server
-    const isTls = server instanceof TlsServer
-    const { address, family, port } = server.address() as AddressInfo
-    this.url = `${isTls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-    server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    this.url = url
+    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.#unused.add(socket)
       socket.once('close', () => this.#unused.delete(socket))
     })

@@ -43,16 +43,27 @@ export class Load {
 
   /** Counts ids until their answer is sent or its connection has ended. @throws Problem `ERR_OVERLOADED` */
   hold(ids: number, request: IncomingMessage): void {
+    // The request's `close` event, which fires after the response's. A response that waits behind another one of its connection gets no
+    // `close` event if that connection ends.
+    request.once('close', this.take(ids))
+  }
+
+  /** Counts ids until the returned function is called. @throws Problem `ERR_OVERLOADED` */
+  take(ids: number): () => void {
     if (this.#ids + ids > this.#limits.maxIds) {
       throw overloaded(`other requests wait for ${this.#ids} numbers, and the limit is ${this.#limits.maxIds}`)
     }
     this.#ids += ids
-    // The request's `close` event, which fires after the response's. A response that waits behind another one of its connection gets no
-    // `close` event if that connection ends.
-    request.once('close', () => {
+    return () => {
       this.#ids -= ids
-    })
+    }
   }
+}
+
+/** The loads of the numbers that are not ids. */
+export interface NumberLoads {
+  readonly segments: Load
+  readonly counters: Load
 }
 
 function overloaded(reason: string): Problem {

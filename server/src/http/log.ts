@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
 
@@ -53,6 +52,13 @@ export function givenIdOf({ headers }: IncomingMessage): string | undefined {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : undefined
 }
 
+/** A request that is refused: one of Fastify, or a command of Redis with its key. */
+export interface Refusable {
+  readonly id: string
+  readonly raw: { readonly method?: string | undefined; readonly url?: string | undefined }
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
 /** Time between two lines about refusals of one code. */
 const quietMs = 1000
 
@@ -68,7 +74,7 @@ export class RefusalLog {
     this.#logger = logger
   }
 
-  add(request: FastifyRequest, status: number, code: string, error: unknown): void {
+  add(request: Refusable, status: number, code: string, error: unknown): void {
     const isFailure = status >= 500
     if (!this.#logger.isLevelEnabled(isFailure ? 'error' : 'debug')) return
     const { method, url } = request.raw

@@ -75,6 +75,8 @@ export interface Refusal {
   readonly status: number
   readonly code: ProblemCode
   readonly headers: Readonly<Record<string, string>>
+  /** A text for people, which clients may see. */
+  readonly detail: string
   /** Problem details (RFC 9457) as JSON. */
   readonly body: Buffer
 }
@@ -124,6 +126,7 @@ export function refusalOf(thrown: unknown): Refusal {
   return {
     status,
     code,
+    detail,
     headers: {
       ...headersOf('application/problem+json'),
       ...(status === 503 && { 'retry-after': `${retryAfter}` }),

@@ -70,13 +70,13 @@ export class Durations {
     this.#counts = new Float64Array(boundsMs.length + 1)
   }
 
-  add(ms: number): void {
+  add(ms: number, times = 1): void {
     const bounds = this.#boundsMs
     let at = 0
     // Most durations are in the first buckets, so a binary search takes longer.
     while (at < bounds.length && ms > (bounds[at] as number)) at++
-    this.#counts[at] = (this.#counts[at] as number) + 1
-    this.#sumMs += ms
+    this.#counts[at] = (this.#counts[at] as number) + times
+    this.#sumMs += ms * times
   }
 
   /** Returns the series of a histogram: cumulative buckets, the sum in seconds, and the count. */

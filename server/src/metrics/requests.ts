@@ -29,8 +29,8 @@ export class Requests {
     durations.add(reply.elapsedTime)
   }
 
-  /** @param url - The pattern of the route. */
-  add(url: string | undefined, status: number, ms: number): void {
+  /** @param url - The pattern of the route, or `redis:` and a command. @param times - How many requests took that long. */
+  add(url: string | undefined, status: number, ms: number, times = 1): void {
     let classes = this.#routes.get(url)
     if (classes === undefined) {
       classes = []
@@ -42,7 +42,7 @@ export class Requests {
       durations = new Durations(boundsMs)
       classes[statusClass] = durations
     }
-    durations.add(ms)
+    durations.add(ms, times)
   }
 
   families(): Family[] {

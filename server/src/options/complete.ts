@@ -17,13 +17,35 @@ function defaults(): Given {
  */
 export function complete(given: Given): Options {
   const options = { ...defaults(), ...given } as Options
-  const { port, adminPort, store, node, nodes, statefulSet, workers, leafAlloc, leafTable, tlsCert, tlsKey } = options
+  const {
+    port,
+    adminPort,
+    resp,
+    respCounters,
+    store,
+    node,
+    nodes,
+    statefulSet,
+    workers,
+    leafAlloc,
+    leafTable,
+    tlsCert,
+    tlsKey,
+  } = options
   const together = (isWrong: boolean, rule: string) => {
     if (isWrong) throw new StartError('ERR_OPTION_INVALID', rule)
   }
   together(
     adminPort !== undefined && adminPort === port && port !== 0,
     `--port and --admin-port are both ${port}; give another --admin-port`,
+  )
+  together(
+    resp !== undefined && (resp === port || resp === adminPort) && resp !== 0,
+    `--resp is ${resp}, which is the port of HTTP; give another --resp`,
+  )
+  together(
+    respCounters !== undefined && resp === undefined,
+    '--resp-counters needs --resp; give --resp, or leave --resp-counters out',
   )
   together(
     given.data !== undefined && store !== undefined,

@@ -44,6 +44,19 @@ export const table = {
     read: whole(0, 65_535),
   },
 
+  resp: {
+    value: 'PORT',
+    help: 'a port for clients of Redis: INCR orders, GET id:twitter',
+    shownDefault: 'none',
+    read: whole(0, 65_535),
+  },
+  respCounters: {
+    value: 'PREFIX',
+    help: 'there, keys that begin so are counters, not segments',
+    shownDefault: 'none',
+    read: text,
+  },
+
   tokenFile: {
     group: 'Security',
     value: 'FILE',

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Answer, documented, namePath, nameProblems } from '../http/documentation.js'
-import { Load, limitsFor } from '../http/load.js'
+import type { Load } from '../http/load.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { oneOf, readQuery, representationOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
-import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 
 /** The most counts of one request. Other requests wait while their texts are made. */
-const maxCounts = 4096
+export const maxCounts = 4096
 
 const representations = ['json', 'text'] as const
 const parameters = {
@@ -17,8 +16,7 @@ const parameters = {
   format: oneOf('the representation, if a client cannot set Accept', representations),
 }
 
-export function addCounterRoutes(app: FastifyInstance, service: Service, { maxConnections }: Options): void {
-  const load = new Load(limitsFor(Number.POSITIVE_INFINITY, maxCounts, maxConnections))
+export function addCounterRoutes(app: FastifyInstance, service: Service, load: Load): void {
   const documentation = documented({
     operationId: 'getCounts',
     summary: 'The next counts of a counter, in a row',

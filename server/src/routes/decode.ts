@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { decode, type Layout, layouts, parseId } from 'graupel'
+import { decode, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
 import { documented } from '../http/documentation.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { textEncodings } from '../http/number-form.js'
@@ -8,10 +8,28 @@ import type { Service } from '../service.js'
 
 const headers = headersOf(contentTypes.json)
 
+/** Returns the parts of an id. @throws GraupelError `ERR_ID_INVALID` */
+export type Decoder = ReturnType<typeof decoderOf>
+
+/** The layouts whose ids the service reads, by their names. A layout of the service replaces a preset of the same name. */
+function knownOf({ ids }: Service): ReadonlyMap<string, Layout> {
+  const own = [...ids].map(([name, { layout }]): [string, Layout] => [name, layout])
+  return new Map([...(Object.entries(layouts) as [string, Layout][]), ...own])
+}
+
+export function decoderOf(service: Service) {
+  const known = knownOf(service)
+  const [byDefault = ''] = service.ids.keys()
+  return (text: string, format: TextEncoding = 'decimal', name = byDefault) => {
+    const id = parseId(text, format)
+    const { timestamp, ...parts } = decode(id, known.get(name) as Layout)
+    return { id: `${id}`, layout: name, timestamp: timestamp.toISOString(), ...parts }
+  }
+}
+
 export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
-  const known = new Map<string, Layout>(Object.entries(layouts) as [string, Layout][])
-  // A layout of the service replaces a preset of the same name.
-  for (const [name, { layout }] of service.ids) known.set(name, layout)
+  const known = knownOf(service)
+  const decodeText = decoderOf(service)
   const [byDefault] = service.ids.keys()
   const parameters = {
     format: oneOf('how the id is written', textEncodings, 'decimal'),
@@ -34,12 +52,11 @@ export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
     problems: ['ERR_ID_INVALID'],
   })
   app.get('/v1/ids/:id', documentation, (request, reply) => {
-    const { format = 'decimal', layout: name = byDefault as string } = readQuery(parameters, request.query)
+    const { format, layout } = readQuery(parameters, request.query)
     representationOf(request.headers.accept, ['json'])
-    const id = parseId((request.params as { id: string }).id, format)
-    const { timestamp, ...parts } = decode(id, known.get(name) as Layout)
+    const parts = decodeText((request.params as { id: string }).id, format, layout)
     reply.headers(headers)
-    return JSON.stringify({ id: `${id}`, layout: name, timestamp: timestamp.toISOString(), ...parts })
+    return JSON.stringify(parts)
   })
 }
 

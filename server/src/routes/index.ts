@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { Load, limitsFor, type NumberLoads } from '../http/load.js'
 import type { RefusalLog } from '../http/log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
-import { addCounterRoutes } from './counters.js'
+import { addCounterRoutes, maxCounts } from './counters.js'
 import { addDecodeRoutes } from './decode.js'
 import { addFrontRoutes, pageFiles } from './front.js'
 import { addIdRoutes, type IdKinds } from './ids.js'
@@ -19,22 +20,28 @@ export interface Sources {
   readonly metrics: Metrics
   readonly refusals: RefusalLog
   readonly kinds: IdKinds
+  readonly loads: NumberLoads
   readonly isTokenNeeded: boolean
 }
 
 /** Paths that need no token and may be opened from a page of another site. A request for them uses up no number. */
 export const openPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/', ...Object.keys(pageFiles)])
 
+export function numberLoadsOf({ maxCount, maxConnections }: Options): NumberLoads {
+  const loadOf = (most: number) => new Load(limitsFor(Number.POSITIVE_INFINITY, most, maxConnections))
+  return { segments: loadOf(maxCount), counters: loadOf(maxCounts) }
+}
+
 /** Adds every route of the service. */
 export async function addRoutes(app: FastifyInstance, sources: Sources): Promise<void> {
-  const { service, options, metrics, refusals, kinds, isTokenNeeded } = sources
+  const { service, options, metrics, refusals, kinds, loads, isTokenNeeded } = sources
   // First, because its hook collects the routes that are added afterwards.
   await addOpenApi(app, isTokenNeeded)
   addFrontRoutes(app)
   addPlatformRoutes(app, service, options, metrics)
   addIdRoutes(app, kinds, options)
   addDecodeRoutes(app, service)
-  addSegmentRoutes(app, service, options)
-  addCounterRoutes(app, service, options)
+  addSegmentRoutes(app, service, options, loads.segments)
+  addCounterRoutes(app, service, loads.counters)
   addLeafRoutes(app, service, refusals)
 }

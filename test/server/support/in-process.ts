@@ -23,6 +23,8 @@ export interface Started {
   readonly url: string
   /** Empty without `--admin-port`. */
   readonly adminUrl: string
+  /** Empty without `--resp`. */
+  readonly respUrl: string
   readonly port: number
   readonly app: App
   /** The server of `--admin-port`. */
@@ -67,8 +69,9 @@ export async function startService(given: Given = {}, surroundings: Surroundings
     options.store === undefined ? openedMemory(store) : await openStore(options.store, { clientsOf: package_ })
   const metrics = new Metrics()
   const service = new Service(options, opened, observedStore(around(opened.store), metrics.storeTimes))
-  const { app, admin } = await makeApp(options, service, metrics, makeLogger(options, sink), pollMs)
+  const { app, admin, resp } = await makeApp(options, service, metrics, makeLogger(options, sink), pollMs)
   closings.push(async () => {
+    await resp?.close(0)
     for (const server of [app.server, admin]) {
       server?.close()
       server?.closeAllConnections()
@@ -83,7 +86,8 @@ export async function startService(given: Given = {}, surroundings: Surroundings
     (await Listener.open(server, { host: '127.0.0.1', port: 0 }, () => false)).url
   const url = listens ? await open(app.server) : ''
   const adminUrl = admin === undefined ? '' : await open(admin)
-  return { url, adminUrl, admin, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
+  const respUrl = (await resp?.listen('127.0.0.1', 0)) ?? ''
+  return { url, adminUrl, respUrl, admin, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
 }
 
 /** Makes the service over a store. It does not listen and has no node yet. */

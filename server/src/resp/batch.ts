@@ -1,0 +1,188 @@
+import { inSlices } from '../http/number-body.js'
+import { Problem } from '../http/problems.js'
+import { planOf, type Reply, type Session } from './commands.js'
+import type { Demand, Sources } from './demands.js'
+import type { CommandParser } from './parser.js'
+import { countReply, writeNumbers } from './replies.js'
+
+/** Numbers and bytes after which a batch has no further command, so that the answers of a connection take little memory. */
+const enoughNumbers = 4096
+const enoughBytes = 65_536
+/** The most attempts to get consecutive numbers. The second one mostly succeeds, because it fetches a segment for the block. */
+const blockAttempts = 8
+
+/** Equal commands that came one after the other. */
+interface Step {
+  readonly name: string
+  readonly words: readonly string[]
+  readonly times: number
+  readonly head: string
+  readonly parts: readonly Part[]
+}
+
+/** Numbers of one source that a step sends each time. */
+interface Part {
+  readonly take: Take
+  readonly demand: Demand
+}
+
+/** One call of a source, for all steps of a batch that ask the source. */
+interface Take {
+  readonly demand: Demand
+  total: number
+  /** How many of the numbers were written. */
+  written: number
+  result: BigUint64Array | readonly string[] | undefined
+  error: unknown
+}
+
+/** Is told about each answered command. @param error - Set if it was refused. Returns the text of the refusal then. */
+export type OnAnswer = (name: string, words: readonly string[], times: number, error?: unknown) => string
+
+/** The commands of one read, which are answered by one call of each source and by one write. */
+export class Batch {
+  readonly #steps: Step[] = []
+  readonly #takes: Take[] = []
+  /** The last take of each source. */
+  readonly #open = new Map<string, Take>()
+  readonly #releases: (() => void)[] = []
+  readonly #onAnswer: OnAnswer
+
+  /**
+   * Reads commands until the bytes end or the answers are large enough. Returns `undefined` if there is no whole command. Bytes that are no
+   * command end the session.
+   */
+  static read(parser: CommandParser, session: Session, sources: Sources, onAnswer: OnAnswer): Batch | undefined {
+    const batch = new Batch(onAnswer)
+    let numbers = 0
+    let bytes = 0
+    while (numbers < enoughNumbers && bytes < enoughBytes && !session.isEnding) {
+      const words = batch.#next(parser, session)
+      if (words === undefined) break
+      const name = (words[0] as string).toUpperCase()
+      const planned = batch.#plan(name, words, session, sources)
+      const [head, demands] = typeof planned === 'string' ? [planned, []] : [planned.head, planned.demands]
+      const cost = demands.reduce((sum, { count }) => sum + count, 0)
+      const isRepeatable = demands.length > 0 && !demands.some(({ isBlock }) => isBlock)
+      const times = isRepeatable ? 1 + parser.repeats(Math.floor((enoughNumbers - numbers) / cost) - 1) : 1
+      numbers += times * cost
+      bytes += head.length * times
+      batch.#add(name, words, times, head, demands)
+    }
+    return batch.#steps.length === 0 ? undefined : batch
+  }
+
+  private constructor(onAnswer: OnAnswer) {
+    this.#onAnswer = onAnswer
+  }
+
+  /** Takes all numbers and returns the answers. @param gone - Aborts when the client has left. */
+  async answer(gone: () => AbortSignal): Promise<Buffer> {
+    // One after the other, because numbers of a name ascend in the order of the commands.
+    for (const take of this.#takes) await this.#fill(take, gone)
+    const written: (Buffer | string)[] = []
+    for (const step of this.#steps) await this.#write(step, written)
+    const [first] = written
+    if (written.length === 1 && typeof first === 'object') return first
+    return Buffer.concat(written.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+  }
+
+  /** Gives back what its answers held of the limits. Called when they are sent, or cannot be sent. */
+  release(): void {
+    for (const release of this.#releases.splice(0)) release()
+  }
+
+  #next(parser: CommandParser, session: Session): string[] | undefined {
+    try {
+      return parser.next()
+    } catch (error) {
+      session.isEnding = true
+      this.#add('', [], 1, this.#onAnswer('', [], 1, error), [])
+      return undefined
+    }
+  }
+
+  #plan(name: string, words: readonly string[], session: Session, sources: Sources): Reply {
+    try {
+      const reply = planOf(name, words, session, sources)
+      if (typeof reply === 'string') this.#onAnswer(name, words, 1)
+      return reply
+    } catch (error) {
+      return this.#onAnswer(name, words, 1, error)
+    }
+  }
+
+  #add(name: string, words: readonly string[], times: number, head: string, demands: readonly Demand[]): void {
+    const parts = demands.map((demand): Part => {
+      let take = this.#open.get(demand.key)
+      if (take === undefined || demand.isBlock || take.demand.isBlock) {
+        take = { demand, total: 0, written: 0, result: undefined, error: undefined }
+        this.#open.set(demand.key, take)
+        this.#takes.push(take)
+      }
+      take.total += demand.count * times
+      return { take, demand }
+    })
+    this.#steps.push({ name, words, times, head, parts })
+  }
+
+  async #fill(take: Take, gone: () => AbortSignal): Promise<void> {
+    const { demand, total } = take
+    try {
+      this.#releases.push(demand.load.take(total))
+      take.result = demand.isBlock ? [`${await lastOfBlock(demand, gone)}`] : await demand.take(total, gone)
+      const { result } = take
+      if (demand.form === 'integer' && typeof result[0] === 'bigint' && (result.at(-1) as bigint) >= 2n ** 63n) {
+        throw new Problem('ERR_SEGMENT_OVERFLOW', 'the number is above 2^63 - 1, the last integer of the protocol')
+      }
+    } catch (error) {
+      take.error = error
+    }
+  }
+
+  async #write({ name, words, times, head, parts }: Step, written: (Buffer | string)[]): Promise<void> {
+    if (parts.length === 0) {
+      written.push(head)
+      return
+    }
+    const failed = parts.find(({ take }) => take.error !== undefined)
+    if (failed !== undefined) {
+      written.push(this.#onAnswer(name, words, times, failed.take.error).repeat(times))
+      return
+    }
+    const [{ demand: first }] = parts as [Part]
+    const isPlain = head === '' && parts.length === 1
+    for (let time = 0; time < (isPlain ? 1 : times); time++) {
+      if (head !== '') written.push(head)
+      for (const { take, demand } of parts)
+        await next(take, isPlain ? first.count * times : demand.count, demand, written)
+    }
+    this.#onAnswer(name, words, times)
+  }
+}
+
+/** Writes the next numbers of a take. */
+async function next(take: Take, count: number, { form, isBlock }: Demand, written: (Buffer | string)[]): Promise<void> {
+  const from = take.written
+  const to = from + (isBlock ? 1 : count)
+  take.written = to
+  const { result } = take
+  if (!(result instanceof BigUint64Array)) {
+    written.push((result as readonly string[]).slice(from, to).map(countReply).join(''))
+  } else if (count <= enoughNumbers) {
+    written.push(writeNumbers(result.subarray(from, to), form))
+  } else {
+    await inSlices(count, (start, end) => written.push(writeNumbers(result.subarray(from + start, from + end), form)))
+  }
+}
+
+/** Takes consecutive numbers and returns the last. Numbers that are not consecutive, at the end of a fetched segment, become a gap. */
+async function lastOfBlock({ take, count }: Demand, gone: () => AbortSignal): Promise<bigint | string> {
+  for (let attempt = 0; attempt < blockAttempts; attempt++) {
+    const numbers = await take(count, gone)
+    const last = numbers[count - 1] as bigint | string
+    if (typeof last === 'string') return last
+    if (last - (numbers[0] as bigint) === BigInt(count - 1)) return last
+  }
+  throw new Problem('ERR_OVERLOADED', `other requests took numbers between ${count} of a block; try again later`)
+}

@@ -1,0 +1,220 @@
+import { shown } from '../failure.js'
+import type { Tokens } from '../http/gate.js'
+import { textEncodings } from '../http/number-form.js'
+import { oneOf, wholeNumber } from '../http/parameters.js'
+import { Problem } from '../http/problems.js'
+import { blockOf, type Demand, demandOf, idPrefix, idsOf, type Sources } from './demands.js'
+import { bulk, integer, list, listHead, map, nothing, type Protocol, simple } from './replies.js'
+
+/** A refusal with the first word that clients of Redis know. */
+export class Refused extends Error {
+  readonly word: 'ERR' | 'NOAUTH' | 'WRONGPASS' | 'NOPROTO'
+
+  constructor(word: Refused['word'], message: string) {
+    super(message)
+    this.word = word
+  }
+}
+
+/** The state of a connection that commands read and change. */
+export interface Session {
+  readonly id: number
+  protocol: Protocol
+  name: string
+  /** The header that a request over HTTP with the client's token would have. */
+  authorization: string | undefined
+  /** The tokens that were found to have it. */
+  allowedBy: Tokens | undefined
+  isEnding: boolean
+}
+
+/** A reply: all of it, or its head and the numbers that follow the head. */
+export type Reply = string | { readonly head: string; readonly demands: readonly Demand[] }
+
+interface Command {
+  /** The fewest and the most words, its name included. */
+  readonly words: readonly [least: number, most: number]
+  /** Whether a client without a token may send it. */
+  readonly isOpen?: boolean
+  run(words: readonly string[], session: Session, sources: Sources): Reply
+}
+
+/** The version of Redis whose commands clients may expect. Clients choose their first commands by it. */
+const redisVersion = '7.0.0'
+const any = Number.POSITIVE_INFINITY
+const ok = simple('OK')
+
+const commands: Readonly<Record<string, Command>> = {
+  PING: { words: [1, 2], run: ([, text]) => (text === undefined ? simple('PONG') : bulk(text)) },
+  ECHO: { words: [2, 2], run: ([, text]) => bulk(text as string) },
+  AUTH: {
+    words: [2, 3],
+    isOpen: true,
+    run(words, session, sources) {
+      authenticate(words.at(-1) as string, session, sources)
+      return ok
+    },
+  },
+  HELLO: { words: [1, 7], isOpen: true, run: hello },
+  SELECT: {
+    words: [2, 2],
+    run([, index]) {
+      if (index === '0') return ok
+      throw new Refused('ERR', 'DB index is out of range: the service has one set of names; select 0')
+    },
+  },
+  CLIENT: { words: [2, any], run: client },
+  COMMAND: {
+    words: [1, any],
+    run: ([, part]) => (part?.toUpperCase() === 'COUNT' ? integer(Object.keys(commands).length) : list([])),
+  },
+  // Clients such as ioredis wait until `loading` is 0.
+  INFO: {
+    words: [1, any],
+    run: () =>
+      bulk(
+        `# Server\r\nserver_name:graupel\r\nredis_version:${redisVersion}\r\nredis_mode:standalone\r\n# Persistence\r\nloading:0\r\n# Replication\r\nrole:master\r\n`,
+      ),
+  },
+  QUIT: {
+    words: [1, any],
+    isOpen: true,
+    run(_, session) {
+      session.isEnding = true
+      return ok
+    },
+  },
+  RESET: {
+    words: [1, 1],
+    isOpen: true,
+    run(_, session) {
+      Object.assign(session, { protocol: 2, name: '', authorization: undefined, allowedBy: undefined })
+      return simple('RESET')
+    },
+  },
+  INCR: { words: [2, 2], run: ([, key = ''], _, sources) => of(demandOf(key, 1, sources)) },
+  INCRBY: { words: [3, 3], run: ([, key = '', count = ''], _, sources) => of(blockOf(key, count, sources)) },
+  GET: { words: [2, 2], run: ([, key = ''], _, sources) => of(idsOf(key, 1, sources)) },
+  MGET: {
+    words: [2, any],
+    run: ([, ...keys], _, sources) => ({
+      head: listHead(keys.length),
+      demands: keys.map((key) => idsOf(key, 1, sources)),
+    }),
+  },
+  'ID.NEXT': {
+    words: [2, 3],
+    run([, text = '', format], _, sources) {
+      const count = wholeNumber('n', 1, sources.options.maxCount).read('n', text)
+      const form = format === undefined ? 'decimal' : formats.read('FORMAT', format.toLowerCase())
+      const [layout = ''] = sources.kinds.keys()
+      return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, form)] }
+    },
+  },
+  'ID.DECODE': {
+    words: [2, 2],
+    run([, id = ''], { protocol }, { decode }) {
+      const { fields, ...parts } = decode(id)
+      const values = Object.entries(parts).map(([name, value]) => [name, replyOf(value)])
+      const numbers = Object.entries(fields).map(([name, value]) => [name, replyOf(value)])
+      return map({ ...Object.fromEntries(values), fields: map(Object.fromEntries(numbers), protocol) }, protocol)
+    },
+  },
+}
+
+const formats = oneOf('how ids are written', textEncodings)
+
+/** The names of all commands. */
+export const commandNames: ReadonlySet<string> = new Set(Object.keys(commands))
+
+/** Answers a command, or says which numbers its answer needs. @throws Refused, Problem, NameError */
+export function planOf(name: string, words: readonly string[], session: Session, sources: Sources): Reply {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command?.isOpen !== true && !isAllowed(session, sources)) {
+    throw new Refused('NOAUTH', 'Authentication required: send AUTH and a token of the service')
+  }
+  if (command === undefined) {
+    throw new Refused(
+      'ERR',
+      `unknown command ${shown(words[0])}: this is graupel-server, which gives ids and numbers and stores nothing; use ${[...commandNames].join(', ')}`,
+    )
+  }
+  const [least, most] = command.words
+  if (words.length < least || words.length > most) {
+    throw new Refused('ERR', `wrong number of arguments for '${name.toLowerCase()}' command`)
+  }
+  if (words.some((word) => word.includes('\ufffd'))) {
+    throw new Problem('ERR_REQUEST_INVALID', 'a word is no text in UTF-8; send UTF-8')
+  }
+  return command.run(words, session, sources)
+}
+
+function of(demand: Demand): Reply {
+  return { head: '', demands: [demand] }
+}
+
+function replyOf(value: string | number): string {
+  return typeof value === 'number' ? integer(value) : bulk(value)
+}
+
+function hello([, version, ...rest]: readonly string[], session: Session, sources: Sources): Reply {
+  if (version !== undefined && version !== '2' && version !== '3') {
+    throw new Refused('NOPROTO', 'unsupported protocol version: the service speaks 2 and 3')
+  }
+  for (let words = [...rest]; words.length > 0; ) {
+    const [option = '', ...values] = words
+    const kind = option.toUpperCase()
+    if (kind === 'AUTH' && values.length >= 2) authenticate(values[1] as string, session, sources)
+    else if (kind === 'SETNAME' && values.length >= 1) session.name = values[0] as string
+    else throw new Refused('ERR', `Syntax error in HELLO option ${shown(option)}; give AUTH USER TOKEN or SETNAME NAME`)
+    words = values.slice(kind === 'AUTH' ? 2 : 1)
+  }
+  if (!isAllowed(session, sources)) {
+    throw new Refused('NOAUTH', 'HELLO must be called with AUTH, a user and a token of the service')
+  }
+  if (version !== undefined) session.protocol = version === '3' ? 3 : 2
+  const { protocol, id } = session
+  return map(
+    {
+      server: bulk('graupel'),
+      version: bulk(redisVersion),
+      proto: integer(protocol),
+      id: integer(id),
+      mode: bulk('standalone'),
+      role: bulk('master'),
+      modules: list([]),
+    },
+    protocol,
+  )
+}
+
+function authenticate(token: string, session: Session, { tokens }: Sources): void {
+  if (tokens === undefined) throw new Refused('ERR', 'AUTH came, and the service has no tokens; leave AUTH out')
+  const authorization = `Bearer ${token}`
+  if (!tokens.value.allow(authorization)) throw new Refused('WRONGPASS', 'the service does not know the token')
+  session.authorization = authorization
+}
+
+/** Tells whether the client has given a token that is still valid. The file of the tokens may have changed since. */
+function isAllowed(session: Session, { tokens }: Sources): boolean {
+  if (tokens === undefined || session.allowedBy === tokens.value) return true
+  if (!tokens.value.allow(session.authorization)) return false
+  session.allowedBy = tokens.value
+  return true
+}
+
+function client([, part = '', value]: readonly string[], session: Session): Reply {
+  switch (part.toUpperCase()) {
+    case 'ID':
+      return integer(session.id)
+    case 'GETNAME':
+      return session.name === '' ? nothing(session.protocol) : bulk(session.name)
+    case 'SETNAME':
+      session.name = value ?? ''
+      return ok
+    case 'SETINFO':
+      return ok
+    default:
+      throw new Refused('ERR', `unknown subcommand ${shown(part)}; use ID, GETNAME, SETNAME or SETINFO`)
+  }
+}

@@ -1,0 +1,194 @@
+import type { Socket } from 'node:net'
+import { lingerMs, stalledMs } from '../http/connections.js'
+import { newRequestId, type RefusalLog } from '../http/log.js'
+import { refusalOf } from '../http/problems.js'
+import type { Requests } from '../metrics/requests.js'
+import { Batch } from './batch.js'
+import { commandNames, Refused, type Session } from './commands.js'
+import type { Sources } from './demands.js'
+import { CommandParser, ProtocolError } from './parser.js'
+import { refusal } from './replies.js'
+
+/** The objects that all connections share. */
+export interface Surroundings {
+  readonly sources: Sources
+  readonly requests: Requests
+  readonly refusals: RefusalLog
+}
+
+let connections = 0
+
+/** Statuses of refusals with a word of Redis, for the metrics. */
+const statuses = { ERR: 400, NOAUTH: 401, WRONGPASS: 401, NOPROTO: 400 } as const
+
+/**
+ * A connection of a client of Redis. It reads no further byte while answers wait to be made or to be read, so a client that sends commands
+ * and reads nothing holds the answers of one batch.
+ */
+export class Connection {
+  readonly #socket: Socket
+  readonly #surroundings: Surroundings
+  readonly #parser = new CommandParser()
+  readonly #session: Session = {
+    id: ++connections,
+    protocol: 2,
+    name: '',
+    authorization: undefined,
+    allowedBy: undefined,
+    isEnding: false,
+  }
+  #isBusy = false
+  /** Whether the connection ends when it has nothing to answer. */
+  #isClosing = false
+  #startMs = 0
+  #partial: NodeJS.Timeout | undefined
+  #gone: AbortController | undefined
+
+  constructor(socket: Socket, surroundings: Surroundings) {
+    this.#socket = socket
+    this.#surroundings = surroundings
+    const { requestTimeoutMs } = surroundings.sources.options
+    // As over HTTP, the first command has to come in time.
+    socket.setTimeout(requestTimeoutMs, () => this.#onQuiet())
+    socket.on('error', () => socket.destroy())
+    socket.once('close', () => {
+      clearTimeout(this.#partial)
+      this.#gone?.abort(new Error('the client has closed its connection'))
+    })
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk))
+  }
+
+  /** Ends the connection as soon as the commands that have arrived are answered. */
+  end(): void {
+    this.#isClosing = true
+    if (!this.#isBusy) this.#finish()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#isClosing || this.#session.isEnding) return
+    this.#parser.add(chunk)
+    if (this.#isBusy) this.#socket.pause()
+    else void this.#work()
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true
+    try {
+      await this.#answerAll()
+    } catch (error) {
+      this.#onAnswer('', [], 1, error)
+      this.#socket.destroy()
+    }
+    this.#isBusy = false
+    if (this.#isClosing || this.#session.isEnding) {
+      this.#finish()
+      return
+    }
+    this.#parser.trim()
+    const { requestTimeoutMs } = this.#surroundings.sources.options
+    // Bytes that complete no command do not begin the time anew.
+    if (!this.#parser.isEmpty) this.#partial ??= setTimeout(() => this.#onLate(), requestTimeoutMs)
+    if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  async #answerAll(): Promise<void> {
+    const { sources } = this.#surroundings
+    const socket = this.#socket
+    for (;;) {
+      this.#startMs = performance.now()
+      const batch = Batch.read(this.#parser, this.#session, sources, this.#onAnswer)
+      if (batch === undefined) return
+      clearTimeout(this.#partial)
+      this.#partial = undefined
+      let bytes: Buffer
+      try {
+        bytes = await batch.answer(this.#untilGone)
+      } catch (error) {
+        batch.release()
+        throw error
+      }
+      if (socket.destroyed) {
+        batch.release()
+        return
+      }
+      const isFlushed = socket.write(bytes, () => batch.release())
+      if (!isFlushed) await this.#drained()
+      else if (socket.timeout !== sources.options.keepAliveMs) socket.setTimeout(sources.options.keepAliveMs)
+      if (socket.destroyed) return
+    }
+  }
+
+  /** Waits until the client has read its answers, or has left. */
+  async #drained(): Promise<void> {
+    const socket = this.#socket
+    socket.setTimeout(stalledMs)
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        socket.off('drain', done)
+        socket.off('close', done)
+        resolve()
+      }
+      socket.on('drain', done).on('close', done)
+    })
+    socket.setTimeout(this.#surroundings.sources.options.keepAliveMs)
+  }
+
+  readonly #untilGone = (): AbortSignal => {
+    this.#gone ??= new AbortController()
+    if (this.#socket.destroyed) this.#gone.abort(new Error('the client has closed its connection'))
+    return this.#gone.signal
+  }
+
+  /** Counts and logs answers as those over HTTP, and returns the text of a refusal. */
+  readonly #onAnswer = (name: string, words: readonly string[], times: number, error?: unknown): string => {
+    const { requests, refusals } = this.#surroundings
+    const route = commandNames.has(name) ? `redis:${name}` : 'redis:none'
+    const ms = performance.now() - this.#startMs
+    if (error === undefined) {
+      requests.add(route, 200, ms, times)
+      return ''
+    }
+    const { status, code, text } = told(error)
+    requests.add(route, status, ms, times)
+    const raw = { method: name, url: words[1]?.slice(0, 200) }
+    refusals.add({ id: newRequestId(), raw, socket: this.#socket }, status, code, error)
+    return text
+  }
+
+  /** Closes a connection on which nothing has moved: an idle one, or one whose client does not read. A command that is answered goes on. */
+  #onQuiet(): void {
+    if (!this.#isBusy) this.end()
+    else if (this.#socket.writableNeedDrain) this.#socket.destroy()
+  }
+
+  #onLate(): void {
+    const text = refusal('ERR_REQUEST_TIMEOUT', 'the command did not arrive in time; send all of it at once')
+    this.#surroundings.requests.add('redis:none', 408, 0)
+    this.#socket.write(text)
+    this.end()
+  }
+
+  #finish(): void {
+    const socket = this.#socket
+    clearTimeout(this.#partial)
+    socket.end()
+    // Closing at once, with bytes unread, would reset the connection before the client can read the answers.
+    socket.resume()
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  }
+}
+
+function told(error: unknown): { readonly status: number; readonly code: string; readonly text: string } {
+  if (error instanceof Refused) {
+    return { status: statuses[error.word], code: error.word, text: refusal(error.word, error.message) }
+  }
+  if (error instanceof ProtocolError) {
+    return { status: 400, code: 'ERR', text: refusal('ERR', `Protocol error: ${error.message}`) }
+  }
+  const { status, code, detail } = refusalOf(error)
+  return { status, code, text: refusal(code, detail) }
+}

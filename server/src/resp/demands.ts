@@ -1,0 +1,95 @@
+import { shown } from '../failure.js'
+import type { Tokens } from '../http/gate.js'
+import type { Load, NumberLoads } from '../http/load.js'
+import { wholeNumber } from '../http/parameters.js'
+import { Problem } from '../http/problems.js'
+import type { Options } from '../options/table.js'
+import { maxCounts } from '../routes/counters.js'
+import type { Decoder } from '../routes/decode.js'
+import type { IdKinds } from '../routes/ids.js'
+import type { Service } from '../service.js'
+import type { NumberForm } from './replies.js'
+
+// Says which numbers a key stands for: ids of a layout, counts of a counter, or numbers of a segment.
+
+/** The beginning of the keys of ids. The name of a layout follows. */
+export const idPrefix = 'id:'
+
+/** The objects that commands answer from. */
+export interface Sources {
+  readonly service: Service
+  readonly options: Options
+  readonly kinds: IdKinds
+  readonly loads: NumberLoads
+  readonly decode: Decoder
+  /** `undefined` if the service needs no token. */
+  readonly tokens: { readonly value: Tokens } | undefined
+}
+
+/** Numbers that a command asks for. */
+export interface Demand {
+  /** Equal demands of a read are answered by one call of `take`. */
+  readonly key: string
+  readonly load: Load
+  readonly count: number
+  readonly form: NumberForm
+  /** Whether only the last of the numbers is sent, and they have to be consecutive. */
+  readonly isBlock?: boolean
+  /** @param gone - Aborts when the client has left. */
+  take(count: number, gone: () => AbortSignal): Promise<BigUint64Array | readonly string[]>
+}
+
+/** @throws Problem, NameError */
+export function demandOf(key: string, count: number, sources: Sources): Demand {
+  if (key.startsWith(idPrefix)) return idsOf(key, count, sources)
+  const { service, loads, options } = sources
+  const { respCounters } = options
+  if (respCounters !== undefined && key.startsWith(respCounters)) {
+    service.counters.check(key)
+    return {
+      key: `counter:${key}`,
+      load: loads.counters,
+      count,
+      form: 'integer',
+      take: async (most, gone) => (await service.counters.get(key)).take(most, gone()),
+    }
+  }
+  service.segments.check(key)
+  return {
+    key: `segment:${key}`,
+    load: loads.segments,
+    count,
+    form: 'integer',
+    take: async (most) => (await service.segments.get(key)).fillAsync(new BigUint64Array(most)),
+  }
+}
+
+/** Returns the demand for a block of which the last number is sent, as Redis does. */
+export function blockOf(key: string, text: string, sources: Sources): Demand {
+  if (key.startsWith(idPrefix)) {
+    throw new Problem('ERR_OPTION_INVALID', `INCRBY came with ${shown(key)}, and ids are no block; use ID.NEXT`)
+  }
+  const { respCounters, maxCount, segments } = sources.options
+  const isCounter = respCounters !== undefined && key.startsWith(respCounters)
+  const count = wholeNumber('n', 1, isCounter ? maxCounts : maxCount).read('n', text)
+  if (count > 1 && !isCounter && (segments?.[key]?.stride ?? 1) > 1) {
+    throw new Problem(
+      'ERR_OPTION_INVALID',
+      `the segment ${shown(key)} has a stride, so its numbers are no block; use INCR`,
+    )
+  }
+  return { ...demandOf(key, count, sources), isBlock: true }
+}
+
+export function idsOf(key: string, count: number, { kinds }: Sources, form: NumberForm = 'decimal'): Demand {
+  const kind = kinds.get(key.slice(idPrefix.length))
+  if (!key.startsWith(idPrefix) || kind === undefined) {
+    const known = [...kinds.keys()].map((name) => idPrefix + name)
+    throw new Problem(
+      'ERR_NAME_UNKNOWN',
+      `the key is ${shown(key)}, and only ids can be read; give ${known.join(', ')}`,
+    )
+  }
+  const { source, load } = kind
+  return { key, load, count, form, take: (most) => source.fill(most) }
+}
