@@ -1,9 +1,7 @@
-import { composeId, encodeId, encodings, type Layout } from '../index.js'
+import { composeId, encodeId, type Layout } from '../index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
-import { layoutFlags, layoutsOf, momentOf } from './values.js'
-
-const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
+import { layoutFlags, layoutsOf, momentOf, textEncodings } from './values.js'
 
 const flags = {
   time: { value: 'TIME', help: 'a moment: 2026-11-01, 2026-11-01T00:00:00Z, or milliseconds since 1970' },

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { parseId, type TextEncoding } from '../index.js'
 import type { IdSet } from '../inspect/overlap.js'
 import { UsageError } from './arguments.js'
+import { failureText, type Output } from './output.js'
 
 /** The characters after which a line without an end is given up. No encoding of an id is as long. */
 const longestLine = 1000
@@ -26,13 +27,22 @@ export async function readIds(
 }
 
 /**
- * Tells whether the only word is `-`: then the standard input has one id or serial a line.
+ * Prints what is made of each word, or, if the only word is `-`, of each line of the standard input, as the lines come. All words are read
+ * before the first is printed. A line that cannot be read is reported, and the others are printed.
  *
  * @param thing - The kind of the words, for messages: `id`.
  * @param usage - How to write one of them: `graupel inspect ID`.
- * @throws UsageError if there is no word, or `-` is beside others
+ * @returns the exit code: 2 if a line could not be read.
+ * @throws UsageError if there is no word or no line, `-` is beside others, or a word cannot be read
  */
-export function areOnInput(words: readonly string[], thing: string, usage: string): boolean {
+export async function printEach(
+  words: readonly string[],
+  thing: string,
+  usage: string,
+  input: NodeJS.ReadableStream,
+  textOf: (word: string) => string,
+  output: Output,
+): Promise<number> {
   if (words.length === 0) {
     throw new UsageError('ERR_ID_INVALID', `no ${thing} was given; write ${usage}, or - to read ${thing}s from a pipe`)
   }
@@ -42,11 +52,40 @@ export function areOnInput(words: readonly string[], thing: string, usage: strin
       `- reads ${thing}s from the standard input, and stands alone; leave out the others`,
     )
   }
-  return words[0] === '-'
+  if (words[0] === '-') return printLines(thing, input, textOf, output)
+  await output.write(words.map((word) => textOf(word)).join(''))
+  return 0
+}
+
+async function printLines(
+  thing: string,
+  input: NodeJS.ReadableStream,
+  textOf: (line: string) => string,
+  output: Output,
+): Promise<number> {
+  let count = 0
+  let code = 0
+  for await (const lines of linesOf(input, nameOf('-'))) {
+    let text = ''
+    for (const line of lines) {
+      count++
+      try {
+        text += textOf(line)
+      } catch (error) {
+        const failure = failureText(error, {}, `line ${count}: `)
+        if (failure === undefined) throw error
+        process.stderr.write(failure)
+        code = 2
+      }
+    }
+    if (text !== '' && !(await output.write(text))) return code
+  }
+  if (count === 0) throw new UsageError('ERR_ID_INVALID', `there is no ${thing} on the standard input; give one a line`)
+  return code
 }
 
 /** Yields the lines of each chunk together: an iteration for each line takes longer than reading its id. */
-export async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGenerator<string[]> {
+async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGenerator<string[]> {
   let rest = ''
   try {
     for await (const chunk of stream.setEncoding('utf8')) {

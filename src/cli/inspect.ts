@@ -1,14 +1,11 @@
-import { createInterface } from 'node:readline'
-import { type ErrorCode, encodeId, encodings, type Layout } from '../index.js'
+import { encodeId, type Layout } from '../index.js'
 import { picture } from '../inspect/picture.js'
 import { type Guess, onlyLikely, plausibleReadings, type Reading, read } from '../inspect/reading.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
-import { areOnInput } from './input.js'
+import { printEach } from './input.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
 import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
-import { layoutFlags, layoutsOf } from './values.js'
-
-const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
+import { layoutFlags, layoutsOf, textEncodings } from './values.js'
 
 const flags = {
   ...layoutFlags,
@@ -30,7 +27,8 @@ export const inspectManual: Manual = {
   summary: 'Take ids apart: time, node, sequence and a picture of the bits.',
   flags,
   notes: [
-    'If the only ID is -, ids are read from the standard input, one a line.',
+    'If the only ID is -, ids are read from the standard input, one a line. A line',
+    'that is no id is reported, and the exit code is 2 at the end.',
     '',
     'Nothing in an id says which layout made it. Without --layout, the readings that',
     'make sense are listed, the likeliest first: recent (within a day of now), past,',
@@ -44,51 +42,25 @@ export const inspectManual: Manual = {
   ],
 }
 
-type ReadId = (text: string) => GivenId
-
 /** `graupel inspect`. */
 export async function inspect(
   { values, positionals }: Arguments<keyof typeof flags>,
   output: Output,
   input: NodeJS.ReadableStream,
-): Promise<void> {
+): Promise<number> {
   const readId = await idReader(values)
   const candidates = layoutsOf(values)
   const paint = paintFor(output.isTerminal)
-  let isFirst = true
-  for await (const given of idsOf(positionals, readId, input)) {
+  let separator = ''
+  const textOf = (word: string): string => {
+    const given = readId(word)
     const found = find(given, candidates, values.layout !== undefined)
-    const text = values.json === undefined ? show(given, found, paint) : json(given, found)
-    const separator = isFirst || values.json !== undefined ? '' : '\n'
-    isFirst = false
-    if (!(await output.write(separator + text))) return
+    if (values.json !== undefined) return json(given, found)
+    const text = separator + show(given, found, paint)
+    separator = '\n'
+    return text
   }
-}
-
-/** Reads all ids of the command line before the first is shown. */
-function idsOf(words: readonly string[], readId: ReadId, input: NodeJS.ReadableStream) {
-  if (areOnInput(words, 'id', 'graupel inspect ID')) return idsFrom(input, readId)
-  return words.map((word) => readId(word))
-}
-
-async function* idsFrom(input: NodeJS.ReadableStream, readId: ReadId): AsyncGenerator<GivenId> {
-  let number = 0
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++
-    yield readLine(line, number, readId)
-  }
-  if (number === 0) {
-    throw new UsageError('ERR_ID_INVALID', 'there is no id on the standard input; give one a line')
-  }
-}
-
-function readLine(line: string, number: number, readId: ReadId): GivenId {
-  try {
-    return readId(line)
-  } catch (error) {
-    const { code, message } = error as Error & { code: ErrorCode }
-    throw new UsageError(code, `line ${number}: ${message}`)
-  }
+  return printEach(positionals, 'id', 'graupel inspect ID', input, textOf, output)
 }
 
 /** The reading in the layout that the flags name, or all readings that make sense. */

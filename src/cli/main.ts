@@ -4,6 +4,7 @@ import { didYouMean } from '../core/suggestion.js'
 import { commandHelp, type Flags, helpFlag, type Manual, overview, parseFlags, quote, UsageError } from './arguments.js'
 import { build, buildManual } from './build.js'
 import { compose, composeManual } from './compose.js'
+import { convert, convertManual } from './convert.js'
 import { doctor, doctorManual } from './doctor.js'
 import { inspect, inspectManual } from './inspect.js'
 import { layouts, layoutsManual } from './layouts.js'
@@ -23,7 +24,8 @@ type Values = Parameters<typeof next>[0] &
   Parameters<typeof lease>[0] &
   Parameters<typeof doctor>[0] &
   Parameters<typeof build>[0] &
-  Parameters<typeof compose>[0]
+  Parameters<typeof compose>[0] &
+  Parameters<typeof convert>[0]
 
 interface Command {
   readonly manual: Manual
@@ -36,6 +38,7 @@ const commands: readonly Command[] = [
   { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
   { manual: overlapManual, run: (values, output) => overlap(values, output, process.stdin) },
   { manual: composeManual, run: compose },
+  { manual: convertManual, run: (values, output) => convert(values, output, process.stdin) },
   { manual: serialManual, run: (values, output) => serial(values, output, process.stdin) },
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },

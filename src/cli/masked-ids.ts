@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { type ErrorCode, encodings, parseId, type TextEncoding } from '../index.js'
+import { type ErrorCode, parseId, type TextEncoding } from '../index.js'
 import type { Mask, MaskBits } from '../mask/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
+import { textEncodings } from './values.js'
 
 /** The flags of a command that reads ids hidden by a mask. */
 export const maskFlags = {
@@ -47,7 +48,7 @@ function decimalId(text: string): bigint {
   try {
     return parseId(text, 'decimal')
   } catch (error) {
-    const others = encodings.filter((encoding) => encoding !== 'bytes').filter((encoding) => canRead(text, encoding))
+    const others = textEncodings.filter((encoding) => canRead(text, encoding))
     if (others.length === 0) throw error
     throw new UsageError(
       'ERR_ID_INVALID',

@@ -1,9 +1,9 @@
-import { encodings, type TextEncoding } from '../index.js'
+import type { TextEncoding } from '../index.js'
 import { type CommonNode, commonNodes, type EqualIds, equalIds, IdSet, rangesOf } from '../inspect/overlap.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
 import { nameOf, readIds } from './input.js'
 import { type Output, type Paint, paintFor, printable, table } from './output.js'
-import { layoutFlags, layoutsOf } from './values.js'
+import { layoutFlags, layoutsOf, textEncodings } from './values.js'
 
 /** The most equal ids, and the most ranges of nodes, that are shown. */
 const mostShown = 10
@@ -13,7 +13,7 @@ const flags = {
   layout: { ...layoutFlags.layout, help: 'how the ids were made up; without it, times and nodes are not compared' },
   format: {
     value: 'FORMAT',
-    choices: encodings.filter((encoding) => encoding !== 'bytes'),
+    choices: textEncodings,
     help: 'how the ids are written (decimal)',
   },
   json: { help: 'print a JSON object' },

@@ -1,6 +1,6 @@
 import { defineSerial, type Layout } from '../index.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
-import { areOnInput, linesOf, nameOf } from './input.js'
+import { printEach } from './input.js'
 import type { Output } from './output.js'
 import { layoutFlags, layoutsOf } from './values.js'
 
@@ -32,7 +32,7 @@ export async function serial(
   { values, positionals }: Arguments<keyof typeof flags>,
   output: Output,
   input: NodeJS.ReadableStream,
-): Promise<void> {
+): Promise<number> {
   const { pattern } = values
   if (pattern === undefined) {
     throw new UsageError(
@@ -46,33 +46,5 @@ export async function serial(
   const convert = isParsing ? (text: string) => String(parse(text)) : format
   const thing = isParsing ? 'serial' : 'id'
   const usage = `graupel serial --pattern PATTERN ${isParsing ? '--parse SERIAL' : 'ID'}`
-  if (areOnInput(positionals, thing, usage)) await convertLines(input, thing, convert, output)
-  // All words are read before the first is shown.
-  else await output.write(positionals.map((word) => `${convert(word)}\n`).join(''))
-}
-
-/** Converts lines as they come. If a line cannot be read, the lines before it are printed. */
-async function convertLines(
-  input: NodeJS.ReadableStream,
-  thing: string,
-  convert: (line: string) => string,
-  output: Output,
-): Promise<void> {
-  let count = 0
-  for await (const lines of linesOf(input, nameOf('-'))) {
-    let text = ''
-    let failure: UsageError | undefined
-    for (const line of lines) {
-      count++
-      try {
-        text += `${convert(line)}\n`
-      } catch (error) {
-        failure = new UsageError('ERR_ID_INVALID', `line ${count}: ${(error as Error).message}`)
-        break
-      }
-    }
-    if (text !== '' && !(await output.write(text))) return
-    if (failure !== undefined) throw failure
-  }
-  if (count === 0) throw new UsageError('ERR_ID_INVALID', `there is no ${thing} on the standard input; give one a line`)
+  return printEach(positionals, thing, usage, input, (text) => `${convert(text)}\n`, output)
 }

@@ -1,5 +1,8 @@
-import { defineLayout, type ErrorCode, type Field, type Layout, layouts } from '../index.js'
+import { defineLayout, type ErrorCode, encodings, type Field, type Layout, layouts } from '../index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
+
+/** The encodings that a terminal and a line of a file can hold. */
+export const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
 
 /** The flags that say how an id is made up. */
 export const layoutFlags = {

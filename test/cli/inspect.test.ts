@@ -189,11 +189,27 @@ describe('graupel inspect', () => {
     vi.unstubAllEnvs()
   })
 
+  it('goes on after a line that is no id, or an id of no preset', () => {
+    const input = `${discordId}\nx\n18446744073709551615\n\n${discordId}\n`
+    const { status, stdout, stderr } = graupel(['inspect', '-', '--json'], {}, input)
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ).toEqual([discordId, discordId])
+    expect(status).toBe(2)
+    const [x, wide, empty] = stderr.split('\n')
+    expect(x).toMatch(/^graupel: line 2: the id is 'x'.* \(ERR_ID_INVALID\)$/)
+    expect(wide).toMatch(/^graupel: line 3: the id 18446744073709551615 makes sense in no preset/)
+    expect(empty).toMatch(/^graupel: line 4: the id is ''/)
+  })
+
   it.each<[string, string[], RegExp, string?]>([
     ['no id', [], /no id was given/],
     ['no id on the input', ['-'], /no id on the standard input/],
     ['a bad line of the input', ['-', '--json'], /line 1: the id is 'x'/, 'x\n'],
-    ['an empty line of the input', ['-', '--json'], /line 1: the id is ''/, '\n5\n'],
+    ['an empty line of the input', ['-', '--json'], /line 1: the id is ''/, '\n'],
     ['- beside others', ['5', '-'], /stands alone/],
     ['a letter', [discordId, '17592884729911706x'], /the id is '17592884729911706x'/],
     ['base62', ['0Czks0tP37X'], /in decimal an id is .*; for another format give --format base62 \(/],

@@ -44,9 +44,9 @@ describe('graupel serial', () => {
     expect(lines(['serial', '--pattern', pattern, '--parse', '-'], {}, `${texts.join('\n')}\n`)).toEqual(ids)
   })
 
-  it('prints the lines before a line that cannot be read', () => {
+  it('prints the lines before and after a line that cannot be read', () => {
     const { status, stdout, stderr } = graupel(['serial', '--pattern', pattern, '-'], {}, `${id}\n${id}\nx\n${id}\n`)
-    expect({ status, stdout }).toEqual({ status: 2, stdout: `${text}\n${text}\n` })
+    expect({ status, stdout }).toEqual({ status: 2, stdout: `${text}\n${text}\n${text}\n` })
     expect(stderr).toMatch(/^graupel: line 3: the id is 'x'[^\n]* \(ERR_ID_INVALID\)\n$/)
   })
 
@@ -71,7 +71,7 @@ describe('graupel serial', () => {
     ],
     ['no id on the input', ['--pattern', pattern, '-'], /there is no id on the standard input; give one a line/],
     ['no serial on the input', ['--pattern', pattern, '--parse', '-'], /there is no serial on the standard input/],
-    ['an empty line', ['--pattern', pattern, '-'], /line 1: the id is ''/, '\n5\n'],
+    ['an empty line', ['--pattern', pattern, '-'], /line 1: the id is ''/, '\n'],
     [
       '- beside others',
       ['--pattern', pattern, '--parse', text, '-'],

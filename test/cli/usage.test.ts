@@ -91,7 +91,7 @@ describe('a refused command', () => {
   it.each([
     [
       ['inspcet'],
-      /no command 'inspcet' \(did you mean 'inspect'\?\); the commands are next, inspect, overlap, compose, serial, layouts, state, lease, doctor, build, help \(ERR_OPTION_UNKNOWN\)/,
+      /no command 'inspcet' \(did you mean 'inspect'\?\); the commands are next, inspect, overlap, compose, convert, serial, layouts, state, lease, doctor, build, help \(ERR_OPTION_UNKNOWN\)/,
     ],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],
