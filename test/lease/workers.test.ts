@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { createGenerator, type EngineKind } from 'graupel'
 import type { LeaseHandle } from 'graupel/lease'
 import { afterEach, describe, expect, it } from 'vitest'
-import { engines } from '../support/engines.js'
+import { caught, engines } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
 import { leaseWith, steal } from './leases.js'
@@ -116,6 +116,27 @@ describe.skipIf(engines.length === 1)(
       const env = { ...process.env, GRAUPEL_ENGINE: engine }
       const { stdout } = await promisify(execFile)(process.execPath, [program, other, ...options], { env })
       expect(stdout.trim()).toBe(expected)
+    })
+  },
+)
+
+describe.each(engines)(
+  'the %s engine while the thread of the lease is suspended in the middle of a write',
+  (engine) => {
+    it('refuses a generator with ERR_LEASE_EXPIRED, and makes it afterwards', async () => {
+      const { lease } = await leaseWith({ windowMs: 10_000 })
+      const { handle } = lease
+      const ids = createGenerator({ lease: handle, engine })
+      const { memory } = handle as unknown as { memory: SharedArrayBuffer }
+      // The sequence number, which is odd during a write.
+      const words = new BigInt64Array(memory)
+      Atomics.add(words, 0, 1n)
+      const expected = { code: 'ERR_LEASE_EXPIRED', message: expect.stringContaining('in the middle of a write') }
+      expect(caught(() => createGenerator({ lease: handle, engine }))).toMatchObject(expected)
+      Atomics.add(words, 0, 1n)
+      const first = ids.next()
+      expect(createGenerator({ lease: handle, engine }).next()).toBeGreaterThan(first)
+      await lease.release()
     })
   },
 )

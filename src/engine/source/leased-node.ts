@@ -75,7 +75,8 @@ export class LeasedNode implements NodeSource {
 
   #heldView(): LeaseView {
     const view = this.#lease.shared.read()
-    if (view === undefined) throw this.late()
+    // Not `late()`, because the constructor has no core yet.
+    if (view === undefined) throw lateError(this.#lease, this.#node, view)
     if (view.status === 'held') return view
     throw endedError(view)
   }
@@ -176,7 +177,7 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
   const make = (message: string) => new GraupelError('ERR_LEASE_EXPIRED', message)
   if (view === undefined) {
     return make(
-      `the lease of node ${node} is not renewed any more, because its thread has ended; acquire leases in a thread that stays`,
+      'the thread of this lease has ended, or is suspended in the middle of a write; try again, and acquire leases in a thread that stays',
     )
   }
   const { store, windowMs } = handle
