@@ -97,7 +97,8 @@ class Chaos {
 
   async rage({ ms, ids }: Extent): Promise<void> {
     const serverFaults = this.#raging()
-    const { serverFaultMs } = this.#work
+    // Only a store that may forget makes leases wait after a fault.
+    const serverFaultMs = Math.min(this.#work.serverFaultMs, this.#site.losses === undefined ? 5000 : Infinity)
     let nextServerMs = serverFaultMs
     let isEachMade = false
     while (this.elapsedMs() < ms || !isEachMade || idsIn(this.#folder) < ids) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { sqliteStore } from '../../src/stores/sqlite.js'
-import { load } from '../stores/kinds/kind.ts'
+import { load, type ServerKind } from '../stores/kinds/kind.ts'
 import { mysqlPools, startMysql } from '../stores/kinds/mysql.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
@@ -12,6 +12,8 @@ import type { StorePlan } from '../stores/programs/open-store.js'
 import type { Server } from '../stores/servers.ts'
 import { eventually } from '../support/until.ts'
 import { TcpProxy } from './proxy.ts'
+
+type DurableClient = 'etcd' | 'consul' | 'kubernetes' | 'node-zookeeper-client'
 
 type Faults = Readonly<Record<string, () => Promise<void>>>
 
@@ -240,6 +242,31 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
       for (const proxy of proxies) proxy.stop()
       await server.stop()
     },
+  }
+}
+
+/** A store that never forgets what it has acknowledged. So no fault takes data away. */
+export function durableSite(kind: ServerKind, client: DurableClient): OpenSite {
+  return async (slots, _folder, random) => {
+    const server = await kind.start()
+    const proxies = await proxiesTo(server, slots, random)
+    return {
+      plan: (slot) => ({ client, port: (proxies[slot] as TcpProxy).port }),
+      proxies,
+      copy: async () => {},
+      faults: {
+        'server killed': () => server.restart('SIGKILL'),
+        async 'server stopped'() {
+          await server.signal('SIGSTOP')
+          await sleep(500 + random() * 3000)
+          await server.signal('SIGCONT')
+        },
+      },
+      async stop() {
+        for (const proxy of proxies) proxy.stop()
+        await server.stop()
+      },
+    }
   }
 }
 

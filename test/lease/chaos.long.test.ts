@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Extent, runChaos } from '../chaos/run.ts'
-import { mysqlSite, type OpenSite, postgresSite, redisSite, sqliteSite } from '../chaos/sites.ts'
+import { durableSite, mysqlSite, type OpenSite, postgresSite, redisSite, sqliteSite } from '../chaos/sites.ts'
+import { consul } from '../stores/kinds/consul.ts'
+import { etcd } from '../stores/kinds/etcd.ts'
+import { kubernetes } from '../stores/kinds/kubernetes.ts'
+import { zookeeperKind } from '../stores/kinds/zookeeper.ts'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 import { leases } from './chaos-work.ts'
@@ -26,16 +30,31 @@ const extent: Extent = {
 }
 const timeout = extent.ms * 6 + 900_000
 
-/** Two or three at a time, for the sake of two processors. */
-const groups: Record<string, OpenSite>[] = [
-  { Redis: redisSite(), PostgreSQL: postgresSite },
-  { SQLite: sqliteSite, MySQL: mysqlSite, 'Redis that never forgets': redisSite(true) },
+/** Three at a time, for the sake of two processors. A store that may forget takes longest. */
+const groups: { readonly needs: readonly (() => string | undefined)[]; readonly sites: Record<string, OpenSite> }[] = [
+  { needs: [], sites: { Redis: redisSite(), PostgreSQL: postgresSite, MySQL: mysqlSite } },
+  {
+    needs: [etcd.missing],
+    sites: {
+      SQLite: sqliteSite,
+      'Redis that never forgets': redisSite(true),
+      etcd: durableSite(etcd, 'etcd'),
+    },
+  },
+  {
+    needs: [zookeeperKind.missing, consul.missing],
+    sites: {
+      ZooKeeper: durableSite(zookeeperKind, 'node-zookeeper-client'),
+      Consul: durableSite(consul, 'consul'),
+      Kubernetes: durableSite(kubernetes, 'kubernetes'),
+    },
+  },
 ]
 
-describeWith(['native', 'linux', 'faketime'], 'processes that lease nodes from a store', () => {
-  describe.each(groups)('and make ids', (sites) => {
+for (const { needs, sites } of groups) {
+  describeWith(['native', 'linux', 'faketime', ...needs], 'processes that lease nodes from a store', () => {
     it.concurrent.each(Object.entries(sites))(
-      'make distinct ones in order on %s, through faults of all kinds, and go on afterwards',
+      'make distinct ids in order on %s, through faults of all kinds, and go on afterwards',
       async (name, open) => {
         const { findings, ids, ...run } = await runChaos(open, leases, extent, seededRandom(`chaos on ${name}`))
         console.info(`${name}: ${ids} ids`, run)
@@ -46,4 +65,4 @@ describeWith(['native', 'linux', 'faketime'], 'processes that lease nodes from a
       timeout,
     )
   })
-})
+}
