@@ -26,7 +26,7 @@ export type NumbersOf<F extends readonly Field[]> = [IsNarrow<F>] extends [true]
       { nextNumber?(): number }
 
 /** TypeScript refuses the call, and shows the reason as the type of `this`. @internal */
-export interface WideGenerator {
+interface WideGenerator {
   nextNumber(this: 'ids of this layout have more than 53 bits; use next() or nextString(), or layouts.js53'): never
 }
 
