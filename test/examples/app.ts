@@ -23,7 +23,8 @@ export function folderWith(...names: string[]): string {
 
 /** Installs the packages of test/examples/packages, or of another folder beside it, and links a folder to them. */
 export function linkPackages(folder: string, place = 'packages'): void {
-  const installed = installOnce(`test/examples/${place}`, ['--ignore-scripts'])
+  // tRPC asks for another TypeScript than this project has.
+  const installed = installOnce(`test/examples/${place}`, ['--ignore-scripts', '--legacy-peer-deps'])
   mkdirSync(join(folder, 'node_modules'))
   for (const name of readdirSync(installed)) {
     if (!name.startsWith('.')) symlinkSync(join(installed, name), join(folder, 'node_modules', name))
