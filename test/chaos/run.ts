@@ -19,11 +19,13 @@ export interface Run extends Proof {
 
 export interface Extent {
   readonly processes: number
-  /** Faults go on for this time, until there are this many ids, and until each fault of the server has come. */
+  /** Faults go on for this time, until there are this many ids, and until enough faults of the server have come. */
   readonly ms: number
   readonly ids: number
   /** The longest pause of a caller between two calls. */
   readonly pauseMs: number
+  /** The kinds of faults of the server that are enough, drawn at random; all by default. */
+  readonly serverFaults?: number
 }
 
 /** Runs several processes on one store, with faults by a seeded schedule; then proves what the processes have written. */
@@ -95,17 +97,19 @@ class Chaos {
     return counts
   }
 
-  async rage({ ms, ids }: Extent): Promise<void> {
+  async rage({ ms, ids, serverFaults: enough = Number.POSITIVE_INFINITY }: Extent): Promise<void> {
     const serverFaults = this.#raging()
     // Only a store that may forget makes leases wait after a fault.
     const serverFaultMs = Math.min(this.#work.serverFaultMs, this.#site.losses === undefined ? 5000 : Infinity)
     let nextServerMs = serverFaultMs
     let isEachMade = false
-    while (this.elapsedMs() < ms || !isEachMade || idsIn(this.#folder) < ids) {
+    let made = 0
+    while (this.elapsedMs() < ms || !(isEachMade || made >= enough) || idsIn(this.#folder) < ids) {
       if (this.deaths().length > 0) break
       await this.#strike()
       if (this.elapsedMs() < nextServerMs) continue
       isEachMade = (await serverFaults.next()).value
+      made++
       nextServerMs = this.elapsedMs() + serverFaultMs * (0.8 + this.#random() / 2)
     }
     await Promise.all(this.#underWay)

@@ -14,7 +14,7 @@ import { leases } from './chaos-work.ts'
 // requests that arrive late, servers that never answer. No two processes may make one id, each caller's ids ascend, and when the
 // faults end, every thread of every process makes ids again.
 //
-// `npm run test:long` takes a quarter of a minute of faults for each store. For as long as one likes, and as many ids in proportion to 10^8 in half an
+// `npm run test:long` takes a quarter of a minute of faults for each store, three of them faults of the server. For as long as one likes, and as many ids in proportion to 10^8 in half an
 // hour for each store, which takes as long twice:
 //
 //   GRAUPEL_CHAOS_MINUTES=30 npx vitest run --mode long test/lease/chaos.long.test.ts
@@ -27,6 +27,8 @@ const extent: Extent = {
   ms: minutes * 60_000,
   ids: Math.max(7.5e5, (minutes / 30) * 1e8),
   pauseMs: 20,
+  // After each, a store that may forget gives no lease for ten seconds.
+  ...(minutes < 1 && { serverFaults: 3 }),
 }
 const timeout = extent.ms * 6 + 900_000
 
