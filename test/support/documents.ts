@@ -37,6 +37,7 @@ export const documentsRunElsewhere = [
   'docs/orms.md',
   'docs/testing.md',
   'docs/wire.md',
+  'docs/redis-protocol.md',
   // Made of the docstrings, whose examples test/api/docs.test.ts runs. `npm run check` compares them.
   'docs/api.md',
 ]

@@ -39,6 +39,9 @@ const tools = {
   etcd: etcd.missing,
   openssl: () => (runs(['openssl', 'version']) ? undefined : 'openssl (Debian package openssl)'),
   redis: redis.missing,
+  // Debian's own Python, because another python3 on PATH does not see its packages.
+  redisPy: () =>
+    runs(['/usr/bin/python3', '-c', 'import redis']) ? undefined : 'redis-py (Debian package python3-redis)',
   mysql: mysql.missing,
   postgres: postgres.missing,
   prometheus: () =>
