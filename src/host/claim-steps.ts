@@ -92,7 +92,7 @@ export function makeStep(
   latest: Latest | undefined,
   { ids: { key, description }, owner = '', ceiling, use }: NewStep,
 ): Latest | undefined {
-  const { linkSync, statSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
+  const { linkSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
   const token = randomBits().toString(16)
   const says: Step = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
@@ -108,12 +108,25 @@ export function makeStep(
   } finally {
     attempt(() => unlinkSync(fresh))
   }
-  // If the predecessor is gone, others have continued meanwhile. The step stays, because they may have followed it.
-  if (statSync(`${place}/${latest.name}`, { throwIfNoEntry: false }) === undefined) return undefined
+  // If the predecessor is gone, others have continued meanwhile. The step stays, because they may have followed it. Another process that
+  // was late as well may have given the predecessor's name to another step, so the tokens are compared: S3 of `model/claim.pml`.
+  if (!isThere(place, latest)) return undefined
   return { number: latest.number + 1, name, says, older: [...latest.older, latest.name] }
 }
 
-/** Removes the steps before the predecessor of a step, the oldest first. Their names never come back. */
+function isThere(place: string, { name, says }: Latest): boolean {
+  try {
+    return read(place, name).token === says.token
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+/**
+ * Removes the steps before the predecessor of a step, the oldest first. A process that is late may give such a name to another step, which
+ * does not count.
+ */
 export function removeOlder(place: string, { older }: Latest): void {
   const { unlinkSync } = process.getBuiltinModule('node:fs')
   for (const name of older.slice(0, -1)) attempt(() => unlinkSync(`${place}/${name}`))

@@ -125,18 +125,30 @@ describe('if two processes take a claim at once', () => {
     expect(latestOf(own)).toMatchObject({ number: 5, name: '5.b4' })
   })
 
+  it('a process that slept looks again, even if another that slept has made a step with the name of its predecessor', () => {
+    const own = claimant()
+    writeChain(own, { ...gone, ceiling: '3000' })
+    inFrontOf('linkSync', () => {
+      for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
+      writeStep(own, '7.a6', gone)
+      writeStep(own, '8.a7', { ...gone, ceiling: '8000' })
+      // The other process that slept, after step 4.
+      writeStep(own, '5.a4', { ...gone, ceiling: '4000', token: 'c' })
+    })
+    expect(take(own)).toMatchObject({ step: 9, floor: 8000n })
+  })
+
   it('a process that slept, and was killed after its link, leaves a step that does not count', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '3000' })
     inFrontOf('linkSync', () => {
       for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
       writeStep(own, '1.b', { ...gone, ceiling: '7000' })
-    })
-    const stat = vi.spyOn(fs, 'statSync').mockImplementationOnce(() => {
-      throw new Error('killed')
+      vi.spyOn(fs, 'openSync').mockImplementationOnce(() => {
+        throw new Error('killed')
+      })
     })
     expect(caught(() => take(own)).message).toContain('killed')
-    stat.mockRestore()
     expect(numbersOf(own)).toEqual([1, 6])
     expect(take({ ...own, owner: 'another' })).toMatchObject({ step: 2, floor: 7000n })
   })
