@@ -44,7 +44,12 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   windowMs?: number
   /** Time limit of the wait for a free node: milliseconds, from 0 up. @default 30 000 */
   acquireTimeoutMs?: number
-  /** Time limit of one call of the store: milliseconds, 1 to 600 000. @default 2000 */
+  /**
+   * Time limit of one call of the store: milliseconds, 1 to 600 000. A call may have to open a connection, which takes half a second on a busy
+   * machine: with a shorter limit, a process may get no lease.
+   *
+   * @default 2000
+   */
   callTimeoutMs?: number
   /** The largest difference between the clock of this host and the store's: milliseconds, 0 to 3 600 000. @default 1000 */
   maxClockSkewMs?: number
