@@ -63,6 +63,12 @@ it('half a command of which a byte comes now and then is closed in time', async 
   clearInterval(timer)
 })
 
+it('a client that ends its side after its commands gets all answers', async () => {
+  const own = await RespClient.open(service.respUrl)
+  own.socket.end(command('ID.NEXT', 20_000).repeat(3))
+  expect((await own.read(Number.POSITIVE_INFINITY)).flat().length).toBe(60_000)
+})
+
 it('an idle connection is closed after --keep-alive-ms', async () => {
   const { respUrl } = await startService({ resp: 0, keepAliveMs: 100 })
   expect(await allTo(command('PING'), respUrl)).toEqual(['PONG'])

@@ -55,6 +55,7 @@ export class Connection {
       clearTimeout(this.#partial)
       this.#gone?.abort(new Error('the client has closed its connection'))
     })
+    socket.once('end', () => this.end())
     socket.on('data', (chunk: Buffer) => this.#onData(chunk))
   }
 

@@ -18,10 +18,12 @@ export class RespServer {
   constructor(pair: Pair | undefined, surroundings: Surroundings) {
     const { requestTimeoutMs } = surroundings.sources.options
     this.#isTls = pair !== undefined
+    // A client may end its side at once after its commands, and still read the answers.
+    const sockets = { noDelay: true, allowHalfOpen: true }
     this.server =
       pair === undefined
-        ? createServer({ noDelay: true })
-        : createTlsServer({ ...pair, noDelay: true, handshakeTimeout: requestTimeoutMs })
+        ? createServer(sockets)
+        : createTlsServer({ ...pair, ...sockets, handshakeTimeout: requestTimeoutMs })
     this.server.on(this.#isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
       // The limit of connections has closed it.
       if (socket.destroyed) return
