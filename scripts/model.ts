@@ -1,22 +1,35 @@
-// Checks the model of the lease with Spin: `npm run model` checks the complete model within small bounds, and shows that it is violated
-// without any one of its rules; `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
+// Checks the models of the lease and of the claim with Spin: `npm run model` checks the complete models within small bounds, and shows that
+// they are violated without any one of their rules; `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has
+// the results.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const source = fileURLToPath(new URL('../model/lease.pml', import.meta.url))
+type Model = 'lease' | 'claim'
 
-/** The rules that the model can do without, such as B3. */
-export const rules = [
-  ...new Set(Array.from(readFileSync(source, 'utf8').matchAll(/\brule\(([A-Z]\d)\)/g), (found) => found[1] as string)),
-].toSorted()
+function sourceOf(model: Model): string {
+  return fileURLToPath(new URL(`../model/${model}.pml`, import.meta.url))
+}
+
+/** The rules that a model can do without, such as B3. */
+function rulesOf(model: Model): string[] {
+  const found = readFileSync(sourceOf(model), 'utf8').matchAll(/\brule\(([A-Z]\d)\)/g)
+  return [...new Set(Array.from(found, ([, rule]) => rule as string))].toSorted()
+}
+
+/** The rules of the lease. */
+export const rules = rulesOf('lease')
+/** The rules of the claim. */
+export const claimRules = rulesOf('claim')
 
 /** The names that the model defines, and their values. */
 export type Defines = Readonly<Record<string, number | string>>
 
 interface Search {
+  /** @default 'lease' */
+  readonly model?: Model
   readonly defines: Defines
   /** Hashes states instead of storing them: some states may be missed. */
   readonly isBitstate?: boolean
@@ -46,6 +59,16 @@ export const complete: Readonly<Record<string, Search>> = {
   'a store that forgets: some process gets a node': {
     defines: { LIVE: 1, FORGETS: 1, FAULTS: 0, TICKS: 2, WINDOW: 1 },
     depth: 1e6,
+  },
+}
+
+/** The complete model of the claim. Spin visits all states. */
+export const completeClaim: Readonly<Record<string, Search>> = {
+  'a claim, two processes': { model: 'claim', defines: { CRASHES: 1, STEPS: 5, SLOTS: 4 }, depth: 1e5 },
+  'a claim, three processes, two of which are late': {
+    model: 'claim',
+    defines: { PROCESSES: 3, SLEEPERS: 2, CRASHES: 0, STEPS: 7, SLOT: 2 },
+    depth: 1e5,
   },
 }
 
@@ -84,13 +107,25 @@ export function without(rule: string): Search & { readonly bounds: Bounds } {
   return { defines, depth, isBitstate: true, bounds: { isDurable, window: defines.WINDOW } }
 }
 
+/** The claim without a rule. S3 takes two late processes, while a third one makes five steps. */
+export function claimWithout(rule: string): Search {
+  const usual = { CRASHES: 1, STEPS: 5, SLOTS: 3 }
+  const late = completeClaim['a claim, three processes, two of which are late'] as Search
+  return {
+    model: 'claim',
+    defines: { ...(rule === 'S3' ? late.defines : usual), WITHOUT: rule },
+    depth: rule === 'S3' ? 150 : 200,
+    isBitstate: true,
+  }
+}
+
 /** Searches all states, or the states up to the first violation. */
-export function search({ defines, isBitstate = false, depth }: Search): Result {
+export function search({ model = 'lease', defines, isBitstate = false, depth }: Search): Result {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-model-'))
   const words = Object.entries({ PROCESSES: 2, ...defines }).map(([name, value]) => `-D${name}=${value}`)
   const isLive = 'LIVE' in defines
   try {
-    execFileSync('spin', ['-a', ...words, source], { cwd: folder })
+    execFileSync('spin', ['-a', ...words, sourceOf(model)], { cwd: folder })
     const kind = [isLive ? '-DNFAIR=3' : '-DSAFETY', isBitstate ? '-DBITSTATE' : '-DCOLLAPSE', '-DMEMLIM=4000']
     // A search that ends soon takes less time than its optimization.
     execFileSync('cc', [isBitstate && depth < 1000 ? '-O0' : '-O1', '-w', ...kind, '-o', 'pan', 'pan.c'], {
@@ -99,6 +134,8 @@ export function search({ defines, isBitstate = false, depth }: Search): Result {
     const options = [
       `-m${depth}`,
       ...(isLive ? ['-a', '-f'] : []),
+      // The processes of the claim end when all steps are made.
+      ...(model === 'claim' ? ['-E'] : []),
       ...(isBitstate ? [depth < 1000 ? '-w27' : '-w33'] : []),
     ]
     const started = performance.now()
@@ -106,7 +143,7 @@ export function search({ defines, isBitstate = false, depth }: Search): Result {
     const seconds = (performance.now() - started) / 1000
     const states = Number(/^\s*([\d.e+]+) states, stored/m.exec(stdout)?.[1])
     const isComplete = /errors: 0/.test(stdout) && !/search depth too small|Search not completed/.test(stdout)
-    const trail = /errors: 0/.test(stdout) ? undefined : trailIn(folder, words, stdout)
+    const trail = /errors: 0/.test(stdout) ? undefined : trailIn(folder, model, words, stdout)
     return { trail, states, seconds, isComplete }
   } finally {
     rmSync(folder, { recursive: true })
@@ -114,8 +151,8 @@ export function search({ defines, isBitstate = false, depth }: Search): Result {
 }
 
 /** Replays the trail that Spin has written. */
-function trailIn(folder: string, words: readonly string[], found: string): Trail {
-  const replay = spawnSync('spin', ['-k', 'lease.pml.trail', ...words, source], {
+function trailIn(folder: string, model: Model, words: readonly string[], found: string): Trail {
+  const replay = spawnSync('spin', ['-k', `${model}.pml.trail`, ...words, sourceOf(model)], {
     cwd: folder,
     encoding: 'utf8',
     maxBuffer: 1e8,
@@ -134,12 +171,12 @@ function tell(name: string, { trail, states, seconds, isComplete }: Result, isEx
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isFull = process.argv.includes('--full')
-  for (const [name, how] of Object.entries(isFull ? full : complete)) {
+  for (const [name, how] of Object.entries(isFull ? full : { ...complete, ...completeClaim })) {
     const result = search(how)
     tell(name, result, result.trail === undefined)
   }
-  for (const rule of isFull ? [] : rules) {
-    const result = search(without(rule))
+  for (const rule of isFull ? [] : [...rules, ...claimRules]) {
+    const result = search(claimRules.includes(rule) ? claimWithout(rule) : without(rule))
     tell(`without ${rule}`, result, result.trail !== undefined)
     if (process.argv.includes('--trails')) for (const step of result.trail?.steps ?? []) console.log(`  ${step}`)
   }

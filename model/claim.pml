@@ -1,0 +1,170 @@
+/*
+ * The claim of src/host/claim-steps.ts for Spin. `npm run model` checks it, and docs/model.md says what it covers.
+ *
+ * One key, and some processes on the js engine. Each d_step is one call of the file system, with all that the process does until its next
+ * call. A process may stop between two calls for any time, or crash there. No process knows whether another runs, and no clock decides
+ * anything. The model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
+ *
+ * Names that `-D` defines:
+ *   WITHOUT=S3   removes a rule
+ *   SLOT         the slot that is observed; any slot if it is not defined
+ *   SLEEPERS     so many processes read the claim once. Spin finds a violation of three processes sooner
+ *   STEPS, SLOTS, PROCESSES, CRASHES   the most steps that are made, the last slot, the number of processes and of crashes
+ */
+
+mtype:rule = {
+  S1,    /* a step gets its name by link(2), which fails if the name exists */
+  S2,    /* the maker of a step then looks for the predecessor. If that is gone, others have continued */
+  S3,    /* it looks for the predecessor's token: a name that was removed may have come back with another step */
+  S4,    /* a process begins at the ceiling of the step before */
+  S5,    /* older steps are removed, the oldest first */
+  S6,    /* the predecessor of the latest step is kept */
+  S7,    /* a process that has released the claim makes no id */
+  none
+};
+#ifndef WITHOUT
+#define WITHOUT none
+#endif
+#define rule(name) (WITHOUT != name)
+
+#ifndef SLEEPERS
+#define SLEEPERS 0
+#endif
+#define WINDOW 1
+#define NONE 15
+
+/* A step's file; its index is its token. Two names are equal if the numbers and the tokens of the predecessors are. */
+typedef Step { bool isThere; byte number; byte previous; byte ceiling };
+Step steps[STEPS];
+#define S(i) steps[i]
+#define isNamed(i, n, of) (S(i).isThere && S(i).number == n && S(i).previous == of)
+byte made;                  /* how many steps were made */
+byte crashes;
+byte slot;                  /* the slot that is observed */
+byte owner = NONE;          /* the process that has made its id */
+
+hidden byte i, j, found;
+/* Finds a file by its name. */
+#define find(n, of) found = NONE; for (i : 0 .. STEPS - 1) { if :: isNamed(i, n, of) -> found = i :: else fi }
+
+/* latestStep(): the highest number whose predecessor is there, and the steps before it. */
+#define list() \
+  latest = NONE; older = 0; \
+  for (i : 0 .. STEPS - 1) { \
+    found = S(i).isThere && S(i).number == 1; \
+    for (j : 0 .. STEPS - 1) { \
+      if :: S(i).isThere && S(j).isThere && j == S(i).previous -> found = true :: else fi \
+    } \
+    if :: found && (latest == NONE || S(i).number > S(latest).number) -> latest = i :: else fi \
+  } \
+  for (i : 0 .. STEPS - 1) { \
+    assert(latest != NONE || !S(i).isThere);      /* otherwise the claim is damaged */ \
+    if :: S(i).isThere && S(i).number < S(latest).number -> older = older | (1 << i) :: else fi \
+  }
+
+/* makeStep(): gives a step its name. `mine` is NONE if another process was faster. */
+#define link(end) \
+  mine = NONE; number = 1; \
+  if :: latest != NONE -> number = S(latest).number + 1 :: else fi; \
+  if \
+  :: latest == NONE -> \
+    /* rename(2) of the folder */ \
+    found = NONE; for (i : 0 .. STEPS - 1) { if :: S(i).isThere -> found = i :: else fi } \
+  :: else -> find(number, latest) \
+  fi; \
+  if \
+  :: found != NONE && rule(S1) \
+  :: else -> \
+    if :: found != NONE -> S(found).isThere = false :: else fi; \
+    mine = made; made++; \
+    S(mine).isThere = true; S(mine).number = number; S(mine).previous = latest; S(mine).ceiling = end \
+  fi; \
+  number = 0
+#define checkPredecessor() \
+  if \
+  :: latest == NONE || mine == NONE || !rule(S2) \
+  :: else -> \
+    find(S(latest).number, S(latest).previous); \
+    if :: found == NONE || (rule(S3) && found != latest) -> mine = NONE :: else fi \
+  fi
+
+/* removeOlder(): one file. */
+#define isBefore(a, b) (rule(S5) -> S(a).number < S(b).number : S(a).number > S(b).number)
+#define removeOne() \
+  found = NONE; \
+  for (i : 0 .. STEPS - 1) { \
+    if :: (older & (1 << i)) && (found == NONE || isBefore(i, found)) -> found = i :: else fi \
+  } \
+  older = older & ~(1 << found); \
+  for (i : 0 .. STEPS - 1) { if :: i != found && isNamed(i, S(found).number, S(found).previous) -> S(i).isThere = false :: else fi } \
+  S(found).isThere = false
+
+proctype Process(byte p) {
+  byte latest, older, mine, number, held = NONE, floor, ceiling, before;
+  bool isOwn, isReleasing, hasTried;
+again:
+  made < STEPS && !(p < SLEEPERS && hasTried);
+  hasTried = true;
+  d_step {
+    list();
+    isOwn = (held != NONE && latest == held);
+    before = (latest == NONE -> 0 : S(latest).ceiling);
+    if :: !isOwn -> held = NONE; floor = 0; ceiling = 0 :: else fi;
+    printf("@ %d lists, the latest is %d\n", p, latest)
+  }
+  if
+  :: isOwn -> isReleasing = true
+  :: isReleasing = false
+  fi;
+  d_step {
+    made < STEPS;
+    /* The tick after the last id is the ceiling of a step that releases. */
+    link((isReleasing -> (owner == p && slot >= floor -> slot + 1 : floor) : before + WINDOW));
+    printf("@ %d links %d\n", p, mine)
+  }
+  d_step { checkPredecessor(); printf("@ %d checks, and has %d\n", p, mine) }
+  if
+  :: mine == NONE -> goto again
+  :: mine != NONE && crashes < CRASHES -> goto crash
+  :: mine != NONE
+  fi;
+  if :: !rule(S6) && latest != NONE -> older = older | (1 << latest) :: else fi;
+  do
+  :: older != 0 -> d_step { removeOne(); printf("@ %d removes %d\n", p, found); found = 0 }
+  :: older == 0 -> break
+  :: crashes < CRASHES -> goto crash
+  od;
+  if
+  :: isReleasing && rule(S7) -> held = NONE; goto again
+  :: else
+  fi;
+  d_step {
+    if :: !isOwn -> floor = (rule(S4) -> before : 0) :: else fi;
+    ceiling = (S(mine).ceiling > ceiling -> S(mine).ceiling : ceiling);
+    held = mine;
+    printf("@ %d may use the slots %d to %d\n", p, floor, ceiling - 1)
+  }
+  do
+  :: slot >= floor && slot < ceiling ->
+    assert(owner == NONE || owner == p);
+    owner = p;
+    printf("@ %d makes an id of slot %d\n", p, slot)
+  :: goto again
+  :: crashes < CRASHES -> goto crash
+  od;
+crash:
+  crashes++;
+  held = NONE;
+  goto again
+}
+
+init {
+  atomic {
+#ifdef SLOT
+    slot = SLOT;
+#else
+    select (slot : 0 .. SLOTS);
+#endif
+    for (i : 0 .. PROCESSES - 1) { run Process(i) }
+  }
+}
