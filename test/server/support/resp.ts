@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 export type Reply = string | number | null | Error | Reply[]
 
 /** Reads one reply. Returns the reply and the index behind it, or `undefined` if not all of it is there. @throws if it is no reply */
-export function replyAt(text: string, at: number): readonly [Reply, number] | undefined {
+function replyAt(text: string, at: number): readonly [Reply, number] | undefined {
   const end = text.indexOf('\r\n', at)
   if (end < 0) return undefined
   const [kind, line] = [text[at], text.slice(at + 1, end)]
