@@ -156,9 +156,10 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     const end = this.#used < this.#fetchAt ? this.#fetchAt : this.#current.count
     const ready = Math.min(this.#slice, end - this.#used)
     if (this.#at === this.#windowEnd) {
+      const { runs, count } = this.#current
       this.#at = 0
-      this.#windowEnd = Math.min(maxWindow, this.#current.count - this.#used)
-      this.#current.runs.write(this.#ids, 0, this.#windowEnd)
+      this.#windowEnd = Math.min(maxWindow, count - runs.written)
+      runs.write(this.#ids, 0, this.#windowEnd)
     }
     this.#end = Math.min(this.#at + ready, this.#windowEnd)
     return this.#isLate ? 'late' : 'some'

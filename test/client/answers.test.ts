@@ -70,14 +70,21 @@ test.each<[string, Change, string]>([
 })
 
 test('with long runs gives each number of them, across 2^32 and in every call', async () => {
-  const sent = runs([2n ** 32n - 1000n, 999, 3], [2n ** 40n, 1, 7], [2n ** 41n, 1000, 2 ** 31])
-  const { url } = await fakeService({ script: (_asked, _response, give) => give({ body: sent }) })
-  const numbers = await connect({ url, segment: 'orders', count: 2000, maxCount: 2000 })
-  const made = [numbers.next(), ...numbers.take(700)]
-  for (let i = 0; i < 500; i++) made.push(BigInt(numbers.nextString()))
-  made.push(...numbers.fill(new BigUint64Array(799)))
-  expect(made).toEqual(expandRuns(readRuns('runs', sent())))
-  numbers.close()
+  // 12 000 numbers, so that clients write them out in several parts.
+  const sent = runs([2n ** 32n - 15_000n, 5999, 3], [2n ** 40n, 1, 7], [2n ** 41n, 6000, 2 ** 31])
+  const all = expandRuns(readRuns('runs', sent()))
+  for (const parts of [12_000, 700, 1]) {
+    const { url } = await fakeService({ script: (_asked, _response, give) => give({ body: sent }) })
+    const numbers = await connect({ url, segment: 'orders', count: 12_000, maxCount: 12_000, prefetchAt: 1 })
+    const made: bigint[] = []
+    while (made.length < all.length) {
+      made.push(...numbers.fill(new BigUint64Array(Math.min(parts - 1, all.length - made.length))))
+      if (made.length < all.length) made.push(numbers.next())
+    }
+    expect(made).toEqual(all)
+    expect(numbers.stats().left).toBe(0)
+    numbers.close()
+  }
 })
 
 test('without an end is not read any further', async () => {
