@@ -14,8 +14,8 @@ import { leases } from './chaos-work.ts'
 // requests that arrive late, servers that never answer. No two processes may make one id, each caller's ids ascend, and when the
 // faults end, every thread of every process makes ids again.
 //
-// `npm run test:long` takes a quarter of a minute of faults for each store. For as long as one likes, and as many ids in proportion to 10^8
-// in half an hour for each store, which takes as long three times:
+// `npm run test:long` takes a quarter of a minute of faults for each store, three of them faults of the server. For as long as one likes, and
+// as many ids in proportion to 10^8 in half an hour for each store, which takes as long three times:
 //
 //   GRAUPEL_CHAOS_MINUTES=30 GRAUPEL_TEST_CONSUL=$(.ci/consul) npx vitest run --mode long test/lease/chaos.long.test.ts
 //

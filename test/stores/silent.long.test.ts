@@ -7,7 +7,7 @@ import { openStore } from '../../src/stores/url/index.js'
 import { projectWith } from '../cli/fleet.ts'
 import { freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
-import { until } from '../support/until.ts'
+import { eventually, until } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
 import { host, load, type Open, quiet } from './kinds/kind.ts'
 import { startProxy } from './proxy.ts'
@@ -61,6 +61,8 @@ describeServers('a lease whose connections go silent', (kind, { isElsewhere }, s
       const { store, close } = await open(proxy.port)
       try {
         await store.setup?.()
+        // Opens a connection. The calls of a lease wait for that no longer than their limits.
+        await eventually(() => store.read('none'))
         const lease = await acquireLease({ store, namespace: freshNamespace() })
         const ids = createGenerator({ lease, maxWaitMs: 10_000 })
         const made = ids.take(100)

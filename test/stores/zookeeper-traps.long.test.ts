@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createGenerator } from '../../src/index.js'
@@ -184,6 +184,26 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     await store.write(key, 'x', undefined)
     proxy.silence()
     expect((await eventually(() => callsOf(store, 300).read(key)))?.value).toBe('x')
+  })
+
+  it('is connected to in the end if that takes longer than a call waits for it, as on a busy machine', async () => {
+    const slow = createServer((near) => {
+      const far = connect(server.port, host)
+      for (const socket of [near, far]) socket.on('error', ignore)
+      near.on('data', (data) => far.write(data)).on('close', () => far.destroy())
+      // Only the answer to the greeting is late.
+      let lateMs = 2200
+      far.on('data', (data) => {
+        setTimeout(() => near.write(data), lateMs)
+        lateMs = 0
+      })
+    })
+    await once(slow.listen(0, host), 'listening')
+    used.push(() => slow.close())
+    const { store } = storeOn((slow.address() as AddressInfo).port, {}, undefined, 10_000)
+    const read = () => callsOf(store, 2000).read(fresh())
+    await expect(read()).rejects.toThrow('has no connection after 1500 ms')
+    expect(await eventually(read)).toBeUndefined()
   })
 
   it('refuses the old version of a key that was removed and made again', async () => {
