@@ -9,7 +9,7 @@ export interface NumberRun {
 }
 
 /** The bytes of a run: `first` in 8 bytes, `count` and `step` in 4 bytes each, all little-endian and unsigned. */
-export const bytesOfRun = 16
+const bytesOfRun = 16
 
 /** The steps of the numbers that make a run. */
 export interface RunRule {
