@@ -174,6 +174,16 @@ describe('the service refuses', () => {
       ['--leaf-table', 'x', '--store', 'mysql://127.0.0.1/x'],
       /^--leaf-table needs --leaf-alloc/,
     ],
+    [
+      'the port of HTTP for clients of Redis',
+      ['--resp', '4728'],
+      /^--resp is 4728, which is the port of HTTP; give another/,
+    ],
+    [
+      'a prefix of counters without a port',
+      ['--resp-counters', 'c:'],
+      /^--resp-counters needs --resp; give --resp, or/,
+    ],
     ['a certificate without its key', ['--tls-cert', 'x'], /^only one of --tls-cert and --tls-key is given; give both/],
     [
       'an address that other hosts can reach without a token',

@@ -8,9 +8,11 @@ import { connect, type TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
+import { startService } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 import { replace } from './support/replace.ts'
+import { command } from './support/resp.ts'
 
 /** Makes a certificate for a name, signed by its own key. */
 function pairOf(name: string): { tlsCert: string; tlsKey: string } {
@@ -55,6 +57,32 @@ describeWith(['openssl'], 'TLS', () => {
     const { status, protocol, body } = await get(port, '/v1/ids')
     expect([status, protocol]).toEqual([200, 'TLSv1.3'])
     expect(JSON.parse(body).ids).toHaveLength(1)
+  })
+
+  test('clients of Redis use the same certificate, also a new one, and plain commands get no answer', async () => {
+    const [pair, next] = [pairOf('redis'), pairOf('redis-next')]
+    const { respUrl } = await startService({ resp: 0, ...pair }, { pollMs: 10 })
+    expect(respUrl).toMatch(/^rediss:/)
+    const port = Number(new URL(respUrl).port)
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).setEncoding('latin1')
+    socket.write(command('INCR', 'orders').repeat(3))
+    let text = ''
+    for await (const part of socket) {
+      text += part
+      if (text.length === 12) break
+    }
+    expect(text).toBe(':1\r\n:2\r\n:3\r\n')
+    replace(pair.tlsCert, readFileSync(next.tlsCert))
+    replace(pair.tlsKey, readFileSync(next.tlsKey))
+    await until(async () => (await nameAt(port)) === 'redis-next')
+    const plain = connectPlain(port, '127.0.0.1').on('error', () => {})
+    plain.write(command('INCR', 'orders'))
+    let received = Buffer.alloc(0)
+    plain.on('data', (part) => {
+      received = Buffer.concat([received, part])
+    })
+    await once(plain, 'close')
+    expect(received.toString('latin1')).not.toContain(':4')
   })
 
   test('versions before 1.2 are refused', async () => {
