@@ -45,8 +45,8 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   /** Time limit of the wait for a free node: milliseconds, from 0 up. @default 30 000 */
   acquireTimeoutMs?: number
   /**
-   * Time limit of one call of the store: milliseconds, 1 to 600 000. A call may have to open a connection, which takes half a second on a busy
-   * machine: with a shorter limit, a process may get no lease.
+   * Time limit of one call of the store: milliseconds, 1 to 600 000. A call may have to open a connection, which can take half a second on a
+   * busy machine.
    *
    * @default 2000
    */
