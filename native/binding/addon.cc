@@ -212,7 +212,8 @@ Napi::Value WallMs(const Napi::CallbackInfo& info, Environment& environment) {
 }
 
 // generation(): writes Generation() of core/generation.h into the mailbox, because a
-// result would take as long as the call. Segments and clients call this for each number.
+// result would take as long as the call. Segments and clients call this for each
+// number.
 void GenerationOf(Environment& environment) {
   environment.mailbox().generation = static_cast<double>(Generation());
 }

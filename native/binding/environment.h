@@ -31,7 +31,7 @@ struct Mailbox {
   double last_tick;  // -1 if no slot was issued.
   double high_tick;
   double issued;
-  double ceiling;  // Tick of the first slot above it; -1 if there is no ceiling.
+  double ceiling;     // Tick of the first slot above it; -1 if there is no ceiling.
   double generation;  // Out: Generation() of core/generation.h.
 };
 static_assert(offsetof(Mailbox, now) == 16);
