@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { runInNewContext } from 'node:vm'
 import { createGenerator, engineInfo } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import type { Binding } from '../../src/engine/native/core.js'
+import { type Binding, generationReader } from '../../src/engine/native/core.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 
@@ -29,7 +29,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     fileKey: '',
     windowTicks: 1,
     lockMs: 1000,
-    machine: binding.generation(),
+    machine: generationReader(binding)(),
     stateFolder: '',
     claimStep: '',
     claimNext: '',
