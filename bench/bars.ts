@@ -72,7 +72,6 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   // One forgotten pointer is 8 bytes; the resident set moves by some MiB, which is a tenth of a byte.
   'service-client': { 'graupel-client': [{ of: 'figure', min: 10 }] },
   'service-client-next': { 'graupel-client': [{ of: 'ratio', max: 0.1 }] },
-  'service-client-segment': { 'graupel-client': [{ of: 'figure', min: 1000 }] },
   'service-memory': { 'graupel-server': [{ of: 'figure', max: 1 }] },
 }
 

@@ -221,6 +221,6 @@ export const subjects: readonly Subject[] = [
   // Uses the API server of the tests, which keeps everything in memory, unless variables name a cluster.
   store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
   service('graupel-server', 'graupel-server', 'one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
-  service('graupel-client', 'graupel/client', 'client', 'client-next', 'client-segment'),
+  service('graupel-client', 'graupel/client', 'client', 'client-next', 'client-runs'),
   ...rivals,
 ]

@@ -59,7 +59,7 @@ const drain: Workload = {
 
 /** Takes numbers of a segment as fast as they come, into memory that stays in the cache. */
 const numbers: Workload = {
-  ...{ name: 'service-client-segment', title: 'graupel/client, fillAsync() of a segment', section: 'The id service' },
+  ...{ name: 'service-client-runs', title: 'graupel/client, fillAsync() of a segment', section: 'The id service' },
   ...{ of: 'service', unit: 'M numbers/s' },
   isHigherBetter: true,
   missing: missingForClient,

@@ -28,13 +28,12 @@ function worseBy(more: number) {
     result('service-memory', 'graupel-server', 1 + more, 1),
     result('service-client', 'graupel-client', 10 - more, 1),
     result('service-client-next', 'graupel-client', 2, 0.1 + more),
-    result('service-client-segment', 'graupel-client', 1000 - more, 1),
   ])
 }
 
 it('the bars of the service are those of the design', () => {
   expect(shortfalls(worseBy(0), section, [])).toEqual([])
-  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(6)
+  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(5)
 })
 
 it('the page has the lines of the service in one table', () => {
