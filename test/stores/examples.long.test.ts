@@ -240,7 +240,7 @@ it('every program and every store has a test here', () => {
   // Programs without a server, and programs that serve requests, have their tests in test/serial/payment.test.ts and test/examples.
   const elsewhere = [
     ...['payment-serial.mjs', 'express.mjs', 'fastify.mjs', 'client.mjs'],
-    ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'worker-pool.mjs'],
+    ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'maelstrom.mjs', 'worker-pool.mjs'],
   ]
   expect(programs.filter((name) => !elsewhere.includes(name)).toSorted()).toEqual([
     'consul.mjs',
