@@ -124,9 +124,17 @@ class Primary {
     })
     worker.once('exit', (code, signal) => {
       const how = signal ?? code
-      // Its last messages are read before it is disconnected.
-      if (worker.isConnected()) worker.once('disconnect', () => this.#onExit(index, how))
-      else this.#onExit(index, how)
+      if (!worker.isConnected()) {
+        this.#onExit(index, how)
+        return
+      }
+      // Its last messages are read before it is disconnected. On a busy machine, a primary once ended before that with code 13, as Node does if
+      // nothing is left to wait for: the timer is something.
+      const timer = setTimeout(() => worker.emit('disconnect'), slackMs)
+      worker.once('disconnect', () => {
+        clearTimeout(timer)
+        this.#onExit(index, how)
+      })
     })
   }
 

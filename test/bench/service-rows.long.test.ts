@@ -72,7 +72,11 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
 
   it('checks the ids that the client has fetched', () => {
     const outcomes = measure('--filter', 'service-client').results
-    expect(outcomes.map(({ workload }) => workload)).toEqual(['service-client', 'service-client-next'])
+    expect(outcomes.map(({ workload }) => workload)).toEqual([
+      'service-client',
+      'service-client-next',
+      'service-client-runs',
+    ])
     for (const { outcome } of outcomes) {
       expect(outcome?.check).toMatchObject({ repeats: 0, outOfOrder: 0 })
       expect(outcome?.check?.ids).toBeGreaterThan(100_000)
