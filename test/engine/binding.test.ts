@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { runInNewContext } from 'node:vm'
 import { createGenerator, engineInfo } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { type Binding, generationReader } from '../../src/engine/native/core.js'
+import type { Binding } from '../../src/engine/native/core.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 
@@ -12,6 +12,11 @@ describe.runIf(engines.includes('native'))('the addon', () => {
   const binding = engines.includes('native')
     ? (createRequire(import.meta.url)(engineInfo().file ?? '') as Binding)
     : (undefined as never)
+
+  function generation() {
+    binding.generation()
+    return new Float64Array(binding.mailbox)[11]
+  }
 
   const options = () => ({
     epochMs: 1_700_000_000_000,
@@ -29,7 +34,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     fileKey: '',
     windowTicks: 1,
     lockMs: 1000,
-    machine: generationReader(binding)(),
+    machine: generation(),
     stateFolder: '',
     claimStep: '',
     claimNext: '',
