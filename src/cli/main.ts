@@ -13,6 +13,7 @@ import { next, nextManual } from './next.js'
 import { failureText, Output, warningText } from './output.js'
 import { overlap, overlapManual } from './overlap.js'
 import { serial, serialManual } from './serial.js'
+import { sql, sqlManual } from './sql.js'
 import { state, stateManual } from './state.js'
 
 type Values = Parameters<typeof next>[0] &
@@ -25,7 +26,8 @@ type Values = Parameters<typeof next>[0] &
   Parameters<typeof doctor>[0] &
   Parameters<typeof build>[0] &
   Parameters<typeof compose>[0] &
-  Parameters<typeof convert>[0]
+  Parameters<typeof convert>[0] &
+  Parameters<typeof sql>[0]
 
 interface Command {
   readonly manual: Manual
@@ -40,6 +42,7 @@ const commands: readonly Command[] = [
   { manual: composeManual, run: compose },
   { manual: convertManual, run: (values, output) => convert(values, output, process.stdin) },
   { manual: serialManual, run: (values, output) => serial(values, output, process.stdin) },
+  { manual: sqlManual, run: sql },
   { manual: layoutsManual, run: layouts },
   { manual: stateManual, run: state },
   { manual: leaseManual, run: lease },

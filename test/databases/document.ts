@@ -54,6 +54,3 @@ export function statementsOf(section: (typeof sectionsOfSql)[number], database: 
   if (statements.length === 0) throw new Error(`${file} has no statement for ${database} in '${section}'`)
   return statements
 }
-
-/** The time of an id of the default layout, as the statements of the document compute it. */
-export const timeOfDefault = '((id >> 22) + 1288834974657)'

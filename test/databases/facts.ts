@@ -1,6 +1,6 @@
 import { composeId, type DecodedId, decode, encodeId, type Layout, layouts } from 'graupel'
 import { randomFrom } from '../support/random.ts'
-import { tableOf, timeOfDefault } from './document.ts'
+import { tableOf } from './document.ts'
 
 /** An id that is no JavaScript number: the nearest number is smaller by 1. */
 export const id = 1541815603606036481n
@@ -22,27 +22,24 @@ export function firstTimeOf(least: bigint, layout: Layout): Date {
   return new Date(layout.epochMs + Number(tick) * layout.tickMs)
 }
 
-/** Returns the expression for another layout in place of {@link timeOfDefault}. */
-export function timeOf({ timestamp, tickMs, epochMs }: Layout): string {
-  return `((id >> ${timestamp.shift}) * ${tickMs} + ${epochMs})`
-}
-
 /**
- * Returns ids from the whole life of each preset that a signed column holds, and the statement that computes their times. The ids
- * end in 2240, because PostgreSQL's to_timestamp takes a double, which rounds microseconds from 2^33 seconds on.
+ * Returns ids from the whole life of a layout that a signed column holds. They end in 2240, because PostgreSQL's to_timestamp takes a
+ * double, which rounds microseconds from 2^33 seconds on.
  */
-export function timesOf(statement: string): { name: string; statement: string; ids: bigint[]; times: Date[] }[] {
+export function idsOf(layout: Layout): bigint[] {
   const random = randomFrom(17)
-  return Object.values(layouts).map((layout: Layout) => {
-    const end = Math.min(layout.expiresAt.getTime(), firstTimeOf(2n ** 63n, layout).getTime(), Date.UTC(2240, 0))
-    const ids = Array.from({ length: 300 }, () =>
-      composeId({ timestampMs: layout.epochMs + random() * (end - layout.epochMs), node: layout.nodes - 1 }, layout),
-    )
-    const times = ids.map((id) => (decode(id, layout) as DecodedId).timestamp)
-    const own = statement.replace(timeOfDefault, layout === layouts.twitter ? timeOfDefault : timeOf(layout))
-    return { name: layout.name, statement: `${own} ORDER BY id`, ids, times }
+  const end = Math.min(layout.expiresAt.getTime(), firstTimeOf(2n ** 63n, layout).getTime(), Date.UTC(2240, 0))
+  return Array.from({ length: 300 }, () => {
+    const timestampMs = layout.epochMs + random() * (end - layout.epochMs)
+    const [node, sequence] = [layout.nodes, 2 ** layout.sequence.bits].map((count) => Math.floor(random() * count))
+    return composeId({ timestampMs, node, sequence } as Parameters<typeof composeId>[0], layout)
   })
 }
+
+/** Ids of the default layout, and their times. */
+export const idsWithTimes = new Map(
+  idsOf(layouts.twitter).map((id) => [id, (decode(id, layouts.twitter) as DecodedId).timestamp]),
+)
 
 /** The text encodings except decimal. */
 export const textEncodings = ['hex', 'base32', 'base58', 'base62'] as const

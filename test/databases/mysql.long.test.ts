@@ -6,7 +6,7 @@ import { database, startMysql } from '../stores/kinds/mysql.ts'
 import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { examplesOf, statementsOf, tableOf } from './document.ts'
-import { collationsOf, encoded, id, nameOf, pair, textEncodings, timesOf } from './facts.ts'
+import { collationsOf, encoded, id, idsWithTimes, nameOf, pair, textEncodings } from './facts.ts'
 import { Project } from './project.ts'
 
 type Row = Record<string, unknown>
@@ -243,20 +243,14 @@ describeWith(['mysql'], 'MariaDB', () => {
     expect(plan).not.toMatchObject({ type: 'range' })
   })
 
-  it('tells the time of ids of each preset, in any time zone', async () => {
+  it('tells the time of ids, in any time zone', async () => {
     const [statement = ''] = statementsOf('The time in SQL', 'MySQL, MariaDB')
     await query(`SET time_zone = '+05:45'`)
-    for (const { name, statement: own, ids, times } of timesOf(statement)) {
-      await fresh('orders', 'id BIGINT')
-      await query('INSERT INTO orders VALUES ?', [ids.map((id) => [id])])
-      const text = `SELECT id, CAST(made AS CHAR) AS made FROM (${own}) AS times`
-      const told = new Map((await query(text)).map(({ id, made }) => [id, made]))
-      const expected = times.map((time) => `${time.toISOString().slice(0, -1).replace('T', ' ')}000`)
-      expect(
-        ids.map((id) => told.get(`${id}`)),
-        name,
-      ).toEqual(expected)
-    }
+    await fresh('orders', 'id BIGINT')
+    await query('INSERT INTO orders VALUES ?', [[...idsWithTimes.keys()].map((id) => [id])])
+    const text = `SELECT id, CAST(made AS CHAR) AS made FROM (${statement}) AS times`
+    const told = new Map((await query(text)).map(({ id, made }) => [BigInt(id as string), new Date(`${made}Z`)]))
+    expect(told).toEqual(idsWithTimes)
     const [row] = await query('SELECT CAST(FROM_UNIXTIME(0) AS CHAR) AS zone, FROM_UNIXTIME(2147483648) AS later')
     expect(row).toEqual({ zone: '1970-01-01 05:45:00', later: null })
     await query('SET time_zone = DEFAULT')

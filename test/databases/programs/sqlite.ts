@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { load } from '../../stores/kinds/kind.ts'
 import { statementsOf } from '../document.ts'
-import { id, nameOf, pair, timesOf } from '../facts.ts'
+import { id, idsWithTimes, nameOf, pair } from '../facts.ts'
 
 // Prints as JSON what a driver of SQLite does with ids. It is a program of its own, because node:sqlite needs another Node.
 //
@@ -64,23 +64,14 @@ const both = (table: string) =>
   outcome(() => database.prepare(`INSERT INTO ${table} VALUES (?), (?)`).run(...pair).changes)
 
 const [timeStatement = ''] = statementsOf('The time in SQL', 'SQLite')
-const times = timesOf(timeStatement).map(({ name, statement, ids, times }) => {
-  database.exec('DROP TABLE IF EXISTS orders; CREATE TABLE orders (id INTEGER, item TEXT)')
-  const add = database.prepare('INSERT INTO orders (id) VALUES (?)')
-  for (const id of ids) add.run(id)
-  const byId = statement.replace('SELECT id,', 'SELECT CAST(id AS TEXT) AS text,')
-  const told = new Map(
-    database
-      .prepare(byId)
-      .all()
-      .map(({ text, made }: Record<string, string>) => [text, made]),
-  )
-  return {
-    name,
-    wrong: ids.filter((id, index) => told.get(`${id}`) !== times[index]?.toISOString()).length,
-    count: told.size,
-  }
-})
+database.exec('CREATE TABLE orders (id INTEGER, item TEXT)')
+const add = database.prepare('INSERT INTO orders (id) VALUES (?)')
+for (const id of idsWithTimes.keys()) add.run(id)
+const told = database.prepare(timeStatement.replace('SELECT id,', 'SELECT CAST(id AS TEXT) AS text,')).all()
+const wrong = told.filter(
+  ({ text, made }: Record<string, string>) => idsWithTimes.get(BigInt(text as string))?.toISOString() !== made,
+)
+const times = { count: told.length, wrong: wrong.length }
 
 database.exec('DROP TABLE orders; CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT)')
 const plan = (statement: string) =>

@@ -1,0 +1,244 @@
+import type { Layout } from '../index.js'
+import { checkLifetime, checkMakesIds, combineNode, fieldsText, type Placement, placeNode } from '../layout/index.js'
+import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import type { Output } from './output.js'
+import { layoutFlags, layoutsOf, nodeOf } from './values.js'
+
+type Dialect = 'postgres' | 'mariadb' | 'mysql' | 'sqlite'
+const dialects: readonly Dialect[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
+
+const flags = {
+  dialect: { value: 'NAME', choices: dialects, help: 'the database' },
+  ...layoutFlags,
+  layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
+  node: { value: 'NODE', help: 'also print graupel_next(), which makes ids on this node: 7, or datacenter=1,worker=7' },
+  help: helpFlag,
+} as const
+
+export const sqlManual: Manual = {
+  name: 'sql',
+  usage: 'graupel sql --dialect NAME [flags]',
+  summary: 'Print SQL that decodes ids in a database, or makes them.',
+  flags,
+  notes: [
+    'graupel_time(id) is the time of an id, graupel_at(moment) the first id of a',
+    'moment. Only postgres and mariadb make ids. Nothing else may use their node:',
+    'lease the others by acquireLease({ store, nodes: [0, 1022] }) if it is 1023.',
+    'docs/databases.md has the rules.',
+  ],
+}
+
+/**
+ * `graupel sql`.
+ *
+ * @throws UsageError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`, `ERR_EPOCH_INVALID`; RangeError `ERR_NODE_INVALID`,
+ *   `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_LAYOUT_EXPIRED`
+ */
+export async function sql({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
+  const dialect = values.dialect as Dialect | undefined
+  if (positionals.length > 0) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `sql takes no ${quote(positionals[0] as string)}; see graupel sql --help`,
+    )
+  }
+  if (dialect === undefined) {
+    throw new UsageError('ERR_OPTION_INVALID', `there is no dialect; give --dialect with one of ${dialects.join(', ')}`)
+  }
+  const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
+  const node = values.node === undefined ? undefined : checkNode(layout, values.node, dialect)
+  await output.write(scriptOf(layout, dialect, node))
+}
+
+function checkNode(layout: Layout, text: string, dialect: Dialect): number {
+  const node = combineNode(layout, nodeOf(text))
+  checkMakesIds(layout)
+  checkLifetime(layout, Date.now())
+  if (dialect !== 'postgres' && dialect !== 'mariadb') {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--node is given, and graupel makes no ids in ${dialect}, only in postgres and mariadb; leave --node out, and make ids in your program`,
+    )
+  }
+  if (layout.bits > 63) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--layout is '${layout.name}', whose ids have 64 bits, and a BIGINT holds 63; leave --node out, or choose a layout of 63 bits such as twitter`,
+    )
+  }
+  return node
+}
+
+/**
+ * Returns the statements of `graupel sql`.
+ *
+ * @param node - The node of the ids that the database makes; without it, the database makes no ids.
+ */
+export function scriptOf(layout: Layout, dialect: Dialect, node?: number): string {
+  const comment = `-- Ids of layout ${layout.name}: ${fieldsText(layout)}; tick ${layout.tickMs} ms, epoch ${new Date(layout.epochMs).toISOString()}`
+  const decoding = {
+    postgres: decodingInPostgres,
+    mariadb: decodingInMysql,
+    mysql: decodingInMysql,
+    sqlite: decodingInSqlite,
+  }[dialect](layout)
+  const making = node === undefined ? [] : (dialect === 'postgres' ? makingInPostgres : makingInMariadb)(layout, node)
+  return [comment, ...decoding, ...making, ''].join('\n')
+}
+
+/** The time of an id, in milliseconds since 1970. */
+function timeOf({ timestamp, tickMs, epochMs }: Layout, id = 'id'): string {
+  return `((${id} >> ${timestamp.shift})${tickMs === 1 ? '' : ` * ${tickMs}`} + ${epochMs})`
+}
+
+/** A node or sequence. No other field stands between the node fields of a preset. */
+function partOf({ shift, bits }: Pick<Placement, 'shift' | 'bits'>, id = 'id'): string {
+  const mask = 2n ** BigInt(bits) - 1n
+  return shift === 0 ? `${id} & ${mask}` : `(${id} >> ${shift}) & ${mask}`
+}
+
+/** The parts of an id beside its time, each with an expression. */
+function partsOf({ nodeFields, nodeBits, sequence }: Layout, id?: string): [name: string, expression: string][] {
+  const last = nodeFields.at(-1)
+  const node =
+    last === undefined ? [] : [['node', partOf({ shift: last.shift, bits: nodeBits }, id)] as [string, string]]
+  return [...node, ['sequence', partOf(sequence, id)]]
+}
+
+/** The whole ticks from the epoch to a time in milliseconds. @param div - The operator that divides, and rounds down. */
+function ticksOf({ epochMs, tickMs }: Layout, ms: string, div: string): string {
+  const since = `(${ms} - ${epochMs})`
+  return tickMs === 1 ? since : `(${since} ${div} ${tickMs})`
+}
+
+/** How many ids, or slots, a tick has. As a factor, it makes the database refuse what a shift would cut off. */
+const perTick = (shift: number) => 2n ** BigInt(shift)
+
+/** The parts of an id whose tick and sequence are the high and the low bits of `slot`. */
+function idOf(layout: Layout, node: number): string {
+  const { timestamp, sequence } = layout
+  const low = `slot & ${perTick(sequence.bits) - 1n}`
+  const parts = [
+    `((slot >> ${sequence.bits}) << ${timestamp.shift})`,
+    `${placeNode(layout, node)}`,
+    sequence.shift === 0 ? `(${low})` : `((${low}) << ${sequence.shift})`,
+  ]
+  return parts.join(' | ')
+}
+
+/** The number of slots of a layout, which is above all of them. */
+function slotsOf({ maxTick, sequence }: Layout): bigint {
+  return BigInt(maxTick + 1) * perTick(sequence.bits)
+}
+
+function decodingInPostgres(layout: Layout): string[] {
+  const define = (head: string, type: string, expression: string) => [
+    `CREATE OR REPLACE FUNCTION ${head} RETURNS ${type} LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$`,
+    `  SELECT ${expression}`,
+    '$$;',
+  ]
+  const ms = 'floor(extract(epoch FROM moment) * 1000)::bigint'
+  return [
+    ...define('graupel_time(id bigint)', 'timestamptz', `to_timestamp(${timeOf(layout)} / 1000.0)`),
+    ...partsOf(layout).flatMap(([name, expression]) => define(`graupel_${name}(id bigint)`, 'bigint', expression)),
+    ...define(
+      'graupel_at(moment timestamptz)',
+      'bigint',
+      `${ticksOf(layout, ms, '/')} * ${perTick(layout.timestamp.shift)}`,
+    ),
+  ]
+}
+
+function decodingInMysql(layout: Layout): string[] {
+  const define = (name: string, parameter: string, type: string, expression: string) => [
+    `DROP FUNCTION IF EXISTS ${name};`,
+    `CREATE FUNCTION ${name}(${parameter}) RETURNS ${type} DETERMINISTIC NO SQL`,
+    `  RETURN ${expression};`,
+  ]
+  const zero = "TIMESTAMP'1970-01-01 00:00:00'"
+  const ms = `TIMESTAMPDIFF(MICROSECOND, ${zero}, moment) DIV 1000`
+  const time = `${zero} + INTERVAL ${timeOf(layout)} * 1000 MICROSECOND`
+  return [
+    '-- Times are in UTC.',
+    ...define('graupel_time', 'id BIGINT UNSIGNED', 'DATETIME(6)', time),
+    ...partsOf(layout).flatMap(([name, part]) => define(`graupel_${name}`, 'id BIGINT UNSIGNED', 'BIGINT', part)),
+    ...define(
+      'graupel_at',
+      'moment DATETIME(6)',
+      'BIGINT',
+      `${ticksOf(layout, ms, 'DIV')} * ${perTick(layout.timestamp.shift)}`,
+    ),
+  ]
+}
+
+function decodingInSqlite(layout: Layout): string[] {
+  const time = `strftime('%Y-%m-%dT%H:%M:%fZ', ${timeOf(layout, ':id')} / 1000.0, 'unixepoch')`
+  const ms = 'CAST(round((julianday(:moment) - 2440587.5) * 86400000) AS INTEGER)'
+  return [
+    '-- SQLite has no stored functions: use these expressions. Times are text in UTC.',
+    `SELECT ${time} AS graupel_time;`,
+    ...partsOf(layout, ':id').map(([name, part]) => `SELECT ${part} AS graupel_${name};`),
+    `SELECT ${ticksOf(layout, ms, '/')} * ${perTick(layout.timestamp.shift)} AS graupel_at;`,
+  ]
+}
+
+const howItMakes = (node: number, table: string) => [
+  '',
+  `-- graupel_next() makes ids on node ${node}. Nothing else may use this node: docs/databases.md.`,
+  `-- ${table} holds the last slot, which is a tick and a sequence number. It only grows, also if a transaction is`,
+  '-- rolled back or the clock is set back, so no slot comes twice.',
+]
+
+function makingInPostgres(layout: Layout, node: number): string[] {
+  const present = ticksOf(layout, 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint', '/')
+  return [
+    ...howItMakes(node, 'The sequence'),
+    `CREATE SEQUENCE IF NOT EXISTS graupel_last AS bigint MINVALUE 0 MAXVALUE ${slotsOf(layout) - 1n} START 0;`,
+    'CREATE OR REPLACE FUNCTION graupel_next() RETURNS bigint LANGUAGE plpgsql AS $$',
+    'DECLARE',
+    '  slot bigint;',
+    'BEGIN',
+    '  BEGIN',
+    "    PERFORM pg_advisory_xact_lock('graupel_last'::regclass::oid::bigint);",
+    `    SELECT greatest(last_value + 1, ${present} * ${perTick(layout.sequence.bits)}) INTO slot FROM graupel_last;`,
+    "    PERFORM setval('graupel_last', slot);",
+    '    -- Ends this block like an error, which frees the lock before the transaction ends. A sequence is not rolled back.',
+    "    RAISE SQLSTATE 'GRAUP';",
+    "  EXCEPTION WHEN SQLSTATE 'GRAUP' THEN",
+    '    NULL;',
+    '  END;',
+    `  RETURN ${idOf(layout, node)};`,
+    'END',
+    '$$;',
+  ]
+}
+
+function makingInMariadb(layout: Layout, node: number): string[] {
+  const since = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000"
+  const present = `${ticksOf(layout, since, 'DIV')} * ${perTick(layout.sequence.bits)}`
+  return [
+    ...howItMakes(node, 'The counter of AUTO_INCREMENT'),
+    'CREATE TABLE IF NOT EXISTS graupel_last (',
+    '  slot BIGINT NOT NULL AUTO_INCREMENT,',
+    '  connection BIGINT UNSIGNED NOT NULL,',
+    '  PRIMARY KEY (slot, connection)',
+    ') ENGINE=InnoDB;',
+    'DROP FUNCTION IF EXISTS graupel_next;',
+    'DELIMITER //',
+    'CREATE FUNCTION graupel_next() RETURNS BIGINT NOT DETERMINISTIC MODIFIES SQL DATA',
+    'BEGIN',
+    `  DECLARE present BIGINT DEFAULT ${present};`,
+    '  DECLARE slot BIGINT;',
+    '  -- Raises the counter to the clock, and never lowers it.',
+    '  INSERT INTO graupel_last VALUES (present, CONNECTION_ID());',
+    '  INSERT INTO graupel_last (connection) VALUES (CONNECTION_ID());',
+    '  SET slot = LAST_INSERT_ID();',
+    '  DELETE FROM graupel_last WHERE graupel_last.slot IN (present, slot) AND connection = CONNECTION_ID();',
+    `  IF slot >= ${slotsOf(layout)} THEN`,
+    "    SIGNAL SQLSTATE '22003' SET MESSAGE_TEXT = 'graupel_next: the time no longer fits the layout';",
+    '  END IF;',
+    `  RETURN ${idOf(layout, node)};`,
+    'END//',
+    'DELIMITER ;',
+  ]
+}

@@ -1,0 +1,278 @@
+import { execFileSync } from 'node:child_process'
+import { createGenerator, decode, type Layout, layouts } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import type { Store } from 'graupel/stores'
+import { mysqlStore } from 'graupel/stores/mysql'
+import { postgresStore } from 'graupel/stores/postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scriptOf } from '../../src/cli/sql.ts'
+import { host, load, quiet } from '../stores/kinds/kind.ts'
+import { database, startMysql } from '../stores/kinds/mysql.ts'
+import { startPostgres } from '../stores/kinds/postgres.ts'
+import type { Server } from '../stores/servers.ts'
+import { lines } from '../support/cli.ts'
+import { describeWith } from '../support/needs.ts'
+import { eventually } from '../support/until.ts'
+import { idsOf } from './facts.ts'
+
+// Runs what `graupel sql` prints on real servers.
+
+/** The length of each part of the test that makes ids from several connections. */
+const partMs = Number(process.env['GRAUPEL_SECONDS'] ?? 1) * 1000
+const node = 1023
+const presets: [string, Layout][] = Object.entries(layouts)
+
+type Row = Record<string, string>
+interface Session {
+  query(text: string): Promise<Row[]>
+  end(): Promise<unknown>
+}
+interface Kind {
+  readonly dialect: 'postgres' | 'mariadb'
+  start(): Promise<Server>
+  /** Runs a script by the program that users have for it. */
+  run(port: number, script: string): string
+  open(port: number): Promise<Session>
+  /** A store of leases, and the pool below. */
+  store(port: number): { store: Store & { setup(): Promise<void> }; end(): Promise<unknown> }
+  /** Sets the last slot of the layout twitter 20 s ahead. */
+  readonly ahead: string
+  /** A statement that makes many ids at once. */
+  readonly many: string
+  /** A time as {@link Date.toISOString} writes it. */
+  readonly iso: (time: string) => string
+}
+
+const postgres: Kind = {
+  dialect: 'postgres',
+  start: () => startPostgres(),
+  run: (port, input) =>
+    execFileSync('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', '-h', host, '-p', `${port}`, '-U', 'postgres'], {
+      input,
+      encoding: 'utf8',
+    }),
+  async open(port) {
+    const client = quiet(new (load('pg').Client)({ port, host, user: 'postgres' }))
+    await client.connect()
+    return { query: async (text) => (await client.query(text)).rows, end: () => client.end() }
+  },
+  store(port) {
+    const pool = quiet(new (load('pg').Pool)({ port, host, user: 'postgres' }))
+    return { store: postgresStore(pool, { assumeDurable: true }), end: () => pool.end() }
+  },
+  ahead: `SELECT setval('graupel_last', last_value + 20000 * 4096) FROM graupel_last;`,
+  many: 'SELECT graupel_next() AS id FROM generate_series(1, 30000)',
+  iso: (time) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+}
+
+const mariadb: Kind = {
+  dialect: 'mariadb',
+  start: () => startMysql(),
+  run: (port, input) =>
+    execFileSync('mariadb', ['--no-defaults', '-N', '-h', host, '-P', `${port}`, '-u', 'root', database], {
+      input,
+      encoding: 'utf8',
+    }),
+  async open(port) {
+    const options = { host, port, user: 'root', database, supportBigNumbers: true, bigNumberStrings: true }
+    const connection = quiet(await load('mysql2/promise').createConnection(options))
+    return { query: async (text) => (await connection.query(text))[0], end: () => connection.end() }
+  },
+  store(port) {
+    const pool = load('mysql2/promise').createPool({ host, port, user: 'root', database })
+    return { store: mysqlStore(pool, { assumeDurable: true }), end: () => pool.end() }
+  },
+  ahead: 'INSERT INTO graupel_last VALUES ((graupel_next() >> 22 << 12) + 20000 * 4096, 0);',
+  many: 'SELECT graupel_next() AS id FROM seq_1_to_30000',
+  iso: (time) => `DATE_FORMAT(${time}, '%Y-%m-%dT%H:%i:%s.%f')`,
+}
+
+/** Ids that a connection has got, in the order in which it got them. */
+interface Seen {
+  readonly all: bigint[]
+  /** Those whose transaction is known to be committed. */
+  readonly committed: Set<bigint>
+}
+
+describe.each([postgres, mariadb])('$dialect', (kind) => {
+  describeWith([kind.dialect === 'postgres' ? 'postgres' : 'mysql'], 'graupel sql', () => {
+    let server: Server
+    beforeAll(async () => {
+      server = await kind.start()
+    }, 120_000)
+    afterAll(() => server?.stop())
+
+    it.each(presets)('decodes ids of %s as the library does', (_name, layout) => {
+      const ids = idsOf(layout)
+      const parts = ['sequence', ...(layout.nodes > 1 ? ['node'] : [])]
+      const columns = [
+        kind.iso('graupel_time(id)'),
+        'graupel_at(graupel_time(id))',
+        ...parts.map((part) => `graupel_${part}(id)`),
+      ]
+      const insert = `CREATE TEMPORARY TABLE ids (id BIGINT); INSERT INTO ids VALUES ${ids.map((id) => `(${id})`).join()};`
+      const script = `${scriptOf(layout, kind.dialect)}\n${insert}\nSELECT id, ${columns.join()} FROM ids ORDER BY id;`
+      const rows = kind.run(server.port, script).trim().split('\n')
+      const expected = ids
+        .toSorted((one, other) => Number(one - other))
+        .map((id) => {
+          const { timestamp, sequence, node } = decode(id, layout)
+          const first = (id >> BigInt(layout.timestamp.shift)) << BigInt(layout.timestamp.shift)
+          const time = timestamp.toISOString()
+          return [
+            id,
+            kind.dialect === 'postgres' ? time : time.replace('Z', '000'),
+            first,
+            sequence,
+            ...(layout.nodes > 1 ? [node] : []),
+          ].join()
+        })
+      expect(rows.map((row) => row.split(/[|\t]/).join())).toEqual(expected)
+    })
+
+    it(
+      'makes ids that are in order and equal no other, beside leases, also after steps of the clock and a crash',
+      async () => {
+        kind.run(server.port, lines(['sql', '--dialect', kind.dialect, '--node', `${node}`]).join('\n'))
+        kind.run(server.port, 'CREATE TABLE orders (id BIGINT PRIMARY KEY, source INT);')
+        const { store, end } = kind.store(server.port)
+        await store.setup()
+        const leases = await Promise.all(
+          [1, 2, 3].map(() => acquireLease({ store, nodes: [0, node - 1], windowMs: 120_000 })),
+        )
+        const ofLibrary = leases.map((lease) => createGenerator({ lease }))
+        const seen: Seen[] = Array.from({ length: 6 }, () => ({ all: [], committed: new Set() }))
+
+        /** Makes ids on each connection until the time is over, or the server ends. */
+        const part = async (ms: number, crash?: () => Promise<void>) => {
+          const until = performance.now() + ms
+          const work = [...seen.keys()].map(async (source) => {
+            const session = await eventually(() => kind.open(server.port))
+            const { all, committed } = seen[source] as Seen
+            const ids = ofLibrary[source % ofLibrary.length]
+            const insert = async (count: number) => {
+              const values = Array.from({ length: count }, () => `(graupel_next(), ${source})`)
+              const rows = await session.query(`INSERT INTO orders (id, source) VALUES ${values} RETURNING id`)
+              const made = rows.map(({ id }) => BigInt(id as string))
+              all.push(...made)
+              return made
+            }
+            try {
+              for (let turn = 0; performance.now() < until; turn++) {
+                if (turn % 3 === 0) for (const id of await insert(1)) committed.add(id)
+                else {
+                  await session.query('BEGIN')
+                  const made = await insert(1 + (turn % 7))
+                  await session.query(turn % 3 === 1 ? 'COMMIT' : 'ROLLBACK')
+                  if (turn % 3 === 1) for (const id of made) committed.add(id)
+                }
+                await session.query(
+                  `INSERT INTO orders (id, source) VALUES (${ids?.next()}, 100), (${ids?.next()}, 100)`,
+                )
+              }
+            } catch (error) {
+              if (crash === undefined) throw error
+            }
+            await session.end().catch(() => {})
+          })
+          if (crash !== undefined) {
+            await new Promise((resolve) => setTimeout(resolve, ms / 2))
+            await crash()
+          }
+          await Promise.all(work)
+        }
+        const check = async () => {
+          const stored = new Set(
+            (
+              await eventually(async () => {
+                const session = await kind.open(server.port)
+                const rows = await session.query('SELECT id FROM orders WHERE source < 100')
+                await session.end()
+                return rows
+              })
+            ).map(({ id }) => BigInt(id as string)),
+          )
+          const all = seen.flatMap(({ all }) => all)
+          expect(new Set(all).size).toBe(all.length)
+          for (const { all, committed } of seen) {
+            for (const id of committed) expect(stored.has(id)).toBe(true)
+            for (const [index, id] of all.entries()) if (index > 0) expect(id > (all[index - 1] as bigint)).toBe(true)
+          }
+          for (const id of all) expect(decode(id, layouts.twitter).node).toBe(node)
+          return all.length
+        }
+        for (const { node: leased } of leases) expect(leased).toBeLessThan(node)
+        const counts: number[] = []
+        await part(partMs)
+        counts.push(await check())
+        // The last slot is 20 s ahead of the clock, as after a step of the clock back. Ids go on after it.
+        kind.run(server.port, kind.ahead)
+        await part(partMs)
+        counts.push(await check())
+        const newest = seen.flatMap(({ all }) => all).reduce((one, other) => (one > other ? one : other))
+        expect(decode(newest, layouts.twitter).timestampMs).toBeGreaterThan(Date.now() + 10_000)
+        // The server crashes while its clock is behind the ids. What it had not committed then may come again.
+        await part(partMs, () => server.restart('SIGKILL'))
+        const committed = seen
+          .flatMap(({ committed }) => [...committed])
+          .reduce((one, other) => (one > other ? one : other))
+        for (const { all } of seen) while ((all.at(-1) ?? 0n) > committed) all.pop()
+        await part(partMs)
+        counts.push(await check())
+        setClock(0)
+        await part(partMs)
+        counts.push(await check())
+        console.log(
+          `${kind.dialect}: ${counts.join(', ')} ids from ${seen.length} connections, beside ${leases.length} leases`,
+        )
+        for (const lease of leases) await lease.release()
+        await end()
+      },
+      120_000 + 10 * partMs,
+    )
+
+    it('makes more ids than ticks have room for, in order', async () => {
+      kind.run(server.port, `DROP ${kind.dialect === 'postgres' ? 'SEQUENCE' : 'TABLE'} IF EXISTS graupel_last;`)
+      kind.run(server.port, scriptOf(layouts.sonyflake, kind.dialect, 65_535))
+      const session = await kind.open(server.port)
+      const began = performance.now()
+      const ids = (await session.query(kind.many)).map(({ id }) => BigInt(id as string))
+      console.log(`${kind.dialect}: ${(((performance.now() - began) / ids.length) * 1000).toFixed(0)} µs an id`)
+      await session.end()
+      expect(ids).toHaveLength(30_000)
+      const slots = ids.map((id) => {
+        const { timestampMs, sequence, node } = decode(id, layouts.sonyflake)
+        expect(node).toBe(65_535)
+        return (timestampMs / 10) * 256 + sequence
+      })
+      for (const [index, slot] of slots.entries())
+        if (index > 0) expect(slot).toBeGreaterThan(slots[index - 1] as number)
+    })
+
+    it('refuses a time that the layout does not hold', async () => {
+      kind.run(server.port, `DROP ${kind.dialect === 'postgres' ? 'SEQUENCE' : 'TABLE'} IF EXISTS graupel_last;`)
+      kind.run(server.port, scriptOf(layouts.baidu, kind.dialect, 7))
+      expect(() => kind.run(server.port, 'SELECT graupel_next();')).toThrow()
+      kind.run(server.port, scriptOf(layouts.twitter, kind.dialect))
+      const late = kind.dialect === 'postgres' ? "'2090-01-01Z'" : "'2090-01-01'"
+      expect(() => kind.run(server.port, `SELECT graupel_at(${late});`)).toThrow()
+    })
+  })
+})
+
+describeWith(['sqlite3'], 'sqlite', () => {
+  it.each(presets)('decodes ids of %s as the library does', (_name, layout) => {
+    const ids = idsOf(layout).slice(0, 50)
+    const script = ids.map((id) => {
+      const { timestamp } = decode(id, layout)
+      return `.parameter set :id ${id}\n.parameter set :moment "'${timestamp.toISOString()}'"\n${scriptOf(layout, 'sqlite')}`
+    })
+    const printed = execFileSync('sqlite3', [':memory:'], { input: script.join('\n'), encoding: 'utf8' })
+    const expected = ids.flatMap((id) => {
+      const { timestamp, node, sequence } = decode(id, layout)
+      const first = (id >> BigInt(layout.timestamp.shift)) << BigInt(layout.timestamp.shift)
+      return [timestamp.toISOString(), ...(layout.nodes > 1 ? [node] : []), sequence, first].map(String)
+    })
+    expect(printed.trim().split('\n')).toEqual(expected)
+  })
+})
