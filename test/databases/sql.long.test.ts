@@ -82,7 +82,7 @@ const mariadb: Kind = {
     const pool = load('mysql2/promise').createPool({ host, port, user: 'root', database })
     return { store: mysqlStore(pool, { assumeDurable: true }), end: () => pool.end() }
   },
-  ahead: 'INSERT INTO graupel_last VALUES ((graupel_next() >> 22 << 12) + 20000 * 4096, 0);',
+  ahead: 'SET @slot = (graupel_next() >> 22 << 12) + 20000 * 4096; INSERT INTO graupel_last VALUES (@slot, 0);',
   many: 'SELECT graupel_next() AS id FROM seq_1_to_30000',
   iso: (time) => `DATE_FORMAT(${time}, '%Y-%m-%dT%H:%i:%s.%f')`,
 }
@@ -217,9 +217,6 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
           .flatMap(({ committed }) => [...committed])
           .reduce((one, other) => (one > other ? one : other))
         for (const { all } of seen) while ((all.at(-1) ?? 0n) > committed) all.pop()
-        await part(partMs)
-        counts.push(await check())
-        setClock(0)
         await part(partMs)
         counts.push(await check())
         console.log(
