@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeId, isId, type Layout, layouts, parseId } from 'graupel'
 import { expect, it } from 'vitest'
-import { scriptOf } from '../../src/cli/sql.ts'
+import { lines } from '../support/cli.ts'
 import { read, repository } from '../support/documents.ts'
 import { program } from '../support/examples.ts'
 import { blocks, type Database, examplesOf, sectionsOfSql, statementsOf, tableOf, text } from './document.ts'
@@ -13,6 +13,16 @@ import { firstTimeOf, id, pair } from './facts.ts'
 
 const drivers = ['pg', 'postgres', 'mysql2/promise', 'mariadb', 'better-sqlite3', 'node:sqlite']
 const presets: [string, Layout][] = Object.entries(layouts)
+
+const scriptOf = (layout: Layout, dialect: string, node?: number) =>
+  lines([
+    'sql',
+    '--dialect',
+    dialect,
+    '--layout',
+    layout.name,
+    ...(node === undefined ? [] : ['--node', `${node}`]),
+  ]).join('\n')
 
 const onlyIn: Partial<Record<(typeof sectionsOfSql)[number], readonly Database[]>> = {
   Partitions: ['PostgreSQL'],
