@@ -74,7 +74,7 @@ function checkNode(layout: Layout, text: string, dialect: Dialect): number {
  *
  * @param node - The node of the ids that the database makes; without it, the database makes no ids.
  */
-export function scriptOf(layout: Layout, dialect: Dialect, node?: number): string {
+function scriptOf(layout: Layout, dialect: Dialect, node?: number): string {
   const comment = `-- Ids of layout ${layout.name}: ${fieldsText(layout)}; tick ${layout.tickMs} ms, epoch ${new Date(layout.epochMs).toISOString()}`
   const decoding = {
     postgres: decodingInPostgres,
