@@ -266,9 +266,10 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
 describeWith(['sqlite3'], 'sqlite', () => {
   it.each(presets)('decodes ids of %s as the library does', (_name, layout) => {
     const ids = idsOf(layout).slice(0, 50)
+    const statements = scriptOf(layout, 'sqlite')
     const script = ids.map((id) => {
       const { timestamp } = decode(id, layout)
-      return `.parameter set :id ${id}\n.parameter set :moment "'${timestamp.toISOString()}'"\n${scriptOf(layout, 'sqlite')}`
+      return `.parameter set :id ${id}\n.parameter set :moment "'${timestamp.toISOString()}'"\n${statements}`
     })
     const printed = execFileSync('sqlite3', [':memory:'], { input: script.join('\n'), encoding: 'utf8' })
     const expected = ids.flatMap((id) => {
