@@ -3,6 +3,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const long = 'test/**/*.long.test.ts'
 
+/** The tests of `npm run test:kubernetes`, which needs a real API server. */
+const cluster = 'test/kubernetes/*.test.ts'
+/** The tests of all stores that it also runs, for the store of Kubernetes alone. */
+const stores = ['stores/servers', 'stores/processes', 'stores/silent', 'lease/stores', 'lease/kubernetes']
+
 /** Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds. */
 const slow = [
   /\/test\/native\//,
@@ -21,11 +26,16 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-// `npm test` (mode 'test') leaves out the long tests, `npm run test:long` runs only them, `npm run test:all` runs all tests.
+// `npm test` (mode 'test') leaves out the long tests, `npm run test:long` runs only them, `npm run test:all` runs all tests but those
+// of mode 'kubernetes'.
 export default defineConfig(({ mode }) => ({
   test: {
-    include: [mode === 'long' ? long : 'test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(mode === 'test' ? [long] : [])],
+    ...(mode === 'kubernetes'
+      ? { include: [cluster, ...stores.map((name) => `test/${name}.long.test.ts`)], testNamePattern: /Kubernetes/ }
+      : {
+          include: [mode === 'long' ? long : 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, cluster, ...(mode === 'test' ? [long] : [])],
+        }),
     pool: 'forks',
     // Many tests start threads and processes themselves, so more files at once would only slow each other down.
     maxWorkers: 2,

@@ -1,8 +1,8 @@
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
-import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startApi } from '../stores/kinds/kubernetes.ts'
+import type { Open } from '../stores/kinds/kind.ts'
+import { kubernetes } from '../stores/kinds/kubernetes.ts'
 import type { Server } from '../stores/servers.ts'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
@@ -11,12 +11,12 @@ import { until } from '../support/until.js'
 
 let server: Server
 beforeAll(async () => {
-  server = await startApi()
+  server = await kubernetes.start()
 })
 afterAll(() => server?.stop())
 
-it('makes no ids above its ceiling, and goes on with others when the server does', async () => {
-  const store = kubernetesStore({ url: `http://127.0.0.1:${server.port}`, namespace: 'default' })
+it('makes no ids above its ceiling while Kubernetes is stopped, and goes on with others afterwards', async () => {
+  const { store } = await (kubernetes.clients['fetch'] as Open)(server.port)
   await using lease = await acquireLease({ store, windowMs: 1000 })
   const ids = createGenerator({ lease })
   /** Makes an id; `undefined` at the ceiling, which a busy machine may reach at any time. */

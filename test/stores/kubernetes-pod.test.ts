@@ -8,8 +8,8 @@ import { LeaseApi } from '../../src/stores/kubernetes/api.js'
 import { podAccess } from '../../src/stores/kubernetes/pod.js'
 import { kubernetesStore } from '../../src/stores/kubernetes.js'
 import { describeWith } from '../support/needs.ts'
-import { makeCertificate } from './kinds/kubernetes.ts'
 import { KubernetesApi } from './kinds/kubernetes-api.ts'
+import { makeCertificate } from './kinds/kubernetes-server.ts'
 
 // A process in a pod, with the files and variables that Kubernetes provides, and an API server with TLS.
 

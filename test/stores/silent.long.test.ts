@@ -10,6 +10,7 @@ import { isAscending } from '../support/ids.js'
 import { eventually, until } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
 import { host, load, type Open, quiet } from './kinds/kind.ts'
+import { kubernetesUrl } from './kinds/kubernetes.ts'
 import { startProxy } from './proxy.ts'
 
 // A network that forgets connections, such as a NAT gateway or a virtual address whose host is dead, says nothing to either side.
@@ -51,7 +52,7 @@ const clients: Record<string, Record<string, Open>> = {
   etcd: { fetch: byUrl((port) => `etcd://${host}:${port}`) },
   zookeeper: { 'node-zookeeper-client': byUrl((port) => `zookeeper://${host}:${port}`, 'node-zookeeper-client') },
   consul: { fetch: byUrl((port) => `consul://${host}:${port}`) },
-  kubernetes: { fetch: byUrl((port) => `kubernetes+http://${host}:${port}/default`) },
+  kubernetes: { fetch: byUrl(kubernetesUrl) },
 }
 
 describeServers('a lease whose connections go silent', (kind, { isElsewhere }, server) => {

@@ -1,11 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fetchTrusting, readText } from '../../../src/stores/kubernetes/pod.js'
 import { kubernetesStore } from '../../../src/stores/kubernetes.js'
 import { repository } from '../../support/documents.ts'
 import { type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
+import { apiServer, startKubernetes } from './kubernetes-server.ts'
 
 /** @param token - Without it every request is allowed. @param prepare - May put key.pem and cert.pem into the server's folder. */
 export function startApi(token?: string, prepare: (folder: string) => void = () => {}): Promise<Server> {
@@ -20,18 +21,8 @@ export function startApi(token?: string, prepare: (folder: string) => void = () 
   })
 }
 
-/** Writes key.pem, and cert.pem, a self-signed certificate for this machine. */
-export function makeCertificate(folder: string): void {
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  const about = ['-subj', '/CN=kubernetes', '-addext', `subjectAltName=IP:${host}`]
-  execFileSync('openssl', [...kind, ...about, '-keyout', 'key.pem', '-out', 'cert.pem'], {
-    cwd: folder,
-    stdio: 'ignore',
-  })
-}
-
-// The tests can use a real cluster in place of the fake server: see docs/stores/kubernetes.md.
-const { GRAUPEL_KUBERNETES_URL: url, GRAUPEL_KUBERNETES_TOKEN: token, GRAUPEL_KUBERNETES_CA: ca } = process.env
+// The tests can use a real API server, or a real cluster, in place of the fake server: see docs/stores/kubernetes.md.
+const { GRAUPEL_KUBERNETES_URL: url } = process.env
 const namespace = process.env['GRAUPEL_KUBERNETES_NAMESPACE'] ?? 'default'
 // Each run has one prefix. It is in the environment, so child processes use the same prefix.
 if (url !== undefined) process.env['GRAUPEL_KUBERNETES_PREFIX'] ??= `test${randomBytes(6).toString('hex')}`
@@ -39,18 +30,34 @@ const prefix = process.env['GRAUPEL_KUBERNETES_PREFIX'] ?? 'graupel'
 
 /** Opens a store on the cluster of the variables, or on a port of this machine. */
 const open: Open = async (port) => {
+  const { GRAUPEL_KUBERNETES_TOKEN: token, GRAUPEL_KUBERNETES_CA: ca } = process.env
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const trusting = ca === undefined ? {} : { fetch: fetchTrusting(() => readText(ca)) }
-  const store = kubernetesStore({ url: url ?? `http://${host}:${port}`, namespace, prefix, headers, ...trusting })
-  return { store, close() {} }
+  const here = `${ca === undefined ? 'http' : 'https'}://${host}:${port}`
+  return { store: kubernetesStore({ url: url ?? here, namespace, prefix, headers, ...trusting }), close() {} }
+}
+
+/** The URL of `openStore` for a port of this machine. */
+export function kubernetesUrl(port: number): string {
+  const { GRAUPEL_KUBERNETES_CA: ca } = process.env
+  if (ca === undefined) return `kubernetes+http://${host}:${port}/default`
+  return `kubernetes://${host}:${port}/default?token-file=${join(dirname(ca), 'token')}&ca-file=${ca}`
 }
 
 const elsewhere: Server = { port: 0, restart: async () => {}, signal: async () => {}, stop: async () => {} }
 
+/** Starts the real API server. Child processes inherit the variables of `open`. */
+async function startReal(): Promise<Server> {
+  const server = await startKubernetes()
+  process.env['GRAUPEL_KUBERNETES_TOKEN'] = readFileSync(server.files.token, 'utf8')
+  process.env['GRAUPEL_KUBERNETES_CA'] = server.files.ca
+  return server
+}
+
 export const kubernetes: ServerKind = {
   name: 'Kubernetes',
   missing: () => undefined,
-  start: async () => (url === undefined ? startApi() : elsewhere),
+  start: async () => (url !== undefined ? elsewhere : apiServer !== undefined ? startReal() : startApi()),
   clients: { fetch: open },
   isFetched: true,
   ...(url !== undefined && { isElsewhere: true }),
