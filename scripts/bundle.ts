@@ -26,9 +26,14 @@ for (const file of [...filesIn('dist'), ...filesIn('server/dist')]) {
 await bundle('esm', [...entries, ...platforms, command])
 await bundle('cjs', [...entries, ...platforms])
 
-// The service suggests names as the library does, but the library does not export that.
-await write(optionsOf(['core/suggestion']), { file: 'server/dist/suggestion.js' })
-copyFileSync('dist/core/suggestion.d.ts', 'server/dist/suggestion.d.ts')
+// The service suggests names as the library does, and reads key files as the command does, but the library exports neither.
+for (const [module, name] of [
+  ['core/suggestion', 'suggestion'],
+  ['cli/key-file', 'key-file'],
+] as const) {
+  await write(optionsOf([module]), { file: `server/dist/${name}.js` })
+  copyFileSync(`dist/${module}.d.ts`, `server/dist/${name}.d.ts`)
+}
 
 writeDeclarations()
 

@@ -30,7 +30,7 @@ import { connectionFamilies, fileFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
 import { RespServer } from './resp/server.js'
 import { decoderOf } from './routes/decode.js'
-import { directIdRoute, idKindsOf } from './routes/ids.js'
+import { directIdRoute, servedLayoutsOf } from './routes/ids.js'
 import { addRoutes, numberLoadsOf, openPaths } from './routes/index.js'
 import type { Service } from './service.js'
 
@@ -66,8 +66,8 @@ export async function makeApp(
 
   const paths = new Paths()
   const gate = makeGate(accessCheck(options, tokens, openPaths), paths)
-  const kinds = idKindsOf(service, options)
-  const direct = directIdRoute(kinds)
+  const layouts = servedLayoutsOf(service, options)
+  const direct = directIdRoute(layouts)
   const isVerbose = logger.isLevelEnabled('debug')
   const isPlain = () => !isVerbose && !service.isStopping
   const onAnswer = (ms: number) => metrics.requests.add(direct.url, 200, ms)
@@ -97,7 +97,7 @@ export async function makeApp(
       makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next)),
   })
   const loads = numberLoadsOf(options)
-  const respSources = { service, options, kinds, loads, decode: decoderOf(service), tokens }
+  const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens }
   const resp =
     respPort === undefined
       ? undefined
@@ -142,6 +142,6 @@ export async function makeApp(
   app.setNotFoundHandler(() => {
     throw unknownRoute()
   })
-  await addRoutes(app, { service, options, metrics, refusals, kinds, loads, isTokenNeeded: tokens !== undefined })
+  await addRoutes(app, { service, options, metrics, refusals, layouts, loads, isTokenNeeded: tokens !== undefined })
   return { app, admin, resp }
 }

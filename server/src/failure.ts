@@ -18,6 +18,7 @@ const optionCodes: readonly unknown[] = [
   'ERR_LAYOUT_DECODE_ONLY',
   'ERR_EPOCH_INVALID',
   'ERR_PATTERN_INVALID',
+  'ERR_KEY_INVALID',
 ]
 
 /** Returns 2 if the options are wrong, and 1 for any other error. */

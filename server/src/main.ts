@@ -5,6 +5,7 @@ import { runPrimary, runWorker } from './cluster.js'
 import { endBySignals } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
 import { helpText } from './options/help.js'
+import { kindsOf } from './options/kinds.js'
 import { checkNumbers } from './options/numbers.js'
 import { type Command, readCommand } from './options/read.js'
 import { announcement, run } from './run.js'
@@ -19,6 +20,8 @@ async function main(): Promise<number> {
   }
   const { options } = command
   await checkNumbers(options)
+  // A mistake in a kind ends the start, before there are workers.
+  kindsOf(options)
   if (options.workers > 1) return runPrimary(options)
   await run(options, endBySignals(), (started) => process.stdout.write(announcement([started])))
   return 0

@@ -9,14 +9,18 @@ import {
 } from 'graupel/segments'
 import type { Store } from 'graupel/stores'
 import type { OpenedStore } from 'graupel/stores/url'
+import { kindsOf } from './options/kinds.js'
 import type { Options } from './options/table.js'
 import { IdSource, type LeaseChoice } from './sources/id-source.js'
+import type { IdTexts } from './sources/id-texts.js'
 import { Named, NameError } from './sources/named.js'
 
 /** The sources of one process's ids, segments and counters, over one store. */
 export class Service {
   /** By the names of the layouts. The first is the default. */
   readonly ids: ReadonlyMap<string, IdSource>
+  /** By the prefixes of the kinds that the operator has configured. */
+  readonly kinds: ReadonlyMap<string, IdTexts>
   readonly segments: Named<SegmentGenerator>
   readonly counters: Named<Counter>
   readonly opened: OpenedStore
@@ -26,11 +30,13 @@ export class Service {
   /**
    * @param store - The opened store, or a wrapper of it.
    * @param worker - The number of the worker.
+   * @throws StartError if a kind is wrong, or the file of its keys.
    */
   constructor(options: Options, opened: OpenedStore, store: Store = opened.store, worker = 0) {
     this.opened = opened
     const lease = leaseOf(options, store, worker)
     this.ids = new Map(options.layouts.map((layout: Layout) => [layout.name, new IdSource(layout, lease)]))
+    this.kinds = kindsOf(options)
     const { maxNames, segments, counters, leafAlloc, leafTable } = options
     const leaf = leafAlloc === true ? opened.leafAlloc(leafTable) : undefined
     this.segments = new Named({

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { type ErrorCode, parseId, type TextEncoding } from '../index.js'
 import type { Mask, MaskBits } from '../mask/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
+import { keysIn } from './key-file.js'
 import { textEncodings } from './values.js'
 
 /** The flags of a command that reads ids hidden by a mask. */
@@ -34,7 +34,7 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
   }
   const encoding = (values.format ?? 'base62') as TextEncoding
   const { createMask } = await import('../mask/index.js')
-  const keys = keysIn(file)
+  const keys = keysIn(file, '--mask-key-file')
   try {
     return revealer(createMask({ keys, encoding, bits: Number(bits ?? '64') as MaskBits }))
   } catch (error) {
@@ -76,52 +76,4 @@ function revealer(mask: Mask): (text: string) => GivenId {
     }
     return { id: mask.revealString(text), masked: { text, key: text.slice(0, -digits) } }
   }
-}
-
-/** Reads keys by their names, in the order of the lines. No message shows a line, because it may have a key. */
-function keysIn(file: string): Record<string, Uint8Array> {
-  const keys = new Map<string, Uint8Array>()
-  for (const [i, whole] of textOf(file).split('\n').entries()) {
-    // Trimmed before the search, which takes quadratic time on a line of many spaces.
-    const line = whole.trim()
-    if (line === '' || line.startsWith('#')) continue
-    const [, name = '', hex] = /^(?:([^=\s]+)\s*=\s*)?((?:[0-9a-fA-F]{2})+)$/.exec(line) ?? []
-    const refuse = (fault: string) =>
-      new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}: line ${i + 1} ${fault}`)
-    if (hex === undefined) throw refuse('is no key; write 32, 48 or 64 digits of hex, or NAME = and the digits')
-    if (keys.has(name)) throw refuse('has the name of a key above it; give each key a name of its own')
-    keys.set(name, Uint8Array.from(Buffer.from(hex, 'hex')))
-  }
-  if (keys.size > 0) return Object.fromEntries(keys)
-  throw new UsageError('ERR_KEY_INVALID', `--mask-key-file is ${quote(file)}, which has no key; write one a line`)
-}
-
-/** The most bytes that are read: some thousand keys. A device may have no end. */
-const maxBytes = 2 ** 18
-
-function textOf(file: string): string {
-  const bytes = Buffer.alloc(maxBytes + 1)
-  let length = 0
-  try {
-    const descriptor = openSync(file, 'r')
-    try {
-      for (let read = 1; read > 0 && length < bytes.length; length += read) {
-        read = readSync(descriptor, bytes, length, bytes.length - length, null)
-      }
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    // Node's message has the path. A key that was given instead of a path must not get into a log.
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `--mask-key-file cannot be read (${code}); give a file with one key a line`,
-    )
-  }
-  if (length <= maxBytes) return bytes.toString('utf8', 0, length)
-  throw new UsageError(
-    'ERR_KEY_INVALID',
-    `--mask-key-file is ${quote(file)}, which has more than ${maxBytes} bytes; give a file with one key a line`,
-  )
 }

@@ -8,35 +8,40 @@ const representations = ['json', 'text', 'bytes', 'runs', 'runs-json'] as const
 /** The texts of a number of 64 bits. */
 export const textEncodings = ['decimal', 'hex', 'base32', 'base58', 'base62'] as const satisfies readonly TextEncoding[]
 
-type Format = (typeof textEncodings)[number] | Representation
-
-/** How numbers of 64 bits are sent. */
-export interface Form {
+/** How numbers of 64 bits are sent. @typeParam E - The names of their texts. */
+export interface Form<E extends string> {
   readonly representation: Representation
-  readonly encoding: TextEncoding
+  readonly encoding: E | 'decimal'
 }
 
-/** Makes the parameter `format`. @param what - The numbers, in the plural: `ids`. */
-export function formatOf(what: string): Parameter<Format> {
+/**
+ * Makes the parameter `format`.
+ *
+ * @param what - The numbers, in the plural: `ids`.
+ * @param encodings - The names of their texts, beginning with `decimal`.
+ */
+export function formatOf<E extends string>(what: string, encodings: readonly E[]): Parameter<E | Representation> {
   return oneOf(
     `how ${what} are written; ${representations.join(', ')} choose the representation if a client cannot set Accept`,
-    [...textEncodings, ...representations],
-    'decimal',
+    [...encodings, ...representations],
+    encodings[0],
   )
 }
 
-const named = Object.fromEntries(
-  representations.map((representation) => [representation, { representation, encoding: 'decimal' }]),
-) as Readonly<Record<Representation, Form>>
+const isRepresentation = (format: string): format is Representation =>
+  representations.some((representation) => representation === format)
+
+/** Whether an answer in this representation has the texts of numbers. */
+export function hasTexts(representation: Representation): representation is 'json' | 'text' {
+  return representation === 'json' || representation === 'text'
+}
 
 /** Returns the form that `format` and `Accept` ask for. @throws Problem */
-export function formOf(format: Format | undefined, accept: string | undefined): Form {
-  if (format !== undefined && format in named) return named[format as Representation]
+export function formOf<E extends string>(format: E | Representation | undefined, accept: string | undefined): Form<E> {
+  if (format !== undefined && isRepresentation(format)) return { representation: format, encoding: 'decimal' }
   const representation = representationOf(accept, representations)
-  if (format === undefined) return named[representation]
-  if (representation === 'json' || representation === 'text') {
-    return { representation, encoding: format as TextEncoding }
-  }
+  if (format === undefined) return { representation, encoding: 'decimal' }
+  if (hasTexts(representation)) return { representation, encoding: format }
   throw new Problem(
     'ERR_OPTION_INVALID',
     `format is ${JSON.stringify(format)}, and Accept asks for ${representation}, a form without it; leave one of them out`,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Layout, layouts } from 'graupel'
 import type { CounterOptions, SegmentOptions } from 'graupel/segments'
+import type { KindChoice } from './kinds.js'
 import { choice, flag, layoutList, named, nodeChoice, type Read, range, text, whole } from './readers.js'
 
 /** One option of the service. */
@@ -93,6 +94,12 @@ export const table = {
     byDefault: [layouts.twitter as Layout],
     shownDefault: layouts.twitter.name,
     read: layoutList,
+  },
+  kinds: {
+    value: 'PREFIXES',
+    help: 'the prefixes of texts such as ord_01kb6wyr9m2z8, for kind=ord',
+    shownDefault: 'none',
+    read: named<KindChoice>(),
   },
   namespace: {
     value: 'TEXT',

@@ -107,7 +107,7 @@ const commands: Readonly<Record<string, Command>> = {
     run([, text = '', format], _, sources) {
       const count = wholeNumber('n', 1, sources.options.maxCount).read('n', text)
       const form = format === undefined ? 'decimal' : formats.read('FORMAT', format.toLowerCase())
-      const [layout = ''] = sources.kinds.keys()
+      const [layout = ''] = sources.layouts.keys()
       return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, form)] }
     },
   },

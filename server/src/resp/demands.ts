@@ -6,7 +6,7 @@ import { Problem } from '../http/problems.js'
 import type { Options } from '../options/table.js'
 import { maxCounts } from '../routes/counters.js'
 import type { Decoder } from '../routes/decode.js'
-import type { IdKinds } from '../routes/ids.js'
+import type { ServedLayouts } from '../routes/ids.js'
 import type { Service } from '../service.js'
 import type { NumberForm } from './replies.js'
 
@@ -19,7 +19,7 @@ export const idPrefix = 'id:'
 export interface Sources {
   readonly service: Service
   readonly options: Options
-  readonly kinds: IdKinds
+  readonly layouts: ServedLayouts
   readonly loads: NumberLoads
   readonly decode: Decoder
   /** `undefined` if the service needs no token. */
@@ -81,15 +81,15 @@ export function blockOf(key: string, text: string, sources: Sources): Demand {
   return { ...demandOf(key, count, sources), isBlock: true }
 }
 
-export function idsOf(key: string, count: number, { kinds }: Sources, form: NumberForm = 'decimal'): Demand {
-  const kind = kinds.get(key.slice(idPrefix.length))
-  if (!key.startsWith(idPrefix) || kind === undefined) {
-    const known = [...kinds.keys()].map((name) => idPrefix + name)
+export function idsOf(key: string, count: number, { layouts }: Sources, form: NumberForm = 'decimal'): Demand {
+  const layout = layouts.get(key.slice(idPrefix.length))
+  if (!key.startsWith(idPrefix) || layout === undefined) {
+    const known = [...layouts.keys()].map((name) => idPrefix + name)
     throw new Problem(
       'ERR_NAME_UNKNOWN',
       `the key is ${shown(key)}, and only ids can be read; give ${known.join(', ')}`,
     )
   }
-  const { source, load } = kind
+  const { source, load } = layout
   return { key, load, count, form, take: (most) => source.fill(most) }
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { decode, type Layout, layouts, parseId, type TextEncoding } from 'graupel'
 import { documented } from '../http/documentation.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
-import { textEncodings } from '../http/number-form.js'
 import { oneOf, readQuery, representationOf } from '../http/parameters.js'
 import type { Service } from '../service.js'
+import { idEncodings, kindParameter, textsOf } from './texts.js'
 
 const headers = headersOf(contentTypes.json)
 
@@ -17,13 +17,23 @@ function knownOf({ ids }: Service): ReadonlyMap<string, Layout> {
   return new Map([...(Object.entries(layouts) as [string, Layout][]), ...own])
 }
 
+/** How the id is written, and which layout it has. */
+interface Asked {
+  readonly format?: (typeof idEncodings)[number]
+  readonly layout?: string
+  readonly kind?: string
+}
+
 export function decoderOf(service: Service) {
   const known = knownOf(service)
   const [byDefault = ''] = service.ids.keys()
-  return (text: string, format: TextEncoding = 'decimal', name = byDefault) => {
-    const id = parseId(text, format)
-    const { timestamp, ...parts } = decode(id, known.get(name) as Layout)
-    return { id: `${id}`, layout: name, timestamp: timestamp.toISOString(), ...parts }
+  return (text: string, query: Asked = {}) => {
+    const named = known.get(query.layout ?? byDefault) as Layout
+    const texts = textsOf(query, service.kinds, named)
+    const layout = texts?.layout ?? named
+    const id = texts?.id(text) ?? parseId(text, (query.format ?? 'decimal') as TextEncoding)
+    const { timestamp, ...parts } = decode(id, layout)
+    return { id: `${id}`, layout: layout.name, timestamp: timestamp.toISOString(), ...parts }
   }
 }
 
@@ -32,8 +42,9 @@ export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
   const decodeText = decoderOf(service)
   const [byDefault] = service.ids.keys()
   const parameters = {
-    format: oneOf('how the id is written', textEncodings, 'decimal'),
+    format: oneOf('how the id is written', idEncodings, 'decimal'),
     layout: oneOf('the layout of the id, which the id itself does not tell', [...known.keys()], byDefault),
+    ...kindParameter(service.kinds),
   }
 
   const documentation = documented({
@@ -42,19 +53,19 @@ export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
     tag: 'ids',
     path: {
       id: {
-        description: 'an id in the encoding that format names',
+        description: 'an id as format or kind says',
         schema: { type: 'string' },
         example: '2045881362063413248',
       },
     },
     query: parameters,
     answers: { 200: { description: 'Its parts', content: { [mediaTypes.json]: { schema, example } } } },
-    problems: ['ERR_ID_INVALID'],
+    problems: ['ERR_ID_INVALID', 'ERR_LAYOUT_INVALID'],
   })
   app.get('/v1/ids/:id', documentation, (request, reply) => {
-    const { format, layout } = readQuery(parameters, request.query)
+    const query = readQuery(parameters, request.query)
     representationOf(request.headers.accept, ['json'])
-    const parts = decodeText((request.params as { id: string }).id, format, layout)
+    const parts = decodeText((request.params as { id: string }).id, query)
     reply.headers(headers)
     return JSON.stringify(parts)
   })

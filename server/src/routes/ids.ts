@@ -1,17 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { shown } from '../failure.js'
 import type { DirectRoute } from '../http/direct.js'
 import { documented } from '../http/documentation.js'
 import { Load, limitsFor } from '../http/load.js'
-import { bodyOf, bodyOfOne, type NumberKind } from '../http/number-body.js'
-import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from '../http/number-form.js'
+import { mediaTypes } from '../http/media.js'
+import { bodyOf, bodyOfOne, bodyOfTexts, type NumberKind } from '../http/number-body.js'
+import { formatOf, formOf, type HeadersByForm, hasTexts, headersWith, numbersAnswer } from '../http/number-form.js'
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
+import { Problem } from '../http/problems.js'
 import { runRuleOf } from '../http/runs.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
+import { idEncodings, kindParameter, textsOf } from './texts.js'
 
 /** A layout of the service, with the objects that its answers need. */
-interface IdKind {
+interface ServedLayout {
   readonly source: IdSource
   readonly load: Load
   readonly headers: HeadersByForm
@@ -19,11 +23,11 @@ interface IdKind {
 }
 
 /** The layouts of the service by their names. The first is the default. */
-export type IdKinds = ReadonlyMap<string, IdKind>
+export type ServedLayouts = ReadonlyMap<string, ServedLayout>
 
-export function idKindsOf({ ids }: Service, { maxCount, maxConnections }: Options): IdKinds {
+export function servedLayoutsOf({ ids }: Service, { maxCount, maxConnections }: Options): ServedLayouts {
   return new Map(
-    [...ids].map(([name, source]): [string, IdKind] => [
+    [...ids].map(([name, source]): [string, ServedLayout] => [
       name,
       {
         source,
@@ -36,8 +40,8 @@ export function idKindsOf({ ids }: Service, { maxCount, maxConnections }: Option
 }
 
 /** Returns the route of one id of the default layout, without parameters. */
-export function directIdRoute(kinds: IdKinds): DirectRoute {
-  const { source, load, headers } = kinds.values().next().value as IdKind
+export function directIdRoute(layouts: ServedLayouts): DirectRoute {
+  const { source, load, headers } = layouts.values().next().value as ServedLayout
   return {
     url: '/v1/ids',
     headers: headers.json,
@@ -45,23 +49,39 @@ export function directIdRoute(kinds: IdKinds): DirectRoute {
   }
 }
 
-export function addIdRoutes(app: FastifyInstance, kinds: IdKinds, { maxCount }: Options): void {
-  const [[firstName, byDefault]] = [...kinds] as [[string, IdKind]]
+export function addIdRoutes(
+  app: FastifyInstance,
+  layouts: ServedLayouts,
+  { kinds }: Service,
+  { maxCount }: Options,
+): void {
+  const [firstName] = [...layouts.keys()] as [string]
   const parameters = {
     count: wholeNumber('how many ids', 1, maxCount, 1),
-    format: formatOf('ids'),
-    layout: oneOf('the layout of the ids', [...kinds.keys()], firstName),
+    format: formatOf('ids', idEncodings),
+    layout: oneOf('the layout of the ids', [...layouts.keys()], firstName),
+    ...kindParameter(kinds),
   }
+  const served = (name = firstName) => layouts.get(name) as ServedLayout
   const asked = (request: FastifyRequest) => {
-    const { count = 1, format, layout } = readQuery(parameters, request.query)
-    const kind = (layout === undefined ? byDefault : kinds.get(layout)) as IdKind
-    return { count, ...kind, ...formOf(format, request.headers.accept) }
+    const { count = 1, ...query } = readQuery(parameters, request.query)
+    const { representation, encoding } = formOf(query.format, request.headers.accept)
+    const texts = textsOf(query, kinds, served(query.layout).source.layout)
+    if (texts !== undefined && !hasTexts(representation)) {
+      throw new Problem(
+        'ERR_OPTION_INVALID',
+        `Accept asks for ${representation}, and ids of the kind ${shown(query.kind)} are texts; accept ${mediaTypes.json} or ${mediaTypes.text}`,
+      )
+    }
+    const layout = served(texts?.layout.name ?? query.layout)
+    return { count, ...layout, representation, texts, encoding: encoding === 'uuid' ? ('decimal' as const) : encoding }
   }
 
   const documentation = documented({
     operationId: 'getIds',
     summary: 'New ids, which no other request gets',
-    description: 'The ids of one answer ascend. HEAD uses up none.',
+    description:
+      'The ids of one answer ascend, and so do UUIDs. Texts of an opaque kind show no order. HEAD uses up none.',
     tag: 'ids',
     query: parameters,
     answers: {
@@ -70,6 +90,7 @@ export function addIdRoutes(app: FastifyInstance, kinds: IdKinds, { maxCount }: 
       }),
     },
     problems: [
+      'ERR_LAYOUT_INVALID',
       'ERR_LEASE_EXPIRED',
       'ERR_CLOCK_ROLLBACK',
       'ERR_CLOCK_BEFORE_EPOCH',
@@ -86,9 +107,13 @@ export function addIdRoutes(app: FastifyInstance, kinds: IdKinds, { maxCount }: 
     return reply.headers(headers[representation]).send()
   })
   app.get('/v1/ids', documentation, async (request, reply) => {
-    const { count, source, load, headers, numbers, representation, encoding } = asked(request)
+    const { count, source, load, headers, numbers, representation, encoding, texts } = asked(request)
     let body: string | Buffer
-    if (count === 1) {
+    if (texts !== undefined) {
+      load.hold(count, request.raw)
+      const textAt = await texts.make(source, count)
+      body = await bodyOfTexts(count, representation as 'json' | 'text', numbers.key, textAt)
+    } else if (count === 1) {
       body = await bodyOfOne(await nextOf(source, load), representation, encoding, numbers)
     } else {
       load.hold(count, request.raw)

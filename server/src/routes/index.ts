@@ -7,7 +7,7 @@ import type { Service } from '../service.js'
 import { addCounterRoutes, maxCounts } from './counters.js'
 import { addDecodeRoutes } from './decode.js'
 import { addFrontRoutes, pageFiles } from './front.js'
-import { addIdRoutes, type IdKinds } from './ids.js'
+import { addIdRoutes, type ServedLayouts } from './ids.js'
 import { addLeafRoutes } from './leaf.js'
 import { addOpenApi } from './openapi.js'
 import { addPlatformRoutes } from './platform.js'
@@ -19,7 +19,7 @@ export interface Sources {
   readonly options: Options
   readonly metrics: Metrics
   readonly refusals: RefusalLog
-  readonly kinds: IdKinds
+  readonly layouts: ServedLayouts
   readonly loads: NumberLoads
   readonly isTokenNeeded: boolean
 }
@@ -34,12 +34,12 @@ export function numberLoadsOf({ maxCount, maxConnections }: Options): NumberLoad
 
 /** Adds every route of the service. */
 export async function addRoutes(app: FastifyInstance, sources: Sources): Promise<void> {
-  const { service, options, metrics, refusals, kinds, loads, isTokenNeeded } = sources
+  const { service, options, metrics, refusals, layouts, loads, isTokenNeeded } = sources
   // First, because its hook collects the routes that are added afterwards.
   await addOpenApi(app, isTokenNeeded)
   addFrontRoutes(app)
   addPlatformRoutes(app, service, options, metrics)
-  addIdRoutes(app, kinds, options)
+  addIdRoutes(app, layouts, service, options)
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options, loads.segments)
   addCounterRoutes(app, service, loads.counters)

@@ -2,14 +2,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { documented, namePath, nameProblems } from '../http/documentation.js'
 import type { Load } from '../http/load.js'
 import { bodyOf, bodyOfRuns, inSlices, isOfRuns, sliceLength } from '../http/number-body.js'
-import { formatOf, formOf, headersWith, numbersAnswer } from '../http/number-form.js'
+import { formatOf, formOf, headersWith, numbersAnswer, textEncodings } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 
 export function addSegmentRoutes(app: FastifyInstance, service: Service, options: Options, load: Load): void {
   const { maxCount } = options
-  const parameters = { count: wholeNumber('how many numbers', 1, maxCount, 1), format: formatOf('numbers') }
+  const parameters = {
+    count: wholeNumber('how many numbers', 1, maxCount, 1),
+    format: formatOf('numbers', textEncodings),
+  }
   const headers = headersWith()
   const asked = (request: FastifyRequest) => {
     const { count = 1, format } = readQuery(parameters, request.query)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator, GraupelError, type IdGenerator, type Layout, type Stats } from 'graupel'
 import { acquireLease, type Lease, type LeaseOptions, type LeaseStats } from 'graupel/lease'
+import { createUuidGenerator } from 'graupel/uuid'
 
 /** The counts of a source of ids over all its leases and generators. */
 export interface Totals {
@@ -67,6 +68,11 @@ export class IdSource {
   /** Makes `count` ids in ascending order. @throws GraupelError as `fillAsync` */
   fill(count: number): Promise<BigUint64Array> {
     return this.#running().fillAsync(new BigUint64Array(count))
+  }
+
+  /** Makes `count` UUIDs of 16 bytes, in ascending order, in the place of ids. @throws GraupelError as `fillAsync` */
+  fillUuids(count: number): Promise<Uint8Array> {
+    return createUuidGenerator({ ids: this.#running() }).fillAsync(new Uint8Array(16 * count))
   }
 
   /** Checks that an id can be made now. @throws GraupelError `ERR_LEASE_EXPIRED` */

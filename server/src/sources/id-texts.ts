@@ -1,0 +1,48 @@
+import type { Layout } from 'graupel'
+import type { Kind, UuidKind } from 'graupel/kind'
+import { decodeUuid, parseUuid, uuidOf } from 'graupel/uuid'
+import type { IdSource } from './id-source.js'
+
+/** Texts of ids that are no encoding of 64 bits: UUIDs, or texts of a kind. */
+export interface IdTexts {
+  /** The layout of the ids. */
+  readonly layout: Layout
+  /** Makes ids, and returns the function that writes the text of each. @throws GraupelError as `fillAsync` */
+  make(source: IdSource, count: number): Promise<(index: number) => string>
+  /** Reads the id of a text. @throws TypeError, RangeError `ERR_ID_INVALID` */
+  id(text: string): bigint
+}
+
+/** @throws RangeError `ERR_LAYOUT_INVALID` if a UUID has no room for ids of the layout */
+export function textsOfUuids(layout: Layout): IdTexts {
+  return uuidTexts(layout, parseUuid, (text) => text)
+}
+
+/** @throws as {@link textsOfUuids} */
+export function textsOfUuidKind({ text, id }: UuidKind, layout: Layout): IdTexts {
+  return uuidTexts(layout, text, id)
+}
+
+export function textsOfKind({ text, id }: Kind, layout: Layout): IdTexts {
+  return {
+    layout,
+    async make(source, count) {
+      const ids = await source.fill(count)
+      return (index) => text(ids[index] as bigint)
+    },
+    id,
+  }
+}
+
+function uuidTexts(layout: Layout, write: (uuid: Uint8Array) => string, read: (text: string) => string): IdTexts {
+  // Refuses the layout now, and not each request.
+  uuidOf(0n, layout)
+  return {
+    layout,
+    async make(source, count) {
+      const bytes = await source.fillUuids(count)
+      return (index) => write(bytes.subarray(16 * index, 16 * index + 16))
+    },
+    id: (text) => decodeUuid(read(text), layout).id,
+  }
+}
