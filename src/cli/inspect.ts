@@ -1,7 +1,9 @@
 import { encodeId, type Layout } from '../index.js'
 import { picture } from '../inspect/picture.js'
 import { type Guess, onlyLikely, plausibleReadings, type Reading, read } from '../inspect/reading.js'
+import { type DecodedUuid, decodeUuid } from '../uuid/index.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
+import { type GivenText, keyFileFlag, textReader } from './id-texts.js'
 import { printEach } from './input.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
 import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
@@ -15,6 +17,7 @@ const flags = {
   },
   format: { value: 'FORMAT', choices: textEncodings, help: 'how the ids are written (decimal; base62 for masked ids)' },
   ...maskFlags,
+  'key-file': keyFileFlag,
   json: {
     help: 'print one JSON object a line; without --layout, its layout is null and its readings are those that make sense',
   },
@@ -30,12 +33,16 @@ export const inspectManual: Manual = {
     'If the only ID is -, ids are read from the standard input, one a line. A line',
     'that is no id is reported, and the exit code is 2 at the end.',
     '',
+    'An ID is a number, a UUID, or a text of a kind such as ord_01kb6wyr9m2z8. Of a',
+    'UUID, the version and the time are shown; if graupel made it, --layout shows its',
+    'node, its sequence and the id of the same slot, too.',
+    '',
     'Nothing in an id says which layout made it. Without --layout, the readings that',
     'make sense are listed, the likeliest first: recent (within a day of now), past,',
     'unusual (with numbers so high that few ids have them), and early (from a time',
     'of which the system has few ids). If only one is likely, it is shown in full.',
     '',
-    'A key of a mask is 32, 48 or 64 digits of hex, after its name (b = 00ff…) if it',
+    'A key of a mask or of a kind is 32, 48 or 64 digits of hex, after its name (b = 00ff…) if it',
     'has a name. The first key is the current one, and reveals decimal digits that',
     'bear no name. Lines that begin with # are skipped. To make a key:',
     '  openssl rand -hex 32',
@@ -48,13 +55,17 @@ export async function inspect(
   output: Output,
   input: NodeJS.ReadableStream,
 ): Promise<number> {
-  const readId = await idReader(values)
+  const readNumber = await idReader(values)
   const candidates = layoutsOf(values)
+  const named = values.layout === undefined ? undefined : candidates[0]
+  // An encoding or a mask says that the ids are numbers.
+  const areNumbers = values.format !== undefined || values['mask-key-file'] !== undefined
+  const readText = areNumbers ? () => undefined : textReader(values['key-file'], candidates)
   const paint = paintFor(output.isTerminal)
   let separator = ''
   const textOf = (word: string): string => {
-    const given = readId(word)
-    const found = find(given, candidates, values.layout !== undefined)
+    const given = readText(word) ?? readNumber(word)
+    const found = find(given, candidates, named)
     if (values.json !== undefined) return json(given, found)
     const text = separator + show(given, found, paint)
     separator = '\n'
@@ -63,11 +74,23 @@ export async function inspect(
   return printEach(positionals, 'id', 'graupel inspect ID', input, textOf, output)
 }
 
-/** The reading in the layout that the flags name, or all readings that make sense. */
-type Found = { readonly named: Reading } | { readonly guesses: readonly Guess[] }
+type Given = GivenText & Partial<GivenId>
 
-function find({ id, masked }: GivenId, candidates: readonly Layout[], isNamed: boolean): Found {
-  if (isNamed) return { named: read(id, candidates[0] as Layout) }
+/** The reading in the layout that the flags name, or all readings that make sense; or a UUID without its id. */
+type Found =
+  | { readonly id: bigint; readonly named: Reading }
+  | { readonly id: bigint; readonly guesses: readonly Guess[] }
+  | { readonly decoded: DecodedUuid }
+
+function find(
+  { id: given, uuid, masked, ...text }: Given,
+  candidates: readonly Layout[],
+  named: Layout | undefined,
+): Found {
+  const layout = text.layout ?? named
+  if (uuid !== undefined && layout === undefined) return { decoded: decodeUuid(uuid) }
+  const id = uuid === undefined ? (given as bigint) : decodeUuid(uuid, layout as Layout).id
+  if (layout !== undefined) return { id, named: read(id, layout) }
   const guesses = plausibleReadings(id, candidates, Date.now())
   if (guesses.length === 0) {
     const doubt = masked === undefined ? '' : '; ids that this mask did not hide are revealed as such ids'
@@ -76,15 +99,17 @@ function find({ id, masked }: GivenId, candidates: readonly Layout[], isNamed: b
       `the id ${id} makes sense in no preset: it is too wide, or from the future; if another system made it, give its --layout and --epoch${doubt}`,
     )
   }
-  return { guesses }
+  return { id, guesses }
 }
 
-function json({ id, masked }: GivenId, found: Found): string {
+function json({ masked, uuid, prefix }: Given, found: Found): string {
   const plain = ({ layout, timestamp, timestampMs, node, fields, sequence }: Reading) => {
     return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence }
   }
+  if ('decoded' in found) return `${JSON.stringify({ uuid, prefix, ...found.decoded })}\n`
+  const { id } = found
   const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
-  const common = { id: id.toString(), masked }
+  const common = { id: id.toString(), masked, uuid, prefix }
   const object =
     'named' in found
       ? { ...common, ...plain(found.named), encodings: written }
@@ -98,23 +123,47 @@ function json({ id, masked }: GivenId, found: Found): string {
   return `${JSON.stringify(object)}\n`
 }
 
-function show({ id, masked }: GivenId, found: Found, paint: Paint): string {
+function show({ masked, uuid, prefix }: Given, found: Found, paint: Paint): string {
   const byKey = masked?.key === '' ? 'by the key without a name' : `by the key '${masked?.key}'`
-  const written = table([
+  const texts = [
     ...(masked === undefined ? [] : [['masked', `${masked.text} ${paint('dim', byKey)}`]]),
+    ...(prefix === undefined ? [] : [['prefix', prefix]]),
+    ...(uuid === undefined ? [] : [['uuid', uuid]]),
+  ]
+  if ('decoded' in found) return inBlocks([table([...texts, ...uuidRows(found.decoded)]), [uuidHint(found.decoded)]])
+  const { id } = found
+  const written = table([
+    ...texts,
     ...textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]),
     ['bytes', encodeId(id, 'hex').replace(/..(?=.)/g, '$& ')],
   ])
   const shown = 'named' in found ? found.named : onlyLikely(found.guesses)
-  const blocks = [
+  return inBlocks([
     written,
     'named' in found ? [] : comparison(found.guesses, shown, paint),
     ...(shown === undefined ? [] : [parts(shown, 'guesses' in found, paint), picture(id, shown, paint)]),
-  ]
+  ])
+}
+
+function inBlocks(blocks: readonly (readonly string[])[]): string {
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => (line === '' ? '\n' : `  ${line}\n`)).join(''))
     .join('\n')
+}
+
+function uuidRows({ variant, version, timestampMs }: DecodedUuid): string[][] {
+  return [
+    ['variant', variant],
+    ...(version === undefined ? [] : [['version', `${version}`]]),
+    ...(timestampMs === undefined ? [] : timeRows(timestampMs)),
+  ]
+}
+
+function uuidHint({ version }: DecodedUuid): string {
+  return version === 7 || version === 8
+    ? 'If graupel made it, name the layout of its ids: --layout twitter.'
+    : 'graupel makes UUIDs of version 7 or 8 only. A text of an opaque kind needs --key-file.'
 }
 
 /** Returns a table of the readings in all layouts that may have made the id. */

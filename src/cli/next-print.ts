@@ -35,7 +35,8 @@ function decimalFormatter(): Formatter {
   }
 }
 
-function lines(write: (id: bigint) => string): Formatter {
+/** Writes each id on a line. */
+export function lines(write: (id: bigint) => string): Formatter {
   return (ids) => {
     let text = ''
     for (const id of ids) text += `${write(id)}\n`

@@ -12,9 +12,10 @@ import {
 import { acquireLease, type LeaseOptions } from '../lease/index.js'
 import { overflowActions, rollbackActions } from '../policy/policy.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { textFlags, textOf } from './id-texts.js'
 import { interruptible } from './interrupt.js'
 import { nextNumbers, numberFlags } from './next-numbers.js'
-import { type Format, formats, formatter, type Ids, printIds } from './next-print.js'
+import { type Format, formats, formatter, type Ids, lines, printIds } from './next-print.js'
 import { isDumb, type Output, timeText } from './output.js'
 import { WaitLine } from './progress.js'
 import { type OpenStore, storeFlags, withStore } from './store.js'
@@ -29,6 +30,7 @@ const flags = {
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
   format: { value: 'FORMAT', choices: formats, help: 'how ids are written (decimal)' },
+  ...textFlags,
   namespace: { value: 'TEXT', help: 'ids of different namespaces may share a node (default)' },
   'on-rollback': { value: 'ACTION', choices: rollbackActions, help: 'when the clock stepped back (advance)' },
   'on-overflow': { value: 'ACTION', choices: overflowActions, help: 'when a tick is used up (wait)' },
@@ -67,6 +69,7 @@ export const nextManual: Manual = {
   flags,
   notes: [
     'bytes are written without line ends, 8 for each id. json is one object a line.',
+    'UUIDs and texts of a kind take the slots of ids: no two are equal, in any form.',
     'Commands that run at the same time may use one node. With --engine js the second',
     'one is refused, and with --state process it may make equal ids: give each a node',
     'of its own. With --store, each command leases a node for as long as it runs: see',
@@ -103,11 +106,15 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
   }
   if (await nextNumbers(values, { count, format, output })) return
   const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
+  const text = textOf(values, layout)
   const print: Print = (generator, signal) => {
-    const write = formatter(format, (id) => {
-      const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
-      return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
-    })
+    const write =
+      text === undefined
+        ? formatter(format, (id) => {
+            const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
+            return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
+          })
+        : lines(text)
     // This thread renews the lease, so nothing may block it.
     const make = (array: Ids) => (signal === undefined ? generator.fill(array) : generator.fillAsync(array))
     // At most the ids of one tick, so that they are written while the next tick comes.

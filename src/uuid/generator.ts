@@ -1,17 +1,17 @@
 // Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { uuidText } from '../codec/uuid.js'
 import { rangeError, show, showByJson, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
-import { bufferGetter, byteOffsetGetter, halves, high, lengthGetter, low, whole } from '../core/typed-array.js'
+import { bufferGetter, byteOffsetGetter, lengthGetter } from '../core/typed-array.js'
 import { createGenerator } from '../generator/create.js'
 import type { IdGenerator } from '../generator/id-generator.js'
 import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { checkBytes } from '../numbers/array.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
-import { UuidBits, type UuidVersion } from './bits.js'
+import type { UuidBits, UuidVersion } from './bits.js'
+import { uuidWriter } from './writer.js'
 
 /** A source of ids with a layout: a generator, or a client of the id service. */
 export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> & {
@@ -132,25 +132,9 @@ class Uuids implements UuidGenerator<IdSource> {
     this.ids = ids
     this.version = version
     showByJson(this, 'UuidGenerator')
-    const bits = new UuidBits(genuineLayout(ids.layout as Layout), version)
-    const { words } = bits
+    const { bits, set, setId, write, text } = uuidWriter(genuineLayout(ids.layout as Layout), version)
     const { next, nextAsync } = ids
-
-    const set = (upper: number, lower: number): void => {
-      if (taken > pool.length - words) refill()
-      bits.set(upper, lower, pool, taken)
-      taken += words
-    }
-    const write = (upper: number, lower: number): string => {
-      set(upper, lower)
-      return uuidText(bits.word0, bits.word1, bits.word2, bits.word3)
-    }
-    const halved = <T>(id: bigint, use: (upper: number, lower: number) => T): T => {
-      whole[0] = id
-      return use(halves[high] as number, halves[low] as number)
-    }
-    const text = (id: bigint): string => halved(id, write)
-    const nextSet = Numbers.inHalves(ids, set) ?? (() => halved(next(), set))
+    const nextSet = Numbers.inHalves(ids, set) ?? (() => setId(next()))
     this.#text = text
     this.#bits = bits
     define(this, 'next', Numbers.inHalves(ids, write) ?? (() => text(next())))
@@ -251,13 +235,4 @@ function setWord(bytes: Uint8Array, at: number, word: number): void {
   bytes[at + 1] = word >>> 16
   bytes[at + 2] = word >>> 8
   bytes[at + 3] = word
-}
-
-const pool = /* @__PURE__ */ (() => new Int32Array(4096))()
-let taken = /* @__PURE__ */ (() => pool.length)()
-
-/** Replaces the random words: a call of `crypto` for each UUID would take longer than all the rest. */
-function refill(): void {
-  globalThis.crypto.getRandomValues(pool)
-  taken = 0
 }

@@ -1,0 +1,87 @@
+import { type Layout, parseId } from '../index.js'
+import { defineKind } from '../kind/index.js'
+import { isUuid } from '../uuid/index.js'
+import { uuidWriter } from '../uuid/writer.js'
+import { type Flag, messageOf, quote, UsageError } from './arguments.js'
+import { keysIn } from './key-file.js'
+
+// UUIDs, and texts with a prefix.
+
+/** The flags of a command that writes ids as such texts. */
+export const textFlags = {
+  uuid: { help: 'print ids as UUIDs of version 7' },
+  kind: {
+    value: 'PREFIX',
+    help: 'print ids as texts with this prefix, such as ord_01kb6wyr9m2z8; with --uuid as TypeIDs',
+  },
+  'key-file': { value: 'FILE', help: 'make the texts of --kind opaque; FILE has the keys, one a line' },
+} as const satisfies Record<string, Flag>
+
+type Values = { readonly [name in keyof typeof textFlags | 'format']?: string }
+
+/** Returns the function that writes an id as the flags say; `undefined` if they ask for numbers. @throws UsageError, RangeError */
+export function textOf(values: Values, layout: Layout): ((id: bigint) => string) | undefined {
+  const { uuid, kind: prefix, 'key-file': file, format } = values
+  if (file !== undefined && (prefix === undefined || uuid !== undefined)) {
+    const rule = prefix === undefined ? 'is for --kind; give both' : 'is not for UUIDs; leave out --uuid'
+    throw new UsageError('ERR_OPTION_INVALID', `--key-file ${rule}, or leave --key-file out`)
+  }
+  if (uuid === undefined && prefix === undefined) return undefined
+  if (format !== undefined) {
+    const flag = prefix === undefined ? '--uuid' : '--kind'
+    throw new UsageError('ERR_OPTION_INVALID', `--format is for numbers, and ${flag} is given; leave one out`)
+  }
+  const writeUuid = uuid === undefined ? undefined : uuidWriter(layout, 7).text
+  if (prefix === undefined) return writeUuid
+  try {
+    if (writeUuid === undefined) return defineKind({ prefix, layout, ...keysOf(file) }).text
+    const { text } = defineKind({ prefix, uuid: true })
+    return (id) => text(writeUuid(id))
+  } catch (error) {
+    const { option, code } = Object(error)
+    throw option === 'prefix' ? new UsageError(code, messageOf(Object(error), '--kind')) : error
+  }
+}
+
+/** The flag of a command that reads such texts. */
+export const keyFileFlag = {
+  value: 'FILE',
+  help: 'read opaque texts; FILE has the keys of their kind, one a line',
+} as const
+
+/** What a text that is no number says: a UUID, or an id. */
+export interface GivenText {
+  readonly prefix?: string
+  /** In small letters, with hyphens. */
+  readonly uuid?: string
+  readonly id?: bigint
+  /** The layout of an opaque text, which its proof tells. */
+  readonly layout?: Layout
+}
+
+/** Texts of kinds: a prefix, an underscore, and 13 digits of an id, or 26 of a UUID or of an opaque text. */
+const kindPattern = /^([a-z](?:[a-z_]{0,61}[a-z])?)_((?:[0-9a-hjkmnp-tv-z]{13}){1,2})$/
+
+/** Returns the function that reads UUIDs and texts of kinds. For other texts it returns `undefined`. @throws RangeError */
+export function textReader(file: string | undefined, layouts: readonly Layout[]) {
+  const { keys } = keysOf(file)
+  return (text: string): GivenText | undefined => {
+    if (isUuid(text)) return { uuid: text.toLowerCase() }
+    const [, prefix, digits = ''] = kindPattern.exec(text) ?? []
+    if (prefix === undefined) return undefined
+    if (digits.length === 13) return { id: parseId(digits, 'base32'), prefix }
+    if (keys === undefined) return { uuid: defineKind({ prefix, uuid: true }).id(text), prefix }
+    for (const layout of layouts) {
+      const { is, id } = defineKind({ prefix, layout, keys })
+      if (is(text)) return { id: id(text), prefix, layout }
+    }
+    throw new UsageError(
+      'ERR_ID_INVALID',
+      `the text ${quote(text)} was made with no key of the file, or for another layout; give its --layout and --epoch`,
+    )
+  }
+}
+
+function keysOf(file: string | undefined): { keys?: Record<string, Uint8Array> } {
+  return file === undefined ? {} : { keys: keysIn(file, '--key-file') }
+}
