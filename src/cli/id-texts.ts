@@ -46,7 +46,7 @@ export function textOf(values: Values, layout: Layout): ((id: bigint) => string)
 /** The flag of a command that reads such texts. */
 export const keyFileFlag = {
   value: 'FILE',
-  help: 'read opaque texts; FILE has the keys of their kind, one a line',
+  help: 'read opaque texts; FILE has the keys, one a line',
 } as const
 
 /** What a text that is no number says: a UUID, or an id. */

@@ -42,9 +42,10 @@ export const inspectManual: Manual = {
     'unusual (with numbers so high that few ids have them), and early (from a time',
     'of which the system has few ids). If only one is likely, it is shown in full.',
     '',
-    'A key of a mask or of a kind is 32, 48 or 64 digits of hex, after its name (b = 00ff…) if it',
-    'has a name. The first key is the current one, and reveals decimal digits that',
-    'bear no name. Lines that begin with # are skipped. To make a key:',
+    'A key of a mask or of a kind is 32, 48 or 64 digits of hex, after its name',
+    '(b = 00ff…) if it has a name. The first key of a mask is the current one, and',
+    'reveals decimal digits that bear no name. Lines that begin with # are skipped.',
+    'To make a key:',
     '  openssl rand -hex 32',
   ],
 }
