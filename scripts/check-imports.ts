@@ -72,6 +72,7 @@ const mayImport: Record<string, string[]> = {
     'host',
     'index',
     'inspect',
+    'kind',
     'layout',
     'lease',
     'mask',
@@ -81,6 +82,7 @@ const mayImport: Record<string, string[]> = {
     'serial',
     'stores',
     'stores/url',
+    'uuid',
   ],
 }
 
