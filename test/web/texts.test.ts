@@ -51,6 +51,8 @@ describe('a paste', () => {
     ['several short numbers', '1,200,300', ['1', '200', '300']],
     ['the bytes of an id', '[2, 113, 6, 144, 41, 192, 0, 7]', ['175929076689666055']],
     ['a list with commas', `${a},${b}`, [a, b]],
+    ['texts of kinds', `ord_1asd13xh1f800, usr_1asd13xh1f801`, [a, b]],
+    ['texts of kinds from the id service', `{"ids":["ord_1asd13xh1f800"]}`, [a]],
   ])('keeps the meaning of %s', (_, text, ids) => {
     expect(listOf(text).ids).toEqual(ids)
   })

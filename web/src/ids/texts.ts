@@ -37,7 +37,7 @@ export function* textsOf(text: string): Generator<IdText> {
 }
 
 function partsOf(line: string): string[] {
-  if (/^[0-9A-Za-z]+$/.test(line)) return [withoutSuffix(line)]
+  if (/^[0-9A-Za-z]+$/.test(line)) return [bare(line)]
   if (isBytes(line)) return [line]
   if (grouped.test(line)) return [line.replace(/\D/g, '')]
   const ofJson = idsOfJson(line)
@@ -46,13 +46,13 @@ function partsOf(line: string): string[] {
     .replace(/\w+\(\d+\)/g, ' ')
     .split(/[\s,;]+/)
     .map((part) => part.replace(/^[[{'"`(]+|[\]}'"`)]+$/g, ''))
-    .map((part) => idOfUrl(part) ?? withoutSuffix(part))
+    .map((part) => idOfUrl(part) ?? bare(part))
     .filter((part) => part !== '')
 }
 
-/** Removes the `n` that JavaScript prints after a bigint. */
-function withoutSuffix(text: string): string {
-  return text.replace(/^(\d+)n$/, '$1')
+/** Removes the `n` that JavaScript prints after a bigint, and the prefix of a kind. */
+function bare(text: string): string {
+  return text.replace(/^(\d+)n$/, '$1').replace(/^[a-z][a-z_]{0,62}_(?=[0-9a-hjkmnp-tv-z]{13}$)/, '')
 }
 
 /** Returns the id that an address leads to: a tweet, or a Discord message, whose id stands behind the ids of its server and channel. */
@@ -80,5 +80,5 @@ function* idsIn(value: unknown, isId: boolean): Generator<string> {
   if (Array.isArray(value)) for (const one of value) yield* idsIn(one, isId)
   else if (typeof value === 'object' && value !== null) {
     for (const [name, one] of Object.entries(value)) yield* idsIn(one, idProperty.test(name))
-  } else if (isId && (typeof value === 'string' || typeof value === 'number')) yield withoutSuffix(String(value))
+  } else if (isId && (typeof value === 'string' || typeof value === 'number')) yield bare(String(value))
 }
