@@ -2,13 +2,15 @@
  * The claim of src/host/claim-steps.ts for Spin. `npm run model` checks it, and docs/model.md says what it covers.
  *
  * One key, and some processes on the js engine. Each d_step is one call of the file system, with all that the process does until its next
- * call. A process may stop between two calls for any time, or crash there. No process knows whether another runs, and no clock decides
- * anything. The model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
+ * call. A process may stop between two calls for any time, or crash there. No process knows whether another runs. No clock decides
+ * anything, unless CLEANERS is defined. The model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
  *
  * Names that `-D` defines:
  *   WITHOUT=S3   removes a rule
  *   SLOT         the slot that is observed; any slot if it is not defined
  *   SLEEPERS     so many processes read the claim once. Spin finds a violation of three processes sooner
+ *   CLEANERS     so many commands `graupel state --clean` run, and a clock decides which slot an id has, and which claims are old
+ *   BACK         so many times the clock is set back by a slot
  *   STEPS, SLOTS, PROCESSES, CRASHES   the most steps that are made, the last slot, the number of processes and of crashes
  */
 
@@ -20,6 +22,8 @@ mtype:rule = {
   S5,    /* older steps are removed, the oldest first */
   S6,    /* the predecessor of the latest step is kept */
   S7,    /* a process that has released the claim makes no id */
+  S8,    /* a process that follows no released step begins with the next slot of the clock */
+  S9,    /* a process looks in each slot whether its claim is there */
   none
 };
 #ifndef WITHOUT
@@ -30,11 +34,21 @@ mtype:rule = {
 #ifndef SLEEPERS
 #define SLEEPERS 0
 #endif
+#ifndef BACK
+#define BACK 0
+#endif
 #define WINDOW 1
+#ifdef CLEANERS
+#define next (time + 1)
+#define isShown(slot, tick) (slot == tick)
+#else
+#define next 0
+#define isShown(slot, tick) true
+#endif
 #define NONE 15
 
 /* A step's file; its index is its token. Two names are equal if the numbers and the tokens of the predecessors are. */
-typedef Step { bool isThere; byte number; byte previous; byte ceiling };
+typedef Step { bool isThere, isReleased; byte number, previous, ceiling };
 Step steps[STEPS];
 #define S(i) steps[i]
 #define isNamed(i, n, of) (S(i).isThere && S(i).number == n && S(i).previous == of)
@@ -42,8 +56,10 @@ byte made;                  /* how many steps were made */
 byte crashes;
 byte slot;                  /* the slot that is observed */
 byte owner = NONE;          /* the process that has made its id */
+byte time;                   /* the slot of the clock */
+byte backs;
 
-hidden byte i, j, found;
+hidden byte i, j, found, folder;
 /* Finds a file by its name. */
 #define find(n, of) found = NONE; for (i : 0 .. STEPS - 1) { if :: isNamed(i, n, of) -> found = i :: else fi }
 
@@ -63,23 +79,26 @@ hidden byte i, j, found;
   }
 
 /* makeStep(): gives a step its name. `mine` is NONE if another process was faster. */
-#define link(end) \
+#define link(end, release) \
   mine = NONE; number = 1; \
   if :: latest != NONE -> number = S(latest).number + 1 :: else fi; \
+  folder = NONE; for (i : 0 .. STEPS - 1) { if :: S(i).isThere -> folder = i :: else fi } \
   if \
-  :: latest == NONE -> \
-    /* rename(2) of the folder */ \
-    found = NONE; for (i : 0 .. STEPS - 1) { if :: S(i).isThere -> found = i :: else fi } \
+  /* rename(2) of the folder */ \
+  :: latest == NONE -> found = folder \
   :: else -> find(number, latest) \
   fi; \
   if \
   :: found != NONE && rule(S1) \
+  /* The folder was removed. */ \
+  :: latest != NONE && folder == NONE \
   :: else -> \
     if :: found != NONE -> S(found).isThere = false :: else fi; \
     mine = made; made++; \
-    S(mine).isThere = true; S(mine).number = number; S(mine).previous = latest; S(mine).ceiling = end \
+    S(mine).isThere = true; S(mine).number = number; S(mine).previous = latest; S(mine).ceiling = end; S(mine).isReleased = release \
   fi; \
   number = 0
+#define higher(a, b) (a > b -> a : b)
 #define checkPredecessor() \
   if \
   :: latest == NONE || mine == NONE || !rule(S2) \
@@ -100,12 +119,13 @@ hidden byte i, j, found;
   S(found).isThere = false
 
 proctype Process(byte p) {
-  byte latest, older, mine, number, held = NONE, floor, ceiling, before;
+  byte latest, older, mine, number, held = NONE, floor, ceiling, before, tick;
   bool isOwn, isReleasing, hasTried;
 again:
   made < STEPS && !(p < SLEEPERS && hasTried);
   hasTried = true;
   d_step {
+    tick = 0;
     list();
     isOwn = (held != NONE && latest == held);
     before = (latest == NONE -> 0 : S(latest).ceiling);
@@ -119,7 +139,7 @@ again:
   d_step {
     made < STEPS;
     /* The tick after the last id is the ceiling of a step that releases. */
-    link((isReleasing -> (owner == p && slot >= floor -> slot + 1 : floor) : before + WINDOW));
+    link((isReleasing -> (owner == p && slot >= floor -> slot + 1 : floor) : higher(before, next) + WINDOW), isReleasing);
     printf("@ %d links %d\n", p, mine)
   }
   d_step { checkPredecessor(); printf("@ %d checks, and has %d\n", p, mine) }
@@ -139,13 +159,21 @@ again:
   :: else
   fi;
   d_step {
-    if :: !isOwn -> floor = (rule(S4) -> before : 0) :: else fi;
+    if :: !isOwn -> floor = higher((rule(S4) -> before : 0), ((latest != NONE && S(latest).isReleased) || !rule(S8) -> 0 : next)) :: else fi;
     ceiling = (S(mine).ceiling > ceiling -> S(mine).ceiling : ceiling);
-    held = mine;
+    held = mine; before = 0; latest = NONE; number = 0;
     printf("@ %d may use the slots %d to %d\n", p, floor, ceiling - 1)
   }
+makes:
+#ifdef CLEANERS
+  tick = time;
+  if :: rule(S9) && !S(held).isThere -> printf("@ %d finds no claim\n", p); goto again :: else fi;
+#endif
   do
-  :: slot >= floor && slot < ceiling ->
+#ifdef CLEANERS
+  :: tick != time -> goto makes
+#endif
+  :: isShown(slot, tick) && slot >= floor && slot < ceiling ->
     assert(owner == NONE || owner == p);
     owner = p;
     printf("@ %d makes an id of slot %d\n", p, slot)
@@ -158,6 +186,40 @@ crash:
   goto again
 }
 
+#ifdef CLEANERS
+/* cleanClaim() and forgetClaim(). */
+proctype Cleaner(byte p) {
+  byte latest, older, mine, number;
+  made < STEPS;
+  d_step { list(); printf("@ %d lists to clean, the latest is %d\n", p, latest) }
+  if
+  :: latest == NONE || S(latest).ceiling > time -> goto done
+  :: else
+  fi;
+  d_step {
+    made < STEPS;
+    link(0, false);
+    printf("@ %d links %d to clean\n", p, mine)
+  }
+  d_step { checkPredecessor(); printf("@ %d checks, and has %d\n", p, mine) }
+  if :: mine == NONE -> goto done :: else fi;
+  /* rename(2) of the folder, whatever is in it now */
+  d_step {
+    for (i : 0 .. STEPS - 1) { S(i).isThere = false }
+    latest = NONE; mine = NONE; number = 0; older = 0;
+    printf("@ %d removes the claim\n", p)
+  }
+done: skip
+}
+
+proctype Clock() {
+  do
+  :: time < SLOTS -> time++; printf("@ the clock shows %d\n", time)
+  :: backs < BACK && time > 0 -> backs++; time--; printf("@ the clock is set back to %d\n", time)
+  od
+}
+#endif
+
 init {
   atomic {
 #ifdef SLOT
@@ -166,5 +228,11 @@ init {
     select (slot : 0 .. SLOTS);
 #endif
     for (i : 0 .. PROCESSES - 1) { run Process(i) }
+#ifdef CLEANERS
+    /* The claim of a process that is gone. Its ceiling has passed. */
+    S(0).isThere = true; S(0).number = 1; S(0).previous = NONE; S(0).ceiling = 1; made = 1; time = 1;
+    for (i : 0 .. CLEANERS - 1) { run Cleaner(PROCESSES + i) }
+    run Clock()
+#endif
   }
 }

@@ -70,6 +70,19 @@ export const completeClaim: Readonly<Record<string, Search>> = {
     defines: { PROCESSES: 3, SLEEPERS: 2, CRASHES: 0, STEPS: 7, SLOT: 2 },
     depth: 1e5,
   },
+  'a claim that is removed when its ceiling has passed': {
+    model: 'claim',
+    defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, STEPS: 4, SLOTS: 3 },
+    depth: 1e5,
+  },
+}
+
+/** A claim that is removed when its ceiling has passed, while the clock is set back. Two processes may make the same id. */
+export const cleanedWhileSetBack: Search = {
+  model: 'claim',
+  defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, STEPS: 4, SLOTS: 3, BACK: 1 },
+  depth: 200,
+  isBitstate: true,
 }
 
 /** The complete model within larger bounds. */
@@ -107,8 +120,11 @@ export function without(rule: string): Search & { readonly bounds: Bounds } {
   return { defines, depth, isBitstate: true, bounds: { isDurable, window: defines.WINDOW } }
 }
 
-/** The claim without a rule. S3 takes two late processes, while a third one makes five steps. */
+/** The claim without a rule. S3 takes two late processes, while a third one makes five steps; S8 and S9 take a claim that is removed. */
 export function claimWithout(rule: string): Search {
+  if (rule === 'S8' || rule === 'S9') {
+    return { ...cleanedWhileSetBack, defines: { ...cleanedWhileSetBack.defines, BACK: 0, WITHOUT: rule } }
+  }
   const usual = { CRASHES: 1, STEPS: 5, SLOTS: 3 }
   const late = completeClaim['a claim, three processes, two of which are late'] as Search
   return {
@@ -174,6 +190,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [name, how] of Object.entries(isFull ? full : { ...complete, ...completeClaim })) {
     const result = search(how)
     tell(name, result, result.trail === undefined)
+  }
+  if (!isFull) {
+    const result = search(cleanedWhileSetBack)
+    tell('a claim that is removed while the clock is set back', result, result.trail !== undefined)
   }
   for (const rule of isFull ? [] : [...rules, ...claimRules]) {
     const result = search(claimRules.includes(rule) ? claimWithout(rule) : without(rule))

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { claimRules, claimWithout, completeClaim, search } from '../../scripts/model.ts'
+import { claimRules, claimWithout, cleanedWhileSetBack, completeClaim, search } from '../../scripts/model.ts'
 import { describeWith } from '../support/needs.ts'
 
 describeWith(['spin'], 'the model of the claim', () => {
@@ -17,6 +17,13 @@ describeWith(['spin'], 'the model of the claim', () => {
     const { trail, isComplete } = search(how)
     expect(trail).toBeUndefined()
     expect(isComplete).toBe(true)
+  })
+
+  it('is violated if the clock is set back while a claim is removed, as docs/state-proof.md says', () => {
+    const { trail } = search(cleanedWhileSetBack)
+    expect(trail?.claim).toMatch(/owner/)
+    expect(trail?.steps).toContain('2 removes the claim')
+    expect(trail?.steps.filter((step) => step.startsWith('the clock is set back'))).toHaveLength(1)
   })
 
   it.each(claimRules)('is violated without rule %s', (rule) => {
