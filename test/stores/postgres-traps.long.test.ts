@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { storeContract } from '../../src/stores/testing.js'
@@ -100,6 +101,46 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       })
     },
   )
+
+  describeServer('with a connection that goes silent between the messages of a statement', [], () => {
+    it('stops every call behind a TRUNCATE that waits for it, unless the TRUNCATE has a lock_timeout', async () => {
+      const pool = poolOf()
+      const store = postgresStore(pool)
+      await store.setup()
+      const version = await store.write('folder/1', 'x', undefined)
+      // Sends Parse and Flush, as postgres.js does. The network then loses Bind and Sync.
+      const silent = connect(server.port, '127.0.0.1')
+      const message = (type: string, body: string) => {
+        const length = Buffer.alloc(4)
+        length.writeInt32BE(body.length + 4)
+        return Buffer.concat([Buffer.from(type), length, Buffer.from(body)])
+      }
+      silent.write(message('', '\0\x03\0\0user\0postgres\0\0'))
+      silent.write(message('P', `\0UPDATE graupel_store SET value = 'y'\0\0\0`))
+      silent.write(message('H', ''))
+      const waiting = async (lock: string) =>
+        eventually(async () => {
+          const { rows } = await pool.query(`SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE relation = 'graupel_store'::regclass AND pid <> pg_backend_pid() AND ${lock}`)
+          if (rows.length === 0) throw new Error(`no lock with ${lock}`)
+        })
+      await waiting("granted AND wait_event = 'ClientRead'")
+      expect(await store.write('folder/1', 'z', version as string)).toBeDefined()
+      const operator = await poolOf().connect()
+      await operator.query("SET lock_timeout = '500ms'")
+      await expect(operator.query('TRUNCATE graupel_store')).rejects.toMatchObject({ code: '55P03' })
+      expect((await store.read('folder/1'))?.value).toBe('z')
+      await operator.query('SET lock_timeout = 0')
+      const truncated = operator.query('TRUNCATE graupel_store')
+      await waiting("mode = 'AccessExclusiveLock' AND NOT granted")
+      const read = store.read('folder/1')
+      await waiting("mode = 'AccessShareLock' AND NOT granted")
+      silent.destroy()
+      await truncated
+      expect(await read).toBeUndefined()
+      operator.release()
+    })
+  })
 
   describeServer('with roles', [], () => {
     it('shows the SQL to a role that may not create tables, and works after the SQL was run', async () => {
