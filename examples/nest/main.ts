@@ -6,18 +6,8 @@
 //
 // Start several of them: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
 // For an app of your own, ids.module.ts, ids.filter.ts and id.pipe.ts are enough.
-import { Module } from '@nestjs/common'
-import { APP_FILTER, NestFactory } from '@nestjs/core'
-import { IdsFilter } from './ids.filter.js'
-import { IdsModule } from './ids.module.js'
-import { OrdersController } from './orders.controller.js'
-
-@Module({
-  imports: [IdsModule],
-  controllers: [OrdersController],
-  providers: [{ provide: APP_FILTER, useClass: IdsFilter }],
-})
-class AppModule {}
+import { NestFactory } from '@nestjs/core'
+import { AppModule } from './app.module'
 
 async function bootstrap() {
   const app = await NestFactory.create(AppModule)

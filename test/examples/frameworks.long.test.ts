@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { tool } from '../package/consumer.ts'
 import { repository } from '../support/documents.ts'
 import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
@@ -15,28 +16,101 @@ beforeAll(() => {
   compileNest(join(folder, 'nest'))
 }, 600_000)
 
+/** The compiler options of `nest new` (Nest 11), beside those for its editor. */
+const compilerOptions = {
+  module: 'nodenext',
+  target: 'es2023',
+  esModuleInterop: true,
+  isolatedModules: true,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  forceConsistentCasingInFileNames: true,
+  skipLibCheck: true,
+  strictNullChecks: true,
+}
+
+/** The configuration that `nest new` writes to package.json, with the path of ts-jest in these tests. */
+const jest = {
+  moduleFileExtensions: ['js', 'json', 'ts'],
+  rootDir: 'src',
+  testRegex: '.*\\.spec\\.ts$',
+  transform: { '^.+\\.(t|j)s$': tool('ts-jest/dist/index.js') },
+  testEnvironment: 'node',
+}
+
 /** Makes a project like that of `nest new` out of the files, and compiles it. */
 function compileNest(project: string): void {
   cpSync(join(examples, 'nest'), join(project, 'src'), { recursive: true })
-  writeFileSync(join(project, 'package.json'), '{ "private": true }')
-  const compilerOptions = {
-    module: 'nodenext',
-    target: 'es2023',
-    strict: true,
-    esModuleInterop: true,
-    isolatedModules: true,
-    experimentalDecorators: true,
-    emitDecoratorMetadata: true,
-    skipLibCheck: true,
-    types: ['node'],
-    rootDir: 'src',
-    outDir: 'dist',
-  }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }))
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, jest }))
+  const all = { ...compilerOptions, strict: true, types: ['node'], rootDir: 'src', outDir: 'dist' }
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: all }))
+  // As in a project of `nest new`, the build leaves out the tests.
+  const build = { extends: './tsconfig.json', include: ['src'], exclude: ['src/**/*.spec.ts'] }
+  writeFileSync(join(project, 'tsconfig.build.json'), JSON.stringify(build))
+  // ts-jest needs the programming interface of TypeScript 5, which it looks for in the project.
+  mkdirSync(join(project, 'node_modules'))
+  symlinkSync(tool('typescript'), join(project, 'node_modules/typescript'))
   const compiler = join(repository, 'node_modules/typescript/bin/tsc')
-  const { stdout } = spawnSync(process.execPath, [compiler], { cwd: project, encoding: 'utf8' })
+  const words = [compiler, '-p', 'tsconfig.build.json']
+  const { stdout } = spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8' })
   if (stdout !== '') throw new Error(stdout)
 }
+
+describe('the files for NestJS under the Jest of a new project', () => {
+  const project = join(folder, 'nest')
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [tool('jest/bin/jest.js'), '--ci', ...words], {
+      cwd: project,
+      encoding: 'utf8',
+      // Nothing answers there, so a test that opened the store would fail.
+      env: { ...process.env, STORE_URL: 'redis://127.0.0.1:1' },
+    })
+
+  it('pass, and open no store', () => {
+    const { status, stderr } = run()
+    expect(stderr).toMatch(/^Tests: +1 passed, 1 total$/m)
+    expect(status).toBe(0)
+  })
+
+  it('fail if the store is opened', () => {
+    const spec = readFileSync(join(project, 'src/orders.controller.spec.ts'), 'utf8')
+    const own = spec.replace(/\n *\.overrideProvider\(IDS\).*\n.*\n/, '\n')
+    expect(own).not.toBe(spec)
+    writeFileSync(join(project, 'src/opened.spec.ts'), own)
+    const { status, stderr } = run('opened')
+    expect(stderr).toMatch(/ECONNREFUSED|ERR_STORE_UNAVAILABLE/)
+    expect(status).toBe(1)
+  })
+
+  it('take their options from another provider', () => {
+    const spec = `import { Inject, Module } from '@nestjs/common'
+      import { Test } from '@nestjs/testing'
+      import type { IdGenerator } from 'graupel'
+      import { IDS, IdsModule } from './ids.module'
+      const CONFIG = Symbol('config')
+      @Module({ providers: [{ provide: CONFIG, useValue: { node: 5 } }], exports: [CONFIG] })
+      class ConfigModule {}
+      class Reader { constructor(@Inject(IDS) readonly ids: IdGenerator) {} }
+      it('leases the node of the configuration, and releases it', async () => {
+        const url = 'sqlite:' + __dirname + '/async.db'
+        const ids = IdsModule.forRootAsync({
+          imports: [ConfigModule],
+          inject: [CONFIG],
+          useFactory: ({ node }: { node: number }) => ({ node, url }),
+        })
+        for (let run = 0; run < 2; run++) {
+          const app = await Test.createTestingModule({ imports: [ids], providers: [Reader] }).compile()
+          const reader = app.get(Reader)
+          expect(reader.ids.decode(await reader.ids.nextAsync()).node).toBe(5)
+          await app.close()
+        }
+      })`
+    writeFileSync(join(project, 'src/async.spec.ts'), spec)
+    const { status, stderr } = run('async')
+    expect(stderr).toMatch(/^Tests: +1 passed, 1 total$/m)
+    expect(status).toBe(0)
+  })
+})
 
 /** Tells whether the node is free. */
 async function isFree(name: string, node: number): Promise<boolean> {
