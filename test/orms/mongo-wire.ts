@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-// A server that answers a MongoDB driver as far as the example of Mongoose needs: inserts, and finds by _id. It keeps the bytes of
+// A server that answers a MongoDB driver as far as the examples of Mongoose need: inserts, and finds by _id. It keeps the bytes of
 // documents, so that a test sees which types the driver sent. It stands in for MongoDB, which Debian does not have, and which
 // mongodb-memory-server downloads from a host of its own.
 
@@ -46,6 +46,19 @@ export async function openMongoWire(bson: Bson): Promise<MongoWire> {
     return hello
   }
 
+  /** Reads the sections behind the flags: a command, and the documents of an insert of several. */
+  function commandOf(request: Buffer): Document {
+    const command: Document = {}
+    for (let at = 20; at < request.length; ) {
+      const isSequence = request[at] === 1
+      const section = request.subarray(at + 1, at + 1 + request.readInt32LE(at + 1))
+      at += 1 + section.length
+      if (isSequence) command['documents'] = documentsFrom(section.subarray(section.indexOf(0, 4) + 1))
+      else Object.assign(command, bson.deserialize(section, { useBigInt64: true, fieldsAsRaw: { documents: true } }))
+    }
+    return command
+  }
+
   function answerTo(request: Buffer): Buffer {
     const requestId = request.readInt32LE(4)
     // The first request of a connection, 'hello'. Before its document stand flags, a collection, a cursor and a count.
@@ -54,8 +67,7 @@ export async function openMongoWire(bson: Bson): Promise<MongoWire> {
       head.writeInt32LE(1, 16)
       return framed(opReply, requestId, Buffer.concat([head, bson.serialize(hello)]))
     }
-    // The document follows the flags and the kind of the section.
-    const command = bson.deserialize(request.subarray(21), { useBigInt64: true, fieldsAsRaw: { documents: true } })
+    const command = commandOf(request)
     const body = bson.serialize(answer(command))
     return framed(opMsg, requestId, Buffer.concat([Buffer.alloc(5), body]))
   }
@@ -82,6 +94,14 @@ export async function openMongoWire(bson: Bson): Promise<MongoWire> {
       server.close()
     },
   }
+}
+
+function documentsFrom(bytes: Buffer): Buffer[] {
+  const all: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += all.at(-1)?.length ?? 0) {
+    all.push(bytes.subarray(at, at + bytes.readInt32LE(at)))
+  }
+  return all
 }
 
 function meets(id: bigint, condition: Condition): boolean {

@@ -79,7 +79,7 @@ describeWith(['postgres'], 'on PostgreSQL', () => {
   })
   afterAll(() => databases?.stop())
 
-  it.each(['drizzle-postgres', 'typeorm', 'knex', 'kysely-postgres', 'sequelize'])(
+  it.each(['drizzle-postgres', 'typeorm', 'knex', 'kysely-postgres', 'sequelize', 'mikro-orm'])(
     '%s.ts writes the id that it says',
     async (name) => {
       const { url, rows } = await databases.create(name.replace('-', '_'))
@@ -142,6 +142,21 @@ describe('for MongoDB', () => {
     expect(document.indexOf(Buffer.from([int64, ...Buffer.from('_id\0')]))).toBeGreaterThan(0)
     const { _id, item } = bson.deserialize(document, { useBigInt64: true })
     expect({ id: String(_id), item }).toEqual(order)
+  })
+
+  it('mongoose-numbers.ts sends the numbers that the store counts', async () => {
+    const bson = createRequire(join(installed, 'mongoose/package.json'))('bson')
+    const mongo = await openMongoWire(bson)
+    const store = join(project.folder, 'numbers.db')
+    const order = await project.run('mongoose-numbers.ts', { MONGODB_URL: mongo.url, STORE_URL: `sqlite:${store}` })
+    mongo.stop()
+    const sent = mongo.documents.map((document) => bson.deserialize(document))
+    expect(sent.map(({ item, number }) => [item, number])).toEqual([
+      ['tea', 1],
+      ['milk', 2],
+      ['sugar', 3],
+    ])
+    expect(order).toMatchObject({ item: 'tea', number: 1 })
   })
 
   it('the traps of mongoose.ts are as the document says', async () => {
