@@ -32,12 +32,11 @@ export class LeasedNode implements NodeSource {
   constructor(lease: ResolvedLease, engine: EngineKind, options: StateOptions, nowMs: number) {
     this.#lease = lease
     this.#options = options
-    const view = this.#heldView()
+    const { view, spec, opened } = this.#open(nowMs, (spec) => openCore(engine, spec))
     this.#generation = view.generation
     this.#node = view.node
-    const spec = leasedSpec(lease.handle, options, view, nowMs)
     this.#key = spec.key
-    this.core = openCore(engine, spec)
+    this.core = opened
     this.#raise(view)
   }
 
@@ -51,13 +50,13 @@ export class LeasedNode implements NodeSource {
   }
 
   rise(): boolean {
-    const view = this.#heldView()
+    let view = this.#heldView()
     if (view.generation !== this.#generation) {
-      const spec = leasedSpec(this.#lease.handle, this.#options, view, platform.wallMs())
-      this.core.moveTo(spec)
+      const moved = this.#open(platform.wallMs(), (spec) => this.core.moveTo(spec))
+      view = moved.view
       // The lease's thread has sealed the former state.
       forgetKey(this.#key)
-      this.#key = spec.key
+      this.#key = moved.spec.key
       this.#generation = view.generation
       this.#node = view.node
     }
@@ -71,6 +70,22 @@ export class LeasedNode implements NodeSource {
     const view = this.#lease.shared.read()
     const isCloned = this.core.observe().status === Status.cloned
     return isCloned && view?.failure === 'none' ? copiedError(this.#node) : lateError(this.#lease, this.#node, view)
+  }
+
+  /**
+   * Opens the state of the leased node. The lease's thread may have sealed it meanwhile, with its own engine if no generator had used it:
+   * then this engine is refused, and the lease has another node, or has ended.
+   */
+  #open<T>(nowMs: number, open: (spec: CoreSpec) => T): { view: LeaseView; spec: CoreSpec; opened: T } {
+    for (;;) {
+      const view = this.#heldView()
+      const spec = leasedSpec(this.#lease.handle, this.#options, view, nowMs)
+      try {
+        return { view, spec, opened: open(spec) }
+      } catch (error) {
+        if (this.#heldView().generation === view.generation) throw error
+      }
+    }
   }
 
   #heldView(): LeaseView {
