@@ -131,9 +131,14 @@ export class Acquisition {
       this.#publication.publish('waiting', { untilMs })
       await this.#calls.wait(leftMs, signal)
     } catch (error) {
-      if (!this.isCopied) await this.protocol.release(holding, holding.record.floor).catch(() => {})
+      await this.giveBack(holding)
       throw error
     }
+  }
+
+  /** Gives back a node with which no id was made. */
+  async giveBack(holding: Holding): Promise<void> {
+    if (!this.isCopied) await this.protocol.release(holding, holding.record.floor).catch(() => {})
   }
 }
 

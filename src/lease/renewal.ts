@@ -49,7 +49,12 @@ export class Renewal {
     try {
       const { signal } = this.#options
       const holding = await this.#acquisition.acquire(signal)
-      this.#moveTo(holding, await this.#acquisition.place(signal))
+      const place = await this.#acquisition.place(signal)
+      if (signal?.aborted) {
+        await this.#acquisition.giveBack(holding)
+        throw signal.reason
+      }
+      this.#moveTo(holding, place)
     } catch (error) {
       await this.#acquisition.abandon()
       throw error

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createGenerator, defineLayout, layouts } from 'graupel'
 import { acquireLease, type LeaseOptions } from 'graupel/lease'
@@ -198,6 +199,23 @@ describe('waiting for a node', () => {
       },
     }
     const { message, left } = await refused({ signal: cancel.signal }, store)
+    expect({ message, left }).toEqual({ message: 'enough', left: [] })
+  })
+
+  it('is cancelled while the store tells the place of the record, which only listeners of events ask for', async () => {
+    const cancel = new AbortController()
+    const listener = () => {}
+    subscribe('graupel:lease', listener)
+    const store: Store = {
+      ...memoryStore(),
+      async place() {
+        cancel.abort(new Error('enough'))
+        await turn()
+        return 'here'
+      },
+    }
+    const { message, left } = await refused({ signal: cancel.signal }, store)
+    unsubscribe('graupel:lease', listener)
     expect({ message, left }).toEqual({ message: 'enough', left: [] })
   })
 })

@@ -42,11 +42,13 @@ function serviceFor(file: string): Promise<Serving> {
   return serve(['--data', data, '--config', place], { TZ: 'UTC' })
 }
 
-/** Replaces the parts of a text that differ each time: ids, and the year of a count. */
+/** Replaces the parts of a text that differ each time: ids in their forms, and the year of a count. */
 function lasting(text: string): string {
   return text
     .replace(/\b\d{15,}\b/g, 'ID')
     .replace(/"[1-9A-HJ-NP-Za-km-z]{11}"/g, '"ID"')
+    .replace(/"[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}"/g, '"UUID"')
+    .replace(/_[0-9a-z]{13}"/g, '_ID"')
     .replace(/-20\d\d-/g, '-YEAR-')
 }
 
