@@ -113,9 +113,10 @@ describe('a store that has forgotten acknowledged writes', () => {
     await world.failover()
     expect(await segment()).toBe(11n + gap)
     expect(await segment()).toBe(21n + gap)
-    // Another process finds the record of this life. The first process may have prefetched the segment before.
+    // Another process finds the record of this life. The first process may have prefetched segments before.
     const other = await (await firsts(store, { ...options, name })).segment()
-    expect([31n + gap, 41n + gap]).toContain(other)
+    expect(other).toBeGreaterThanOrEqual(31n + gap)
+    expect(other).toBeLessThan(100n + gap)
     const skipped = { type: 'skipped', store: 'faulty', name, from: 11n, count: gap }
     expect(eventsOf(name)).toEqual(gap === 0n ? [] : [skipped])
   })
@@ -148,7 +149,10 @@ describe('a store that has forgotten acknowledged writes', () => {
     const first = await segment()
     expect(first).toBeGreaterThanOrEqual(1011n)
     expect(isDone).toBe(true)
-    expect(await world.valueOf(name)).toMatchObject({ incarnation: 'life 2', next: String(first + 10n) })
+    const { incarnation, next } = (await world.valueOf(name)) as { incarnation: string; next: string }
+    expect(incarnation).toBe('life 2')
+    // It may have prefetched the next segment.
+    expect([first + 10n, first + 20n]).toContain(BigInt(next))
     expect(eventsOf(name)).toMatchObject([{ type: 'skipped', count: 1000n }])
   })
 
