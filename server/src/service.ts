@@ -30,7 +30,7 @@ export class Service {
   /**
    * @param store - The opened store, or a wrapper of it.
    * @param worker - The number of the worker.
-   * @throws StartError if a kind is wrong, or the file of its keys.
+   * @throws as `kindsOf`
    */
   constructor(options: Options, opened: OpenedStore, store: Store = opened.store, worker = 0) {
     this.opened = opened

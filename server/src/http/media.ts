@@ -1,6 +1,15 @@
 /** How an answer is sent: as JSON, as text with one item a line, as 8 bytes for each number, or as runs of consecutive numbers. */
 export type Representation = 'json' | 'text' | 'bytes' | 'runs' | 'runs-json'
 
+/** Whether an answer in this form has numbers as texts. */
+export function hasTexts(name: string): name is 'json' | 'text' {
+  return name === 'json' || name === 'text'
+}
+
+export function isOfRuns(name: string): name is 'runs' | 'runs-json' {
+  return name === 'runs' || name === 'runs-json'
+}
+
 /** The names of the representations in `Accept`. */
 export const mediaTypes = {
   json: 'application/json',

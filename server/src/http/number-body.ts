@@ -1,7 +1,7 @@
 import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { encodeId, type TextEncoding } from 'graupel'
-import type { Representation } from './media.js'
+import { hasTexts, isOfRuns, type Representation } from './media.js'
 import { bytesOfRuns, jsonOfRuns, type RunRule, Runs } from './runs.js'
 
 /** Numbers of all requests together that have a turn before the event loop does other work. They take about half a millisecond. */
@@ -98,10 +98,6 @@ async function joined(
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 
-export function isOfRuns(representation: Representation): representation is 'runs' | 'runs-json' {
-  return representation === 'runs' || representation === 'runs-json'
-}
-
 /** Makes the body of an answer with runs. @param part - Returns some of the numbers; the part before is not used any more. */
 export async function bodyOfRuns(
   count: number,
@@ -121,7 +117,7 @@ export function bodyOfOne(
   encoding: TextEncoding,
   kind: NumberKind,
 ): string | Buffer | Promise<Buffer> {
-  if (representation === 'json' || representation === 'text') {
+  if (hasTexts(representation)) {
     const text = encoding === 'decimal' ? number.toString() : encodeId(number, encoding)
     return representation === 'text' ? `${text}\n` : `{"${kind.key}":["${text}"]}`
   }

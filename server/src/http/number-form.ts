@@ -1,6 +1,6 @@
 import type { TextEncoding } from 'graupel'
 import type { Answer } from './documentation.js'
-import { contentTypes, headersOf, mediaTypes, type Representation } from './media.js'
+import { contentTypes, hasTexts, headersOf, mediaTypes, type Representation } from './media.js'
 import { oneOf, type Parameter, representationOf } from './parameters.js'
 import { Problem } from './problems.js'
 
@@ -30,11 +30,6 @@ export function formatOf<E extends string>(what: string, encodings: readonly E[]
 
 const isRepresentation = (format: string): format is Representation =>
   representations.some((representation) => representation === format)
-
-/** Whether an answer in this representation has the texts of numbers. */
-export function hasTexts(representation: Representation): representation is 'json' | 'text' {
-  return representation === 'json' || representation === 'text'
-}
 
 /** Returns the form that `format` and `Accept` ask for. @throws Problem */
 export function formOf<E extends string>(format: E | Representation | undefined, accept: string | undefined): Form<E> {

@@ -1,7 +1,7 @@
 import type { Layout } from 'graupel'
 import { defineKind } from 'graupel/kind'
 import { keysIn } from '#key-file'
-import { StartError, shown } from '../failure.js'
+import { placeOf, refusedAt, StartError, shown } from '../failure.js'
 import { type IdTexts, textsOfKind, textsOfUuidKind } from '../sources/id-texts.js'
 import type { Options } from './table.js'
 
@@ -15,16 +15,18 @@ export interface KindChoice {
   readonly keyFile: string
 }
 
-/** Makes the kinds of the service by their prefixes, and reads the files of their keys. @throws StartError */
+/** Options of `defineKind` that the service sets itself, and what to do instead. */
+const own = { prefix: 'its name is its prefix', keys: 'give keyFile, the path of a file of keys' }
+
+/** Makes the kinds of the service by their prefixes, and reads the files of their keys. @throws StartError; RangeError as `keysIn` */
 export function kindsOf({ kinds = {}, layouts }: Options): ReadonlyMap<string, IdTexts> {
   return new Map(Object.entries(kinds).map(([prefix, choice]) => [prefix, kindOf(prefix, choice, layouts)]))
 }
 
 function kindOf(prefix: string, choice: Partial<KindChoice>, layouts: readonly Layout[]): IdTexts {
-  const { layout: name, keyFile, ...rest } = choice
-  const place = `kinds.${prefix.length > 40 ? `${prefix.slice(0, 40)}…` : prefix}`
-  const [byDefault] = layouts as readonly [Layout, ...Layout[]]
-  const layout = name === undefined ? byDefault : layouts.find((one) => one.name === name)
+  const { layout: name, keyFile, ...options } = choice
+  const place = placeOf('kinds', prefix)
+  const layout = name === undefined ? (layouts[0] as Layout) : layouts.find((one) => one.name === name)
   if (layout === undefined) {
     const names = layouts.map((one) => one.name).join(', ')
     throw new StartError(
@@ -32,22 +34,19 @@ function kindOf(prefix: string, choice: Partial<KindChoice>, layouts: readonly L
       `${place}.layout is ${shown(name)}, which the service does not have; give one of ${names}, or add it to --layouts`,
     )
   }
-  for (const own of ['prefix', 'keys']) {
-    if (!Object.hasOwn(rest, own)) continue
-    const instead = own === 'keys' ? 'give keyFile, the path of a file of keys' : 'its name is its prefix'
-    throw new StartError('ERR_OPTION_INVALID', `${place} has ${own}, which is no option; ${instead}`)
+  for (const [taken, instead] of Object.entries(own)) {
+    if (!Object.hasOwn(options, taken)) continue
+    throw new StartError('ERR_OPTION_INVALID', `${place} has ${taken}, which is no option; ${instead}`)
   }
   if (keyFile !== undefined && typeof keyFile !== 'string') {
     throw new StartError('ERR_OPTION_INVALID', `${place}.keyFile is ${shown(keyFile)}; give the path of a file of keys`)
   }
+  const keys = keyFile === undefined ? {} : { keys: keysIn(keyFile, `${place}.keyFile`) }
   try {
-    const keys = keyFile === undefined ? {} : { keys: keysIn(keyFile, `${place}.keyFile`) }
-    const { uuid, ...others } = rest
-    return uuid === true
-      ? textsOfUuidKind(defineKind({ ...others, ...keys, prefix, uuid }), layout)
-      : textsOfKind(defineKind({ ...rest, ...keys, prefix, layout }), layout)
+    return options.uuid === true
+      ? textsOfUuidKind(defineKind({ ...options, ...keys, prefix, uuid: true }), layout)
+      : textsOfKind(defineKind({ ...options, ...keys, prefix, layout }), layout)
   } catch (error) {
-    const { code = 'ERR_OPTION_INVALID', message } = error as Error & { code?: string }
-    throw new StartError(code, message.startsWith(place) ? message : `${place}: ${message}`, error)
+    throw refusedAt(place, error)
   }
 }

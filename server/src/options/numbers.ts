@@ -1,6 +1,6 @@
 import { createCounter, createSegmentGenerator, type LeafAllocStore } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
-import { StartError } from '../failure.js'
+import { placeOf, refusedAt, StartError } from '../failure.js'
 import type { Options } from './table.js'
 
 /** Options that the service sets itself. */
@@ -28,7 +28,7 @@ async function check(
   options: object,
   make: () => Promise<{ close(): void }>,
 ): Promise<void> {
-  const place = `${kind}.${name.length > 40 ? `${name.slice(0, 40)}…` : name}`
+  const place = placeOf(kind, name)
   const taken = own.find((key) => Object.hasOwn(options, key))
   if (taken !== undefined) {
     throw new StartError('ERR_OPTION_INVALID', `${place} has ${taken}, which the service sets itself; leave it out`)
@@ -37,8 +37,7 @@ async function check(
     const made = await make()
     made.close()
   } catch (error) {
-    const { code = 'ERR_OPTION_INVALID', message } = error as Error & { code?: string }
-    throw new StartError(code, `${place}: ${message}`, error)
+    throw refusedAt(place, error)
   }
 }
 

@@ -5,7 +5,7 @@ import { StartError, shown } from '../failure.js'
 /** Reads the value of an option: a text of a flag or a variable, or a value of the configuration file. @throws StartError */
 export type Read<T> = (name: string, value: unknown) => T
 
-/** The options of segments or counters, by name. Only the configuration file can set them. */
+/** The options of segments, counters or kinds, by name. Only the configuration file can set them. */
 export type NameOptions<T> = Readonly<Record<string, Partial<Omit<T, 'store' | 'name' | 'signal'>>>>
 
 const invalid = (name: string, value: unknown, rule: string, choices: readonly string[] = []): StartError => {

@@ -1,5 +1,6 @@
 import type { Layout } from 'graupel'
 import { shown } from '../failure.js'
+import { hasTexts } from '../http/media.js'
 import { textEncodings } from '../http/number-form.js'
 import { oneOf, type Parameter } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
@@ -37,7 +38,7 @@ export function textsOf(
       `layout is ${shown(asked.layout)}, and ids of the kind ${shown(kind)} have layout ${shown(name)}; leave layout out`,
     )
   }
-  if (format === undefined || format === 'json' || format === 'text') return texts
+  if (format === undefined || hasTexts(format)) return texts
   throw new Problem(
     'ERR_OPTION_INVALID',
     `format is ${shown(format)}, and the kind ${shown(kind)} has a format of its own; leave format out`,

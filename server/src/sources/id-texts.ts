@@ -35,7 +35,7 @@ export function textsOfKind({ text, id }: Kind, layout: Layout): IdTexts {
 }
 
 function uuidTexts(layout: Layout, write: (uuid: Uint8Array) => string, read: (text: string) => string): IdTexts {
-  // Refuses the layout now, and not each request.
+  // A layout without room is refused before ids are made, so HEAD is refused as GET is, and a kind at the start.
   uuidOf(0n, layout)
   return {
     layout,
