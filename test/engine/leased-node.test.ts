@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { machineGeneration } from '../../src/engine/open.ts'
 import { LeasedNode, sealNode } from '../../src/engine/source/leased-node.ts'
 import { firstView, type LeaseView, makeHandle, SharedLease } from '../../src/engine/source/shared-lease.ts'
+import { resolveOptions } from '../../src/generator/resolve.ts'
 import { layouts } from '../../src/layout/index.ts'
 import { freshNamespace } from '../support/engines.js'
 import { describeWith } from '../support/needs.ts'
@@ -9,20 +10,6 @@ import { describeWith } from '../support/needs.ts'
 // A lease moves twice while a thread whose generator has the other engine follows it the first time.
 
 const layout = layouts.twitter
-const options = {
-  layout,
-  namespace: '',
-  clock: 'wall',
-  place: 'process',
-  bound: 'external',
-  isThread: false,
-  path: '',
-  windowMs: 6000,
-  lockMs: 1000,
-  sequenceStart: 'zero',
-  seed: 0,
-  history: false,
-} as const
 
 function viewOf(generation: number): LeaseView {
   const floor = Date.now() - layout.epochMs
@@ -37,6 +24,7 @@ function followed(afterwards: LeaseView) {
   const second = viewOf(2)
   const views = [viewOf(1), second]
   const shared = Object.assign(new SharedLease(memory), { read: () => views.shift() ?? afterwards })
+  const options = resolveOptions({ lease: handle, engine: 'js' })
   const node = new LeasedNode({ handle, layout, shared }, 'js', options, Date.now())
   sealNode({ handle, layout, shared }, second)
   return node

@@ -20,6 +20,13 @@ async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
   return { numbers, name, segment }
 }
 
+/** Takes a segment, which the store will forget, by a process that ends: it must not prefetch another one afterwards. */
+async function lostSegment(store: Store, options: Partial<SegmentOptions>): Promise<void> {
+  const { numbers, segment } = await firsts(store, options)
+  await segment()
+  numbers.close()
+}
+
 describe('a segment of a store', () => {
   it('costs one read and one write if the store is durable, whatever its incarnation is', async () => {
     const { store, world } = faultyStore(true)
@@ -109,14 +116,13 @@ describe('a store that has forgotten acknowledged writes', () => {
     const { segment, name } = await firsts(store, options)
     await segment()
     await world.backup()
-    await (await firsts(store, { ...options, name })).segment()
+    await lostSegment(store, { ...options, name })
     await world.failover()
     expect(await segment()).toBe(11n + gap)
     expect(await segment()).toBe(21n + gap)
-    // Another process finds the record of this life. The first process may have prefetched segments before.
+    // Another process finds the record of this life. The first process may have prefetched the segment before.
     const other = await (await firsts(store, { ...options, name })).segment()
-    expect(other).toBeGreaterThanOrEqual(31n + gap)
-    expect(other).toBeLessThan(100n + gap)
+    expect([31n + gap, 41n + gap]).toContain(other)
     const skipped = { type: 'skipped', store: 'faulty', name, from: 11n, count: gap }
     expect(eventsOf(name)).toEqual(gap === 0n ? [] : [skipped])
   })
@@ -136,8 +142,7 @@ describe('a store that has forgotten acknowledged writes', () => {
     const { segment, name } = await firsts(store, { failoverGap: 1000 })
     await segment()
     await world.backup()
-    // A process ends, and the store forgets its segment.
-    await (await firsts(store, { name })).segment()
+    await lostSegment(store, { name })
     const from = world.calls.length
     let isDone = false
     world.before = async (call) => {
@@ -149,10 +154,7 @@ describe('a store that has forgotten acknowledged writes', () => {
     const first = await segment()
     expect(first).toBeGreaterThanOrEqual(1011n)
     expect(isDone).toBe(true)
-    const { incarnation, next } = (await world.valueOf(name)) as { incarnation: string; next: string }
-    expect(incarnation).toBe('life 2')
-    // It may have prefetched the next segment.
-    expect([first + 10n, first + 20n]).toContain(BigInt(next))
+    expect(await world.valueOf(name)).toMatchObject({ incarnation: 'life 2', next: String(first + 10n) })
     expect(eventsOf(name)).toMatchObject([{ type: 'skipped', count: 1000n }])
   })
 
