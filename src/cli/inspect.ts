@@ -60,8 +60,14 @@ export async function inspect(
   const candidates = layoutsOf(values)
   const named = values.layout === undefined ? undefined : candidates[0]
   // An encoding or a mask says that the ids are numbers.
-  const areNumbers = values.format !== undefined || values['mask-key-file'] !== undefined
-  const readText = areNumbers ? () => undefined : textReader(values['key-file'], candidates)
+  const ofNumbers = (['format', 'mask-key-file'] as const).find((name) => values[name] !== undefined)
+  if (ofNumbers !== undefined && values['key-file'] !== undefined) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `--${ofNumbers} is for numbers, and --key-file is given, which is for texts of kinds; leave one out`,
+    )
+  }
+  const readText = ofNumbers === undefined ? textReader(values['key-file'], candidates) : () => undefined
   const paint = paintFor(output.isTerminal)
   let separator = ''
   const textOf = (word: string): string => {

@@ -108,6 +108,8 @@ describe('graupel inspect', () => {
     [['inv_00000000000000000000000000', '--key-file', keyFile], /^graupel: the text 'inv_0+' was made with no key of/],
     [['ord_1asd13xh1f8l0'], /^graupel: the id is 'ord_1asd13xh1f8l0'/],
     [['ord_zzzzzzzzzzzzz'], /^graupel: .*64/],
+    [['1', '--format', 'hex', '--key-file', keyFile], /^graupel: --format is for numbers, and --key-file is given/],
+    [['1', '--mask-key-file', keyFile, '--key-file', keyFile], /^graupel: --mask-key-file is for numbers/],
     [[uuid, '--format', 'hex'], /^graupel: the hex id '.*' has 36 characters/],
     [['f81d4fae-7dec-11d0-a765-00a0c91e6bf6', '--layout', 'twitter'], /^graupel: .*version 1, and not 7 or 8/],
   ])('refuses %j', (words, message) => {
