@@ -88,10 +88,13 @@ describeWith(['postgres'], 'on PostgreSQL', () => {
     },
   )
 
-  it.each(['drizzle', 'postgres', 'typeorm'])('the traps of %s.ts are as the document says', async (name) => {
-    const { url } = await databases.create(`traps_${name}`)
-    expect(await traps.run(`${name}.ts`, { DATABASE_URL: url })).toBe(true)
-  })
+  it.each(['drizzle', 'postgres', 'typeorm', 'mikro-orm'])(
+    'the traps of %s.ts are as the document says',
+    async (name) => {
+      const { url } = await databases.create(`traps_${name.replace('-', '_')}`)
+      expect(await traps.run(`${name}.ts`, { DATABASE_URL: url })).toBe(true)
+    },
+  )
 })
 
 describeWith(['mysql'], 'on MariaDB', () => {
