@@ -49,7 +49,7 @@ export const keyFileFlag = {
   help: 'read opaque texts; FILE has the keys, one a line',
 } as const
 
-/** What a text that is no number says: a UUID, or an id. */
+/** The content of a text that is no number: a UUID, or an id. */
 export interface GivenText {
   readonly prefix?: string
   /** In small letters, with hyphens. */

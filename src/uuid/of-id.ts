@@ -73,7 +73,7 @@ export function idOfUuid<F extends readonly Field[]>(
   )
 }
 
-/** What is made of a key and a layout takes longer than a block, so that of the last call is kept. */
+/** The cipher and the bits of the last key and layout. Making them takes longer than a block. */
 let last: { key: Uint8Array; layout: Layout; encrypt: (block: Uint8Array) => Uint8Array; use: bigint } | undefined
 
 /** The bits of a UUID without a key. */

@@ -99,7 +99,7 @@ const mariadb: Kind = {
 /** Ids that a connection has got, in the order in which it got them. */
 interface Seen {
   readonly all: bigint[]
-  /** Those whose transaction is known to be committed. */
+  /** The ids of transactions that are known to be committed. */
   readonly committed: Set<bigint>
 }
 

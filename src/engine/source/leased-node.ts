@@ -73,8 +73,8 @@ export class LeasedNode implements NodeSource {
   }
 
   /**
-   * Opens the state of the leased node. The lease's thread may have sealed it meanwhile, with its own engine if no generator had used it:
-   * then this engine is refused, and the lease has another node, or has ended.
+   * Opens the state of the leased node. The lease's thread may seal the state meanwhile. If no generator has used it before, the thread
+   * seals it with its own engine, and another engine is refused. The lease then has another node, or has ended.
    */
   #open<T>(nowMs: number, open: (spec: CoreSpec) => T): { view: LeaseView; spec: CoreSpec; opened: T } {
     for (;;) {
