@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
@@ -7,6 +7,10 @@ import { describeWith } from '../support/needs.ts'
 import { pagesOf } from '../support/pages.ts'
 import { cleanUp, type Plan, said, sleep, start, stateFolder } from '../support/processes.ts'
 import { recordsOf } from '../support/records.ts'
+import { until } from '../support/until.ts'
+
+const batch = 128
+const sizeOf = (file: string) => statSync(file).size
 
 /** Tests of a page that is deleted or replaced again and again while processes use it. */
 export function proveReplacements(times: number): void {
@@ -19,7 +23,7 @@ export function proveReplacements(times: number): void {
         const { folder } = stateFolder()
         const file = join(folder, 'record')
         const own: Plan = { node: 1, namespace: freshNamespace() }
-        const startOne = () => start('record.js', { plan: own, file, batch: 128, pauseMs: 1 })
+        const startOne = () => start('record.js', { plan: own, file, batch, pauseMs: 1 })
         const alive = [startOne(), startOne(), startOne()]
         await Promise.all(alive.map((one) => said(one, 'i')))
         // The page has the same name each time it is made.
@@ -43,6 +47,12 @@ export function proveReplacements(times: number): void {
             copyFileSync(page, `${page}.older`)
             await sleep(3)
             renameSync(`${page}.older`, page)
+            // The next copy waits for all of them: a process that knows neither page would trust that copy's word. The first batch after
+            // the replacement may be an older one.
+            const followed = alive.map(({ child }) => sizeOf(`${file}.${child.pid}.0`) + 3 * batch * 8)
+            await until(() =>
+              alive.every(({ child }, j) => sizeOf(`${file}.${child.pid}.0`) >= (followed[j] as number)),
+            )
           }
           await isIssuing
           if (next !== undefined) await alive.shift()?.kill()
