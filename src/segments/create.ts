@@ -63,7 +63,8 @@ function follow(options: SegmentHandleOptions): SegmentGenerator {
   return new SegmentNumbers(handle, new RemoteSupply(handle, later), { monotonicMs, later })
 }
 
-function sourceOf(options: ResolvedOptions, { monotonicMs, random, background }: PrefetcherClock): SegmentSource {
+/** Makes the source of segments that the options describe. It fetches nothing yet. */
+export function sourceOf(options: ResolvedOptions, { monotonicMs, random, background }: PrefetcherClock): SegmentSource {
   const { store, name, range, failoverGap, callTimeoutMs } = options
   // The process may end while no call waits for the store. The fetcher keeps it alive while a call waits.
   const clock = { monotonicMs, random, later: background }

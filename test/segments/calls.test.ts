@@ -232,7 +232,9 @@ describe('what a generator shows of itself', () => {
     expect(counts()).toMatchObject({ issued: 30, left: 0, segments: 2 })
     await numbers.nextAsync()
     const before = counts()
-    expect(before).toMatchObject({ issued: 31, segments: 3 })
+    expect(before.issued).toBe(31)
+    // On a busy machine the next segment may have come before the call resolves.
+    expect([3, 4]).toContain(before.segments)
     numbers.close()
     expect(counts()).toEqual({ ...before, left: 0 })
   })

@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { acquireLease } from 'graupel/lease'
-import { createSegmentGenerator, type SegmentHandle, type SegmentOptions, type SegmentStats } from 'graupel/segments'
+import {
+  createSegmentGenerator,
+  type SegmentGenerator,
+  type SegmentHandle,
+  type SegmentOptions,
+  type SegmentStats,
+} from 'graupel/segments'
 import { memoryStore, type Store } from 'graupel/stores'
 import { afterEach, describe, expect, it } from 'vitest'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
@@ -43,6 +49,16 @@ type Thread = Awaited<ReturnType<typeof startWorker>>
 
 const startAll = (count: number, handle: SegmentHandle) =>
   Promise.all(Array.from({ length: count }, () => startWorker({ handle })))
+
+/** The statistics of all threads, between which no segment came. */
+async function statsBetweenFetches(numbers: SegmentGenerator, threads: readonly Thread[]): Promise<SegmentStats[]> {
+  for (;;) {
+    const { segments } = numbers.stats()
+    const each = await Promise.all(threads.map(({ stats }) => stats()))
+    if (numbers.stats().segments === segments) return each
+  }
+}
+
 const arraysOf = (made: readonly (readonly bigint[])[]) => made.map((some) => BigUint64Array.from(some))
 
 describe('threads that have the handle of a generator', () => {
@@ -75,7 +91,7 @@ describe('threads that have the handle of a generator', () => {
       const made: bigint[][] = await Promise.all(threads.map(({ ask }) => ask(order, count)))
       expect(made.map(({ length }) => length)).toEqual(Array(4).fill(count))
       expect(made.every(isAscending)).toBe(true)
-      const each = await Promise.all(threads.map(({ stats }) => stats()))
+      const each = await statsBetweenFetches(numbers, threads)
       expect(each.map(({ issued }) => issued)).toEqual(Array(4).fill(count))
       // The made numbers, and the numbers left in the threads and in the memory, have no hole.
       const left = await Promise.all(
