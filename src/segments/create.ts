@@ -64,7 +64,10 @@ function follow(options: SegmentHandleOptions): SegmentGenerator {
 }
 
 /** Makes the source of segments that the options describe. It fetches nothing yet. */
-export function sourceOf(options: ResolvedOptions, { monotonicMs, random, background }: PrefetcherClock): SegmentSource {
+export function sourceOf(
+  options: ResolvedOptions,
+  { monotonicMs, random, background }: PrefetcherClock,
+): SegmentSource {
   const { store, name, range, failoverGap, callTimeoutMs } = options
   // The process may end while no call waits for the store. The fetcher keeps it alive while a call waits.
   const clock = { monotonicMs, random, later: background }
