@@ -226,10 +226,13 @@ class Chaos {
       const late = watched.filter(({ slot, sizes }) => [...sizes.values()].filter(isGoing).length < slot.threads)
       if (late.length === 0) break
       if (monotonicMs() - startMs > recoveryMs) {
+        // Asked before the processes end, because their connections end with them.
+        const connections = (await this.#site.connections?.()) ?? 'not known'
         await this.end()
         return late.map(({ slot, sizes }) => {
           const growths = [...sizes].map(([thread, seen]) => `${thread}: ${[...seen].slice(0, 3).join(' ')}`)
-          return `no ids ${recoveryMs} ms after the last fault: ids by threads ${growths.join(', ')}; ${slot.story()}`
+          const missing = `no ids ${recoveryMs} ms after the last fault: ids by threads ${growths.join(', ')}`
+          return `${missing}; ${slot.story()}; connections of the server: ${connections}`
         })
       }
       await sleep(100)

@@ -29,6 +29,8 @@ export interface Site {
   readonly losses?: Faults
   /** Keeps a copy of the data, for a fault that brings it back. */
   copy(): Promise<void>
+  /** The connections of the server, and what each waits for: the report of a process that makes no ids has them. */
+  connections?(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -88,20 +90,26 @@ export function redisSite(durable?: true): OpenSite {
   }
 }
 
+/** What each client of PostgreSQL does, since when, and which clients it waits for. */
+const activity = `SELECT pid, client_port, state, wait_event_type, wait_event, pg_blocking_pids(pid) AS blocked_by,
+  age(clock_timestamp(), state_change) AS since, left(query, 80) AS query,
+  (SELECT count(*) FROM pg_locks WHERE pg_locks.pid = a.pid AND NOT granted) AS locks_awaited
+  FROM pg_stat_activity a WHERE backend_type = 'client backend'`
+
 export const postgresSite: OpenSite = async (slots, _folder, random) => {
   const server = await startPostgres()
   const proxies = await proxiesTo(server, slots, random)
   const clients = ['pg', 'postgres.js'] as const
   const { Client } = load('pg')
   /** Runs a command as an operator, without the proxies. */
-  const operate = async <T>(
-    work: (query: (text: string, values?: string[]) => Promise<{ rows: T[] }>) => Promise<void>,
-  ) => {
+  const operate = async <T, R = void>(
+    work: (query: (text: string, values?: string[]) => Promise<{ rows: T[] }>) => Promise<R>,
+  ): Promise<R> => {
     const client = new Client({ port: server.port, host: '127.0.0.1', user: 'postgres' })
     client.on('error', () => {})
     await client.connect()
     try {
-      await work((text, values) => client.query(text, values))
+      return await work((text, values) => client.query(text, values))
     } finally {
       await client.end().catch(() => {})
     }
@@ -135,6 +143,10 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
       operate<(typeof older)[number]>(async (query) => {
         older = (await query('SELECT key, value, version FROM graupel_store')).rows
       }),
+    async connections() {
+      const { rows } = await operate((query) => query(activity))
+      return JSON.stringify(rows)
+    },
     faults: {
       'server killed': restart,
       async 'restored from an older copy'() {
