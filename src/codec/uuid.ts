@@ -36,9 +36,9 @@ export function loadUuid(uuid: unknown, block: DataView): void {
 }
 
 const digits = '0123456789abcdef'
-/** Character codes of the two digits of each byte. */
-const h = /* @__PURE__ */ (() => Uint8Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte >> 4)))()
-const l = /* @__PURE__ */ (() => Uint8Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte & 15)))()
+/** Character codes of the two digits of each byte. V8 reads numbers of an Array faster than it converts those of a Uint8Array. */
+const h = /* @__PURE__ */ (() => Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte >> 4)))()
+const l = /* @__PURE__ */ (() => Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte & 15)))()
 
 const fromCharCode = /* @__PURE__ */ (() => String.fromCharCode)()
 

@@ -89,7 +89,7 @@ export class UuidBits {
    */
   set(high: number, low: number, random: Int32Array, at: number): void {
     if ((high & this.#keptHigh) !== this.#high || (low & this.#keptLow) !== this.#low) this.#turn(high, low)
-    const sequence = bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
+    const sequence = this.#sequenceOf(high, low)
     // With two words, no bits of this word are taken. A condition would take longer.
     const more = (random[at + this.words - 1] as number) & this.random1
     this.word1 = this.#kept1 | ((sequence << this.#up) >>> this.#down) | more
@@ -98,39 +98,62 @@ export class UuidBits {
   }
 
   /**
-   * Writes as many UUIDs as a view holds, as `set` does. It is twice as fast, because variables hold all that stays the same.
+   * Writes as many UUIDs as a view holds, as `set` does, and takes half the time: consecutive ids of a tick share all but their sequence.
    *
    * @param halves - The ids, each in two elements in the order of the machine.
-   * @param random - Random numbers, `words` for each UUID.
+   * @param random - Numbers for the random bits. Each UUID takes `words`, from `at` on.
    */
-  write(halves: Uint32Array, view: DataView, random: Int32Array): void {
-    const { random1, random2, words } = this
-    const [isUpper, from, mask, up, down, place] = [
-      this.#isUpper,
-      this.#from,
-      this.#mask,
-      this.#up,
-      this.#down,
-      this.#place,
-    ]
-    const [keptHigh, keptLow] = [this.#keptHigh, this.#keptLow]
-    let [lastHigh, lastLow, kept0, kept1, kept2] = [this.#high, this.#low, this.word0, this.#kept1, this.#kept2]
-    const distance = high - low
-    const end = view.byteLength
-    for (let at = 0, i: number = low, taken = 0; at < end; at += 16, i += 2, taken += words) {
-      const upper = halves[i + distance] as number
-      const lower = halves[i] as number
-      if ((upper & keptHigh) !== lastHigh || (lower & keptLow) !== lastLow) {
-        this.#turn(upper, lower)
-        ;[lastHigh, lastLow, kept0, kept1, kept2] = [this.#high, this.#low, this.word0, this.#kept1, this.#kept2]
-      }
-      const sequence = bitsFrom(isUpper ? upper : lower, upper, from) & mask
-      const more = (random[taken + words - 1] as number) & random1
-      view.setInt32(at, kept0)
-      view.setInt32(at + 4, kept1 | ((sequence << up) >>> down) | more)
-      view.setInt32(at + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
-      view.setInt32(at + 12, random[taken + 1] as number)
+  write(halves: Uint32Array, view: DataView, random: Int32Array, at: number): void {
+    const count = view.byteLength / 16
+    for (let from = 0; from < count; ) {
+      const upper = halves[2 * from + high] as number
+      const lower = halves[2 * from + low] as number
+      if ((upper & this.#keptHigh) !== this.#high || (lower & this.#keptLow) !== this.#low) this.#turn(upper, lower)
+      const sequence = this.#sequenceOf(upper, lower)
+      // A step after the last sequence of a tick would change the field beside it.
+      const most = ((this.#mask - sequence) >>> 0) + 1
+      const to = this.#runEnd(halves, from, Math.min(count, from + most))
+      this.#writeRun(view, from, to, sequence, random, at + from * this.words)
+      from = to
     }
+  }
+
+  /** Returns the first index, up to `most`, whose id is not one sequence above the id before it. */
+  #runEnd(halves: Uint32Array, from: number, most: number): number {
+    const step = 1 << this.#from
+    const [up, down] = this.#isUpper ? [step, 0] : [0, step]
+    let upper = (halves[2 * from + high] as number) | 0
+    let lower = (halves[2 * from + low] as number) | 0
+    for (let at = from + 1; at < most; at++) {
+      upper = (upper + up) | 0
+      lower = (lower + down) | 0
+      if (((halves[2 * at + high] as number) | 0) !== upper || ((halves[2 * at + low] as number) | 0) !== lower)
+        return at
+    }
+    return most
+  }
+
+  #writeRun(view: DataView, from: number, to: number, sequence: number, random: Int32Array, at: number): void {
+    // Variables, because V8 reads fields again after each write.
+    const { random1, random2, words, word0 } = this
+    const [kept1, kept2, up, down, place] = [this.#kept1, this.#kept2, this.#up, this.#down, this.#place]
+    const start = 16 * from
+    const end = 16 * to
+    for (let to = start, taken = at; to < end; to += 16, taken += words, sequence++) {
+      view.setInt32(to, word0)
+      view.setInt32(to + 4, kept1 | ((sequence << up) >>> down))
+      view.setInt32(to + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
+      view.setInt32(to + 12, random[taken + 1] as number)
+    }
+    // Few layouts have random bits in word 1.
+    if (random1 === 0) return
+    for (let to = start + 4, taken = at + 2; to < end; to += 16, taken += words) {
+      view.setInt32(to, view.getInt32(to) | ((random[taken] as number) & random1))
+    }
+  }
+
+  #sequenceOf(high: number, low: number): number {
+    return bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
   }
 
   #turn(high: number, low: number): void {

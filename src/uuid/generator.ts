@@ -10,7 +10,7 @@ import { type GeneratorOptions, optionNames as namesOfGenerators } from '../gene
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { checkBytes } from '../numbers/array.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
-import type { UuidBits, UuidVersion } from './bits.js'
+import type { UuidVersion } from './bits.js'
 import { uuidWriter } from './writer.js'
 
 /** A source of ids with a layout: a generator, or a client of the id service. */
@@ -117,7 +117,7 @@ export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}
 const optionNames: readonly string[] = [...namesOfGenerators, 'version', 'ids']
 
 /** UUIDs of one `fill` of ids. */
-const chunk = 4096
+const chunk = 8192
 
 class Uuids implements UuidGenerator<IdSource> {
   readonly ids: IdSource
@@ -125,18 +125,18 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly next: () => string
   declare readonly nextAsync: () => Promise<string>
   declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
-  readonly #bits: UuidBits
+  readonly #fill: (ids: Uint32Array, buffer: ArrayBufferLike, at: number, count: number) => void
   readonly #text: (id: bigint) => string
 
   constructor(ids: IdSource, version: UuidVersion) {
     this.ids = ids
     this.version = version
     showByJson(this, 'UuidGenerator')
-    const { bits, set, setId, write, text } = uuidWriter(genuineLayout(ids.layout as Layout), version)
+    const { bits, set, setId, write, fill, text } = uuidWriter(genuineLayout(ids.layout as Layout), version)
     const { next, nextAsync } = ids
     const nextSet = Numbers.inHalves(ids, set) ?? (() => setId(next()))
     this.#text = text
-    this.#bits = bits
+    this.#fill = fill
     define(this, 'next', Numbers.inHalves(ids, write) ?? (() => text(next())))
     define(this, 'nextAsync', async () => text(await nextAsync()))
     define(this, 'nextBytes', (target: Uint8Array = new Uint8Array(16), at = 0): Uint8Array => {
@@ -206,15 +206,8 @@ class Uuids implements UuidGenerator<IdSource> {
 
   /** Writes the UUIDs of ids to an array, from a byte on. */
   #write(ids: BigUint64Array, array: Uint8Array, at: number, count: number): void {
-    const words = new Uint32Array(ids.buffer)
-    const buffer = bufferGetter.call(array)
     const start = byteOffsetGetter.call(array) + at
-    const random = new Int32Array(Math.min(count, chunk) * this.#bits.words)
-    for (let done = 0; done < count; done += chunk) {
-      globalThis.crypto.getRandomValues(random)
-      const length = 16 * Math.min(chunk, count - done)
-      this.#bits.write(words.subarray(2 * done), new DataView(buffer, start + 16 * done, length), random)
-    }
+    this.#fill(new Uint32Array(ids.buffer), bufferGetter.call(array), start, count)
   }
 
   /** Writes the UUIDs of the ids that were made before an error, and counts them. */
