@@ -38,18 +38,18 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'mask-reveal': { 'graupel-native': [{ of: 'ratio', max: 250 }] },
   'uuid-next': {
     'graupel-native': [
-      { of: 'ratio', max: 3.3 },
+      { of: 'ratio', max: 2.5 },
       { of: 'lead', than: 'uuid v7', min: 8 },
       { of: 'lead', than: 'uuidv7 v7', min: 4 },
     ],
   },
   'uuid-written': {
     'graupel-native': [
-      { of: 'ratio', max: 5 },
+      { of: 'ratio', max: 4 },
       { of: 'lead', than: 'random-uuid', min: 1 },
     ],
   },
-  'uuid-fill': { 'graupel-native': [{ of: 'figure', max: 18 }] },
+  'uuid-fill': { 'graupel-native': [{ of: 'figure', max: 8 }] },
   'sustained-next': bothEngines({ of: 'figure', min: 99.9 }),
   // One thread may come near all that the wide layout allows in a millisecond.
   'threads-roomy': bothEngines({ of: 'figure', min: 1.5 }),

@@ -124,11 +124,12 @@ export class UuidBits {
     const [up, down] = this.#isUpper ? [step, 0] : [0, step]
     let upper = (halves[2 * from + high] as number) | 0
     let lower = (halves[2 * from + low] as number) | 0
-    for (let at = from + 1; at < most; at++) {
+    // V8 would read the imported constant in each turn.
+    const distance = high - low
+    for (let at = from + 1, i = 2 * at + low; at < most; at++, i += 2) {
       upper = (upper + up) | 0
       lower = (lower + down) | 0
-      if (((halves[2 * at + high] as number) | 0) !== upper || ((halves[2 * at + low] as number) | 0) !== lower)
-        return at
+      if (((halves[i + distance] as number) | 0) !== upper || ((halves[i] as number) | 0) !== lower) return at
     }
     return most
   }
@@ -139,7 +140,7 @@ export class UuidBits {
     const [kept1, kept2, up, down, place] = [this.#kept1, this.#kept2, this.#up, this.#down, this.#place]
     const start = 16 * from
     const end = 16 * to
-    for (let to = start, taken = at; to < end; to += 16, taken += words, sequence++) {
+    for (let to = start, taken = at; to < end; to += 16, taken += words, sequence = (sequence + 1) | 0) {
       view.setInt32(to, word0)
       view.setInt32(to + 4, kept1 | ((sequence << up) >>> down))
       view.setInt32(to + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
