@@ -25,7 +25,15 @@ const postgresJs: Client = {
   staysSilent: true,
   async open(loaded, url, { names }) {
     const { postgresStore } = await import('../postgres.js')
-    const sql = (loaded.default ?? loaded)(url.text, { connect_timeout: connectMs / 1000, max: 2, onnotice: ignore })
+    const sql = (loaded.default ?? loaded)(url.text, {
+      connect_timeout: connectMs / 1000,
+      max: 2,
+      onnotice: ignore,
+      // If a connection is reset while it asks for types, the process would end with an uncaught error.
+      fetch_types: false,
+      // Seconds between two attempts to connect. By default they grow to 20, so leases would end long after the server is back.
+      backoff: 0.5,
+    })
     const close = () => sql.end({ timeout: 1 })
     try {
       await sql.unsafe('SELECT 1')
