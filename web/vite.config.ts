@@ -23,17 +23,19 @@ const plainTags: Plugin = {
   },
 }
 
-/** Replacements for modules of the native engine. No page calls them, because `loadNative` of its platform refuses. */
-const native = new Map([
+/** Replacements for modules that no page calls: `loadNative` of its platform refuses, and its generators have no lease. */
+const unused = new Map([
   [source('engine/native/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
   [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
+  [source('engine/source/leased-node.ts'), 'export const LeasedNode = undefined'],
+  [source('engine/source/shared-lease.ts'), 'export const readLeaseOption = undefined'],
 ])
 
-const withoutNative: Plugin = {
-  name: 'without-native',
+const withoutUnused: Plugin = {
+  name: 'without-unused',
   apply: 'build',
   enforce: 'pre',
-  load: (id) => native.get(id),
+  load: (id) => unused.get(id),
 }
 
 /** The most bytes of all files together, compressed. */
@@ -68,7 +70,7 @@ const inService: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [withoutNative, plainTags, small, inService],
+  plugins: [withoutUnused, plainTags, small, inService],
   resolve: {
     // The sources, so modules that the package and `src/inspect` share are in the page once.
     alias: { graupel: source('index.ts'), '#platform': source('platform/browser.ts') },
