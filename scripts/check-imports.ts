@@ -96,7 +96,7 @@ const mayUseNode = ['platform/node', 'platform/binary', 'host', 'stores/url', 's
 const mayUsePackage: Record<string, string> = { '@noble/ciphers/aes.js': 'platform' }
 
 /** The rooms of src/ that the page in web/ may import, beside the entry of the package. */
-const pageMayImport = ['inspect']
+const pageMayImport = ['inspect', 'kind', 'uuid']
 
 /** Packages that the page is built of. */
 const pageMayUsePackage = ['graupel', 'lit-html']

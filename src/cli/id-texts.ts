@@ -1,4 +1,5 @@
 import { type Layout, parseId } from '../index.js'
+import { kindText } from '../kind/form.js'
 import { defineKind } from '../kind/index.js'
 import { isUuid } from '../uuid/index.js'
 import { uuidWriter } from '../uuid/writer.js'
@@ -59,15 +60,12 @@ export interface GivenText {
   readonly layout?: Layout
 }
 
-/** Texts of kinds: a prefix, an underscore, and 13 digits of an id, or 26 of a UUID or of an opaque text. */
-const kindPattern = /^([a-z](?:[a-z_]{0,61}[a-z])?)_((?:[0-9a-hjkmnp-tv-z]{13}){1,2})$/
-
 /** Returns the function that reads UUIDs and texts of kinds. For other texts it returns `undefined`. @throws RangeError */
 export function textReader(file: string | undefined, layouts: readonly Layout[]) {
   const { keys } = keysOf(file)
   return (text: string): GivenText | undefined => {
     if (isUuid(text)) return { uuid: text.toLowerCase() }
-    const [, prefix, digits = ''] = kindPattern.exec(text) ?? []
+    const [, prefix, digits = ''] = kindText.exec(text) ?? []
     if (prefix === undefined) return undefined
     if (digits.length === 13) return { id: parseId(digits, 'base32'), prefix }
     if (keys === undefined) return { uuid: defineKind({ prefix, uuid: true }).id(text), prefix }

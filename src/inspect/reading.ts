@@ -50,6 +50,14 @@ export function plausibilityOf(reading: Reading, nowMs: number): Plausibility {
   return hasHighNumbers(reading) ? 'unusual' : 'past'
 }
 
+/**
+ * How well a reading of a UUID fits. Each layout reads the same time, so only the sequence is judged: graupel counts it from 0 in each tick, and
+ * 15 of 16 UUIDs of other programs have one of its first four bits.
+ */
+export function plausibilityOfUuid({ layout, sequence }: Reading): Plausibility {
+  return sequence >= 2 ** Math.max(layout.sequence.bits - 4, 3) ? 'unusual' : 'past'
+}
+
 /** Whether one of the first four bits of a number that counts from 0 is set, as in 15 of 16 readings by a wrong layout. */
 function hasHighNumbers({ layout, sequence, node }: Reading): boolean {
   const isHigh = (value: number, bits: number) => bits >= 8 && value >= 2 ** (bits - 4)

@@ -11,8 +11,11 @@ const axe = createRequire(new URL('../../web/package.json', import.meta.url)).re
 const filled = {
   parse: '#parse?ids=1541815603606036480',
   many: '#parse?ids=1541815603606036480,1541815603606036481,x&layout=twitter',
+  uuid: '#parse?ids=0181ab11-8149-7000-97a0-000000000000',
+  uuids: '#parse?ids=0181ab11-8149-7000-97a0-000000000000,f81d4fae-7dec-11d0-a765-00a0c91e6bf6,x&layout=baidu&row=1',
   wrong: '#parse?ids=-5&epoch=yesterday',
   generate: '#generate?count=3',
+  generateUuids: '#generate?count=3&format=uuid',
   design: '#design',
   compare:
     '#compare?old=twitter&new=leaf&largest=1541815603606036480&oldIds=1541815603606036480&newIds=1541815603606036480',
@@ -26,13 +29,13 @@ describeWith([missingChromium], 'the page in any place', () => {
     const { page, expectNoFaults } = await site.visit('#parse?ids=1541815603606036480&layout=twitter', {
       base: site.fileUrl,
     })
-    await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
+    await page.getByRole('table', { name: 'Parts' }).getByText('2022-06-28T16:07:40.105Z').waitFor()
     await page.getByRole('link', { name: 'Generate' }).click()
     await page.getByRole('button', { name: 'Make ids' }).click()
     await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
     expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px')
     await page.goBack()
-    await page.getByText('2022-06-28T16:07:40.105Z').waitFor()
+    await page.getByRole('table', { name: 'Parts' }).getByText('2022-06-28T16:07:40.105Z').waitFor()
     expectNoFaults()
   })
 
@@ -136,8 +139,8 @@ describeWith([missingChromium], 'the page in any place', () => {
     await page.addScriptTag({ path: axe })
     for (const [name, hash] of Object.entries(filled)) {
       await goTo(page, hash)
-      if (name === 'generate') await page.getByRole('button', { name: 'Make ids' }).click()
-      if (name === 'generate') await page.getByRole('heading', { name: 'Ids made' }).waitFor()
+      if (name.startsWith('generate')) await page.getByRole('button', { name: 'Make ids' }).click()
+      if (name.startsWith('generate')) await page.getByRole('heading', { name: 'Ids made' }).waitFor()
       const { violations } = (await page.evaluate('axe.run()')) as AxeResults
       expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html)}`)).toEqual([])
     }

@@ -1,5 +1,7 @@
 import { composeId, defineLayout, encodeId, encodings, layouts } from 'graupel'
+import { decodeUuid } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
+import { Batch, checkWrittenAs } from '../../web/src/ids/batch.ts'
 import { candidatesOf, likeliestOf } from '../../web/src/ids/candidates.ts'
 import { likelyEncodings, readAnyId, readId, writeId } from '../../web/src/ids/encodings.ts'
 import { exported, type FileKind } from '../../web/src/ids/export.ts'
@@ -115,9 +117,62 @@ describe('a paste', () => {
     const [first, ...others] = candidatesOf([recent, recent + 1n], Object.values(layouts), nowMs)
     expect(first).toMatchObject({ layout: { name: 'twitter' }, plausibility: 'recent', count: 2 })
     expect(others.at(-1)).toMatchObject({ count: 0 })
-    expect(others.find(({ layout }) => layout.name === 'js53')).toMatchObject({ count: 0, tooWide: 2 })
+    expect(others.find(({ layout }) => layout.name === 'js53')).toMatchObject({ count: 0, unfit: 2 })
     expect(others.find(({ layout }) => layout.name === 'baidu')).toMatchObject({ plausibility: 'unusual' })
     expect(likeliestOf(candidatesOf([2n ** 64n - 1n], Object.values(layouts), nowMs))).toBe(undefined)
+  })
+})
+
+describe('a paste of UUIDs', () => {
+  const uuid = '0181ab11-8149-7000-97a0-000000000000'
+  const v1 = 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
+  const read = (text: string) => all(readList(text, '', nowMs))
+
+  it.each([
+    ['in either case', uuid.toUpperCase(), [uuid]],
+    ['in braces, as a URN, in quotes', `{${uuid}}\nurn:uuid:${v1}, "${uuid}"`, [uuid, v1, uuid]],
+    ['in JSON', `{"ids":["${uuid}"],"uuid":"${v1}","name":"${uuid}"}`, [uuid, v1]],
+    ['as TypeIDs', 'prefix_01h455vb4pex5vsknk084sn02q', ['01890a5d-ac96-774b-bcce-b302099a8057']],
+  ])('has UUIDs %s', (_, text, uuids) => {
+    expect(read(text)).toMatchObject({ uuids, troubleCount: 0 })
+  })
+
+  it.each([
+    ['a ULID', '01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+    ['a TypeID with more than 128 bits', 'prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz'],
+    ['digits without hyphens', uuid.replaceAll('-', '')],
+  ])('does not have %s', (_, text) => {
+    expect(read(text)).toMatchObject({ uuids: [], troubles: [{ trouble: { key: 'troubleNoId' } }] })
+  })
+
+  it('keeps UUIDs as faults with their lines if ids are among them, or if an encoding is chosen', () => {
+    expect(read(`x\n${uuid}\n7\n${v1}`)).toMatchObject({
+      ids: BigUint64Array.of(7n),
+      uuids: [],
+      troubleCount: 3,
+      troubles: [
+        { line: 1, trouble: { key: 'troubleNoId' } },
+        { line: 2, trouble: { key: 'troubleUuid', values: { text: uuid } } },
+        { line: 4, trouble: { key: 'troubleUuid' } },
+      ],
+    })
+    expect(all(readList(uuid, 'hex', nowMs))).toMatchObject({ uuids: [], troubleCount: 1 })
+  })
+
+  it('is read by the layouts that can have made it, those with a low sequence first', () => {
+    const known = Object.values(layouts)
+    const names = (text: string) =>
+      candidatesOf([text], known, nowMs)
+        .filter(({ count }) => count > 0)
+        .map(({ layout, plausibility }) => `${layout.name} ${plausibility}`)
+    // Sonyflake has no tick at this time, and baidu too many bits.
+    expect(names(uuid)).toEqual(
+      ['twitter', 'leaf', 'discord', 'instagram', 'mastodon', 'tsid', 'js53', 'wide'].map((name) => `${name} past`),
+    )
+    // Of another program (RFC 9562, A.6): the bits of each sequence are random.
+    expect(names('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')).toContain('twitter unusual')
+    expect(names('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').filter((name) => name.endsWith('past'))).toEqual([])
+    expect(names(v1)).toEqual([])
   })
 })
 
@@ -156,6 +211,28 @@ describe('ids that the page makes', () => {
     expect(nodeOf(defineLayout({ ...layout, name: 'other' }), 5)).toBe(node)
   })
 
+  it('are also written as UUIDs of version 7, one for each id', async () => {
+    const batch = new Batch(() => {})
+    await batch.make({ layout: layouts.discord, node: 7, count: 300, timeMs: Date.UTC(2025, 0, 1) })
+    const uuids = Array.from({ length: 300 }, (_, at) => batch.textOf(at, 'uuid'))
+    expect(uuids.map((uuid) => decodeUuid(uuid, layouts.discord).id)).toEqual([...(batch.ids as BigUint64Array)])
+    expect(new Set(uuids.map((uuid) => uuid.slice(-8))).size).toBe(300)
+    expect(batch.textOf(7, 'uuid')).toBe(uuids[7])
+    // The next batch has UUIDs of its own.
+    await batch.make({ layout: layouts.discord, node: 7, count: 1, timeMs: Date.UTC(2025, 0, 1) })
+    expect(decodeUuid(batch.textOf(0, 'uuid'), layouts.discord)).toMatchObject({ version: 7, node: 7, sequence: 300 })
+  })
+
+  it('have no UUID if their time or their layout has no room in one', async () => {
+    const batch = new Batch(() => {})
+    const old = defineLayout({ ...layouts.leaf, name: 'old', epochMs: Date.UTC(1960, 0, 1) })
+    await batch.make({ layout: old, node: 1, count: 1, timeMs: Date.UTC(1969, 0, 1) })
+    expect(batch.textOf(0, 'decimal')).toMatch(/^\d+$/)
+    expect(() => batch.textOf(0, 'uuid')).toThrow('the time of the id is -31536000000 ms')
+    expect(() => checkWrittenAs('uuid', layouts.baidu)).toThrow('13 bits of sequence and 22 of node')
+    checkWrittenAs('uuid', layouts.sonyflake)
+  })
+
   it.each([
     ['text', '0Czks0tP37X\n0Czks0tP37Y\n'],
     ['csv', 'id,timestamp,worker,process,sequence\n0Czks0tP37X,2016-04-30T11:18:25.796Z,1,0,7\n'],
@@ -165,7 +242,7 @@ describe('ids that the page makes', () => {
     ],
   ] as const)('are written to a file as %s', (kind: FileKind, start) => {
     const ids = BigUint64Array.of(discordId, discordId + 1n)
-    const text = all(exported(kind, ids, layouts.discord, 'base62')).join('')
+    const text = all(exported(kind, ids, layouts.discord, (at) => encodeId(ids[at] as bigint, 'base62'))).join('')
     expect(text).toContain(start)
     if (kind === 'json') expect(JSON.parse(text)).toHaveLength(2)
   })
@@ -183,10 +260,10 @@ describe('ids that the page makes', () => {
     })
     const id = composeId({ timestampMs: 1, node: { id: 3 }, sequence: 2 }, layout)
     const ids = BigUint64Array.of(id)
-    expect(JSON.parse(all(exported('json', ids, layout, 'decimal')).join(''))).toEqual([
+    expect(JSON.parse(all(exported('json', ids, layout, () => String(id))).join(''))).toEqual([
       { id: String(id), timestamp: '1970-01-01T00:00:00.001Z', fields: { id: 3 }, sequence: 2 },
     ])
-    expect(all(exported('csv', ids, layout, 'decimal')).join('')).toBe(
+    expect(all(exported('csv', ids, layout, () => String(id))).join('')).toBe(
       `id,timestamp,fields.id,sequence\n${id},1970-01-01T00:00:00.001Z,3,2\n`,
     )
   })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { decode, layouts } from 'graupel'
+import { decodeUuid } from 'graupel/uuid'
 import { afterEach, expect, it } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { missingChromium, siteForTests } from './support/browser.ts'
@@ -125,6 +126,81 @@ describeWith([missingChromium], 'the page', () => {
       await page.locator('#parse-encoding-words', { hasText: found }).waitFor()
       await page.getByRole('table', { name: 'Encodings' }).getByText(String(id)).waitFor()
     }
+    expectNoFaults()
+  })
+
+  it('reads UUIDs and TypeIDs: version, time, and their ids in the layouts that fit', async () => {
+    const { page, expectNoFaults } = await site.visit('#parse?ids=0181AB11-8149-7000-97A0-000000000000')
+    await page.getByRole('heading', { name: '0181ab11-8149-7000-97a0-000000000000' }).waitFor()
+    const facts = page.getByRole('region', { name: '0181ab11' })
+    const rows = (await facts.getByRole('row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
+    expect(rows.slice(0, 2)).toEqual(['Version 7', 'Variant rfc'])
+    expect(rows[2]).toMatch(/^Time 2022-06-28T16:07:40.105Z .* 00:07:40.105.* ago$/)
+    await facts.getByText('Nothing in a UUID tells its layout, or whether graupel made it.').waitFor()
+    const guesses = page.getByRole('region', { name: 'Which layout made it?' })
+    await guesses.getByText('The first, twitter, is shown as a guess.').waitFor()
+    const discord = guesses.getByRole('row', { name: 'discord' })
+    expect((await discord.innerText()).split(/\s+/)).toEqual(
+      expect.arrayContaining(['worker', '11', 'process', '26', '0', '991374334148190208']),
+    )
+    await page.getByRole('heading', { name: '1541815603606036480 if it is twitter' }).waitFor()
+    await page.keyboard.press('Alt+3')
+    await page.getByRole('heading', { name: '991374334148190208 as discord' }).waitFor()
+    await page.getByLabel('Layout', { exact: true }).selectOption('baidu')
+    await page.locator('.troubles', { hasText: 'UUIDs of this layout cannot have this time' }).waitFor()
+
+    await page.goto(`${site.url}#parse?ids=prefix_01h455vb4pex5vsknk084sn02q`)
+    await page.getByText('Another program has probably made it.').waitFor()
+    await page.getByRole('heading', { name: '01890a5d-ac96-774b-bcce-b302099a8057' }).waitFor()
+    expectNoFaults()
+  })
+
+  it('shows several UUIDs in rows, of which one is chosen by the keyboard', async () => {
+    const uuids = ['{0181ab11-8149-7000-97a0-000000000000}', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'x']
+    const { page, expectNoFaults } = await site.visit(`#parse?ids=${uuids.join('%0A')}`)
+    await page.getByText('Line 3: x (1 characters) is an id in no encoding.').first().waitFor()
+    const rows = page.getByRole('group', { name: 'Each id' }).getByRole('row')
+    expect((await rows.nth(1).innerText()).replace(/\s+/g, ' ')).toContain('2022-06-28 16:07:40.105 datacenter 11')
+    expect(await rows.nth(2).innerText()).toContain('1997-02-03 17:43:12.216')
+    await page.getByRole('radio', { name: '0181ab11' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('heading', { name: 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6' }).waitFor()
+    await page.getByText('graupel makes UUIDs of versions 7 and 8.').waitFor()
+    expect(await page.getByRole('region', { name: 'Which layout made it?' }).count()).toBe(0)
+    expectNoFaults()
+  })
+
+  it('makes UUIDs, the same in the list, in the clipboard and in files', async () => {
+    const { page, context, expectNoFaults } = await site.visit('#generate?node=3.9&format=uuid')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
+    const shown = await page.locator('table.ids code').allInnerTexts()
+    await page.getByRole('button', { name: 'Copy all' }).click()
+    await page.getByText('Copied.').waitFor()
+    expect((await page.evaluate(() => navigator.clipboard.readText())).trim().split('\n')).toEqual(shown)
+    expect(shown).toEqual([...new Set(shown)].sort())
+    for (const uuid of shown) {
+      expect(decodeUuid(uuid, layouts.twitter)).toMatchObject({ version: 7, fields: { datacenter: 3, worker: 9 } })
+    }
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV', exact: true }).click(),
+    ])
+    expect(
+      readFileSync(await file.path(), 'utf8')
+        .split('\n')[1]
+        ?.split(',')[0],
+    ).toBe(shown[0])
+    // The same ids in decimal, and back.
+    await page.locator('#generate-format').selectOption('decimal')
+    const [first] = await page.locator('table.ids code').allInnerTexts()
+    expect(first).toBe(String(decodeUuid(shown[0] as string, layouts.twitter).id))
+    await page.locator('#generate-format').selectOption('uuid')
+    await page.getByRole('link', { name: shown[0] as string }).click()
+    await page.getByRole('heading', { name: `${first} as twitter` }).waitFor()
+    await page.goto(`${site.url}#generate?layout=baidu&epoch=2024-01-01&format=uuid`)
+    await page.getByText('13 bits of sequence and 22 of node').waitFor()
     expectNoFaults()
   })
 

@@ -1,6 +1,17 @@
-import type { Field, Layout, NodeOf } from 'graupel'
+import { type Encoding, encodeId, type Field, type Layout, type NodeOf } from 'graupel'
+import { uuidWriter } from '../../../src/uuid/writer.ts'
 import { inSlices } from '../slices.ts'
+import { writeId } from './encodings.ts'
 import { nodeOf } from './issued.ts'
+
+/** How ids that were made are written: in an encoding, or as UUIDs of version 7. */
+export type WrittenAs = Encoding | 'uuid'
+
+/** @throws TypeError `ERR_ENCODING_UNKNOWN`; RangeError `ERR_LAYOUT_INVALID` if UUIDs have no room for ids of the layout */
+export function checkWrittenAs(form: WrittenAs, layout: Layout | undefined): void {
+  if (form !== 'uuid') encodeId(0n, form)
+  else if (layout !== undefined) uuidWriter(layout, 7)
+}
 
 interface BatchOptions {
   readonly layout: Layout
@@ -19,6 +30,9 @@ export class Batch {
   layout: Layout | undefined
   /** The library's message if no ids can be made. */
   failure: string | undefined
+  /** The UUIDs of the ids that were written so far. Each id has one UUID, although its random bits are drawn. */
+  #uuids: string[] = []
+  #writeUuid: ((id: bigint) => string) | undefined
   #abort = new AbortController()
   readonly #onChange: () => void
 
@@ -47,12 +61,27 @@ export class Batch {
       signal.throwIfAborted()
       this.ids = ids
       this.layout = layout
+      this.#uuids = []
+      this.#writeUuid = undefined
     } catch (error) {
       if (signal.aborted) return
       this.failure = (error as Error).message
     }
     this.progress = undefined
     this.#onChange()
+  }
+
+  /**
+   * Returns the text of an id of this batch.
+   *
+   * @throws RangeError `ERR_LAYOUT_INVALID`, `ERR_ID_INVALID` if a UUID has no room for ids of the layout, or for the time
+   */
+  textOf(at: number, form: WrittenAs): string {
+    const id = this.ids?.[at] as bigint
+    if (form !== 'uuid') return writeId(id, form)
+    this.#writeUuid ??= uuidWriter(this.layout as Layout, 7).text
+    this.#uuids[at] ??= this.#writeUuid(id)
+    return this.#uuids[at]
   }
 
   cancel(): void {

@@ -1,14 +1,22 @@
-import { isId, type Layout } from 'graupel'
-import { isTypical, type Plausibility, plausibilities, plausibilityOf, read } from '../../../src/inspect/reading.ts'
+import type { Layout } from 'graupel'
+import {
+  isTypical,
+  type Plausibility,
+  plausibilities,
+  plausibilityOf,
+  plausibilityOfUuid,
+} from '../../../src/inspect/reading.ts'
+import { type Given, readingOf } from './uuids.ts'
 
-/** The reading of some ids by one layout. */
+/** The reading of some ids, or of a UUID, by one layout. */
 export interface Candidate {
   readonly layout: Layout
   /** The worst plausible reading; `undefined` if no reading is plausible. */
   readonly plausibility: Plausibility | undefined
   /** Number of ids with a plausible reading. */
   readonly count: number
-  readonly tooWide: number
+  /** Number of ids that have more bits than the layout. A UUID counts if it cannot be of the layout. */
+  readonly unfit: number
   readonly future: number
   /** Whether the nodes of all ids are such as the system has. */
   readonly isTypical: boolean
@@ -20,8 +28,8 @@ export function sampleOf(ids: BigUint64Array, most = 200): bigint[] {
   return Array.from({ length: most }, (_, i) => ids[Math.floor((i * (ids.length - 1)) / (most - 1))] as bigint)
 }
 
-/** Reads the ids by each layout. Layouts with the most plausible ids come first, then layouts with the most plausible times. */
-export function candidatesOf(ids: readonly bigint[], layouts: readonly Layout[], nowMs: number): Candidate[] {
+/** Reads ids, or a UUID, by each layout. Layouts with the most plausible ids come first, then layouts with the most plausible times. */
+export function candidatesOf(ids: readonly Given[], layouts: readonly Layout[], nowMs: number): Candidate[] {
   const score = ({ count, plausibility, isTypical }: Candidate) =>
     plausibility === undefined
       ? plausibilities.length
@@ -37,16 +45,19 @@ export function likeliestOf([first]: readonly Candidate[]): Layout | undefined {
   return first === undefined || first.count === 0 ? undefined : first.layout
 }
 
-function candidateOf(ids: readonly bigint[], layout: Layout, nowMs: number): Candidate {
-  const fitting = ids.filter((id) => isId(id, layout))
-  const found = fitting.map((id) => plausibilityOf(read(id, layout), nowMs)).filter((found) => found !== 'future')
+function candidateOf(ids: readonly Given[], layout: Layout, nowMs: number): Candidate {
+  const isUuid = typeof ids[0] === 'string'
+  const fitting = ids.map((id) => readingOf(id, layout)).filter((reading) => reading !== undefined)
+  const found = fitting
+    .map((reading) => (isUuid ? plausibilityOfUuid(reading) : plausibilityOf(reading, nowMs)))
+    .filter((found) => found !== 'future')
   const worst = Math.max(...found.map((one) => plausibilities.indexOf(one)))
   return {
     layout,
     plausibility: plausibilities[worst],
     count: found.length,
-    tooWide: ids.length - fitting.length,
+    unfit: ids.length - fitting.length,
     future: fitting.length - found.length,
-    isTypical: fitting.every((id) => isTypical(read(id, layout))),
+    isTypical: !isUuid && fitting.every(isTypical),
   }
 }

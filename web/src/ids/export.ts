@@ -1,24 +1,23 @@
-import { decode, type Encoding, type Layout } from 'graupel'
-import { writeId } from './encodings.ts'
+import { decode, type Layout } from 'graupel'
 
 export type FileKind = 'text' | 'csv' | 'json'
 
 /** Ids in one part of a file. */
 const partIds = 512
 
-/** Writes ids as the parts of a file, and yields its progress. */
+/** Writes ids as the parts of a file, and yields its progress. @param textOf - Writes the id at a place. */
 export function* exported(
   kind: FileKind,
   ids: BigUint64Array,
   layout: Layout,
-  encoding: Encoding,
+  textOf: (at: number) => string,
 ): Generator<number, string[]> {
   const names = layout.nodeFields.map(({ name }) => (name === 'id' ? 'fields.id' : name))
   const parts: string[] = []
   if (kind === 'csv') parts.push(`${['id', 'timestamp', ...names, 'sequence'].join(',')}\n`)
   if (kind === 'json') parts.push('[')
   for (let from = 0; from < ids.length; from += partIds) {
-    const lines = [...ids.subarray(from, from + partIds)].map((id) => lineOf(kind, id, layout, encoding))
+    const lines = [...ids.subarray(from, from + partIds)].map((id, i) => lineOf(kind, id, layout, textOf(from + i)))
     const separator = kind === 'json' ? ',\n' : '\n'
     const isFirst = from === 0
     parts.push(kind === 'json' ? `${isFirst ? '\n' : separator}${lines.join(separator)}` : `${lines.join('\n')}\n`)
@@ -28,8 +27,7 @@ export function* exported(
   return parts
 }
 
-function lineOf(kind: FileKind, id: bigint, layout: Layout, encoding: Encoding): string {
-  const text = writeId(id, encoding)
+function lineOf(kind: FileKind, id: bigint, layout: Layout, text: string): string {
   if (kind === 'text') return text
   const { timestamp, fields, sequence } = decode(id, layout)
   if (kind === 'csv') return [text, timestamp.toISOString(), ...Object.values(fields), sequence].join(',')

@@ -2,6 +2,7 @@ import type { Encoding } from 'graupel'
 import { likelyEncodings, readAnyId, readId } from './encodings.ts'
 import { textsOf } from './texts.ts'
 import { Told, type Trouble } from './trouble.ts'
+import { uuidIn } from './uuids.ts'
 
 /** Number of faulty texts that are shown. */
 const shownTroubles = 8
@@ -12,6 +13,8 @@ const sampleTexts = 50
 /** The ids of a paste, and the texts in it that are no ids. */
 export interface IdList {
   readonly ids: BigUint64Array
+  /** The UUIDs of a paste that has no ids, in small letters. Among ids, a UUID is a fault. */
+  readonly uuids: readonly string[]
   /** The encoding of the ids; `undefined` if there are no ids. */
   readonly encoding: Encoding | undefined
   /** Other encodings in which the first texts can be read. */
@@ -32,7 +35,17 @@ export function* readList(text: string, chosen: Encoding | '', nowMs: number): G
   let troubleCount = 0
   let first: Encoding | undefined
   let rounded: string | undefined
+  const uuids: string[] = []
+  const uuidTroubles: typeof troubles = []
   for (const { text: one, line, end } of textsOf(text)) {
+    if (((count + troubleCount + uuids.length) & 255) === 255) yield end / text.length
+    const uuid = chosen === '' ? uuidIn(one) : undefined
+    if (uuid !== undefined) {
+      uuids.push(uuid)
+      if (uuids.length <= shownTroubles)
+        uuidTroubles.push({ line, trouble: { key: 'troubleUuid', values: { text: one } } })
+      continue
+    }
     try {
       const read = readOne(one, chosen, encoding, nowMs)
       first ??= read.encoding
@@ -48,16 +61,11 @@ export function* readList(text: string, chosen: Encoding | '', nowMs: number): G
       troubleCount++
       if (troubles.length < shownTroubles) troubles.push({ line, trouble: error.trouble })
     }
-    if (((count + troubleCount) & 255) === 0) yield end / text.length
   }
-  return {
-    ids: ids.subarray(0, count),
-    encoding: encoding ?? first,
-    otherEncodings: common.slice(1),
-    troubles,
-    troubleCount,
-    rounded,
-  }
+  const read = { ids: ids.subarray(0, count), encoding: encoding ?? first, otherEncodings: common.slice(1), rounded }
+  if (count === 0 || uuids.length === 0) return { ...read, uuids, troubles, troubleCount }
+  const all = [...troubles, ...uuidTroubles].sort((a, b) => a.line - b.line).slice(0, shownTroubles)
+  return { ...read, uuids: [], troubles: all, troubleCount: troubleCount + uuids.length }
 }
 
 /**

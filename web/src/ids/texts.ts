@@ -1,3 +1,4 @@
+import { kindText } from '../../../src/kind/form.ts'
 import { isBytes } from './encodings.ts'
 
 /** A text of a paste that may be an id. */
@@ -13,7 +14,7 @@ export interface IdText {
 const maxJson = 1_000_000
 
 /** The properties of JSON that have ids: those of the id service, and those that end with "id". */
-const idProperty = /^(?:numbers|counts)$|(?:^i|_i|I)[dD]s?$/
+const idProperty = /^(?:numbers|counts|uuids?)$|(?:^i|_i|I)[dD]s?$/
 
 /** One number with separators between its thousands, of at least 16 digits. */
 const grouped = /^\d{1,3}([,._'’\s])\d{3}(?:\1\d{3}){4,5}$/
@@ -50,9 +51,10 @@ function partsOf(line: string): string[] {
     .filter((part) => part !== '')
 }
 
-/** Removes the `n` that JavaScript prints after a bigint, and the prefix of a kind. */
+/** Removes the `n` that JavaScript prints after a bigint, and the prefix of a kind. A TypeID keeps its prefix, which tells it from a ULID. */
 function bare(text: string): string {
-  return text.replace(/^(\d+)n$/, '$1').replace(/^[a-z][a-z_]{0,62}_(?=[0-9a-hjkmnp-tv-z]{13}$)/, '')
+  const [, , digits] = kindText.exec(text) ?? []
+  return digits?.length === 13 ? digits : text.replace(/^(\d+)n$/, '$1')
 }
 
 /** Returns the id that an address leads to: a tweet, or a Discord message, whose id stands behind the ids of its server and channel. */

@@ -13,6 +13,7 @@ export type TroubleKey =
   | 'troubleBytes'
   | 'troubleDecimal'
   | 'troubleNoId'
+  | 'troubleUuid'
   | 'troubleTooWide'
   | 'troubleTime'
   | 'troubleTimeRange'

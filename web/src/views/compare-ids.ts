@@ -79,11 +79,11 @@ function* parts<Result>(work: Generator<number, Result>, from: number): Generato
 function verdicts(app: App, { lists, sets, equal, common }: Overlap): TemplateResult {
   const { t, format } = app
   return html`
-    ${lists.map(({ troubles, troubleCount, ids }, i) =>
-      troubleCount === 0
+    ${lists.map(({ troubles, troubleCount, ids, uuids }, i) =>
+      troubleCount + uuids.length === 0
         ? nothing
         : html`<div class="troubles">
-            <p>${t('sideTroubles', { side: sets[i]?.name ?? '', count: troubleCount, all: troubleCount + ids.length })}</p>
+            <p>${t('sideTroubles', { side: sets[i]?.name ?? '', count: troubleCount + uuids.length, all: troubleCount + uuids.length + ids.length })}</p>
             <ul>${troubles.map(({ line, trouble }) => html`<li>${t('line', { line: format.number(line) })} ${troubleText(app, trouble)}</li>`)}</ul>
           </div>`,
     )}

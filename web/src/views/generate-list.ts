@@ -1,10 +1,11 @@
-import { decode, type Encoding } from 'graupel'
+import { decode } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
-import { writeId } from '../ids/encodings.ts'
+import type { WrittenAs } from '../ids/batch.ts'
 import { download, exported, type FileKind } from '../ids/export.ts'
-import { choiceOf } from '../layouts/choice.ts'
+import { choiceOf, trouble } from '../layouts/choice.ts'
 import { copyButton, copyText } from '../parts/actions.ts'
+import { troubleText } from '../parts/field.ts'
 import { inSlices } from '../slices.ts'
 import { linkOf } from '../state.ts'
 import { utc } from '../text/format.ts'
@@ -47,7 +48,12 @@ function spoken({ t, batch }: App): string {
 
 function list(app: App, ids: BigUint64Array): TemplateResult {
   const { t } = app
-  const encoding = app.values.generate.format as Encoding
+  const form = app.values.generate.format as WrittenAs
+  // The first and the last time are the furthest from those that a UUID holds.
+  const written = trouble(() => [0, ids.length - 1].map((at) => app.batch.textOf(at, form)))
+  if (written.trouble !== undefined) {
+    return html`<section class="card troubles"><p>${troubleText(app, written.trouble)}</p></section>`
+  }
   return html`<section class="card" aria-labelledby="list-title">
     <h2 id="list-title">${t('made', { count: ids.length })}</h2>
     <p class="actions">
@@ -62,17 +68,18 @@ function list(app: App, ids: BigUint64Array): TemplateResult {
         <th scope="col">#</th><th scope="col">${t('id')}</th><th scope="col">${t('timeUtc')}</th>
         <th scope="col">${t('sequence')}</th><th scope="col"><span class="hidden">${t('actions')}</span></th>
       </tr></thead>
-      <tbody>${[...ids.subarray(0, shownIds)].map((id, i) => row(app, id, i, encoding))}</tbody>
+      <tbody>${[...ids.subarray(0, shownIds)].map((id, i) => row(app, id, i, form))}</tbody>
     </table></div>
   </section>`
 }
 
-function row(app: App, id: bigint, i: number, encoding: Encoding): TemplateResult {
+function row(app: App, id: bigint, i: number, form: WrittenAs): TemplateResult {
   const { t } = app
   // The layout of the batch, not the layout that is chosen for the next batch.
   const layout = app.batch.layout as NonNullable<typeof app.batch.layout>
   const { timestampMs, sequence } = decode(id, layout)
-  const text = writeId(id, encoding)
+  const text = app.batch.textOf(i, form)
+  const encoding = form === 'uuid' ? '' : form
   const link = linkOf('parse', { ids: text, encoding, layout: choiceOf(layout), epoch: '', row: '' })
   return html`<tr>
     <td class="figure">${app.format.number(i + 1)}</td>
@@ -91,7 +98,8 @@ async function take(
 ): Promise<void> {
   const { ids, layout } = app.batch
   if (ids === undefined || layout === undefined) return
-  const work = exported(kind, ids, layout, app.values.generate.format as Encoding)
+  const form = app.values.generate.format as WrittenAs
+  const work = exported(kind, ids, layout, (at) => app.batch.textOf(at, form))
   pass(app, kind, await inSlices(work, () => {}, new AbortController().signal))
 }
 

@@ -1,6 +1,7 @@
-import { type Encoding, encodeId, encodings, type Layout } from 'graupel'
+import { encodings, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
+import { checkWrittenAs, type WrittenAs } from '../ids/batch.ts'
 import { Told } from '../ids/trouble.ts'
 import { chooseToMake, trouble } from '../layouts/choice.ts'
 import { selectField, textField } from '../parts/field.ts'
@@ -21,7 +22,7 @@ export function generateView(app: App): TemplateResult {
   const readMs = trouble(() => (time.trim() === '' ? undefined : timeIn(layout, time)))
   const node = nodeParts(app, layout)
   // '' is for views that find the encoding out, and this view does not.
-  const written = trouble(() => encodeId(0n, format as Encoding))
+  const written = trouble(() => checkWrittenAs(format as WrittenAs, layout))
   const isReady =
     layout !== undefined &&
     readCount.value !== undefined &&
@@ -101,7 +102,7 @@ export function generateView(app: App): TemplateResult {
           id: 'generate-format',
           label: t('encoding'),
           value: format,
-          options: encodings.map((one) => [one, one]),
+          options: [...encodings, 'uuid'].map((one) => [one, one]),
           trouble: written.trouble,
           onChange: (format) => app.set('generate', { format }),
         })}

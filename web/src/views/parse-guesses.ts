@@ -1,14 +1,16 @@
-import { isId, type Layout, layouts } from 'graupel'
+import { type Layout, layouts } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import { read } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
 import type { Candidate } from '../ids/candidates.ts'
+import { type Given, readingOf } from '../ids/uuids.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
-import { utc } from '../text/format.ts'
+import type { MessageKey } from '../text/language.ts'
+import { timeCell } from './parse-id.ts'
 
 interface Guesses {
   readonly candidates: readonly Candidate[]
-  readonly sample: readonly bigint[]
+  /** Ids, or UUIDs. */
+  readonly sample: readonly Given[]
   /** The layout in which the ids are shown. */
   readonly shown: Layout | undefined
   /** Whether the page chose the layout. */
@@ -26,13 +28,21 @@ const reasons = {
   future: 'reasonFuture',
 } as const
 
+const uuidReasons = { ...reasons, past: 'reasonLow', unusual: 'reasonHigh' } as const
+
 /** Draws the layouts that may have made the ids, with reasons. */
 export function guesses(app: App, guesses: Guesses): TemplateResult {
   const { t } = app
   const { candidates, sample, isSample } = guesses
   const possible = candidates.filter(({ count }) => count > 0)
   const others = candidates.filter(({ count }) => count === 0)
-  const isOne = sample.length === 1
+  // Each layout reads the same time in a UUID, and another id.
+  const columns: MessageKey[] =
+    sample.length > 1
+      ? ['idsThatFit']
+      : typeof sample[0] === 'string'
+        ? ['node', 'sequence', 'id']
+        : ['timeUtc', 'node', 'sequence']
   return html`<section class="card" aria-labelledby="guesses-title">
     <h2 id="guesses-title">${t('guessesTitle')}</h2>
     <p role="status">${verdict(app, possible, guesses)}</p>
@@ -42,9 +52,7 @@ export function guesses(app: App, guesses: Guesses): TemplateResult {
         ? nothing
         : html`<div class="scroll" tabindex="0" role="group" aria-labelledby="guesses-title"><table class="guesses">
             <thead><tr>
-              <th scope="col">${t('layout')}</th>
-              ${isOne ? html`<th scope="col">${t('timeUtc')}</th><th scope="col">${t('node')}</th><th scope="col">${t('sequence')}</th>` : html`<th scope="col">${t('idsThatFit')}</th>`}
-              <th scope="col">${t('reason')}</th>
+              ${(['layout', ...columns, 'reason'] as const).map((key) => html`<th scope="col">${t(key)}</th>`)}
             </tr></thead>
             <tbody>${possible.map((candidate, i) => row(app, candidate, guesses, i + 1))}</tbody>
           </table></div>`
@@ -54,39 +62,45 @@ export function guesses(app: App, guesses: Guesses): TemplateResult {
         ? nothing
         : html`<details>
             <summary>${t('guessesOthers', { count: others.length })}</summary>
-            <ul>${others.map(({ layout, tooWide }) => html`<li><b>${layout.name}</b> ${tooWide > 0 ? t('reasonTooWide') : futureReason(app, layout, sample)}</li>`)}</ul>
+            <ul>${others.map(({ layout, unfit }) => html`<li><b>${layout.name}</b> ${unfit > 0 ? t(unfitReason(sample)) : futureReason(app, layout, sample)}</li>`)}</ul>
           </details>`
     }
   </section>`
 }
 
-function verdict({ t }: App, possible: readonly Candidate[], { shown, isGuess }: Guesses): string {
+function verdict({ t }: App, possible: readonly Candidate[], { shown, isGuess, sample }: Guesses): string {
   const [first] = possible
   if (!isGuess) return t('verdictChosen', { layout: shown?.name ?? '' })
+  if (typeof sample[0] === 'string') {
+    if (first === undefined) return t('uuidNone')
+    if (first.plausibility === 'unusual') return t('uuidHigh')
+    return t('uuidFits', { layout: first.layout.name })
+  }
   if (first === undefined) return t('verdictNone')
   if (possible.length === 1) return t('verdictOne', { layout: first.layout.name })
   return t('verdictLikeliest', { count: possible.length, layout: first.layout.name })
 }
 
 function row(app: App, candidate: Candidate, guesses: Guesses, number: number): TemplateResult {
-  const { layout, plausibility, count, tooWide } = candidate
+  const { layout, plausibility, count, unfit } = candidate
   const { shown, sample, nowMs } = guesses
   const text = textOf(layout)
   const choose = () => app.set('parse', { layout: text })
-  const id = sample[0] as bigint
-  const reading = sample.length === 1 && isId(id, layout) ? read(id, layout) : undefined
+  const [id, ...others] = sample as readonly [Given]
+  const isUuid = typeof id === 'string'
+  const reading = others.length === 0 ? readingOf(id, layout) : undefined
+  const words = isUuid ? uuidReasons : reasons
   return html`<tr class=${layout === shown ? 'shown' : ''}>
     <th scope="row"><label><input type="radio" name="guess" aria-keyshortcuts=${`Alt+${number}`} .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
     ${
       reading === undefined
         ? html`<td class="figure">${app.t('countOf', { count, all: sample.length })}</td>`
-        : html`<td class="figure">${utc(reading.timestampMs).replace('T', ' ').replace('Z', '')}
-              <span class="range">${app.format.local(reading.timestampMs)}</span>
-              <span class="range">${app.format.relative(reading.timestampMs, nowMs)}</span></td>
+        : html`${isUuid ? nothing : timeCell(app, reading.timestampMs, nowMs)}
             <td>${Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
-            <td class="figure" data-label=${app.t('sequence')}>${reading.sequence}</td>`
+            <td class="figure" data-label=${app.t('sequence')}>${reading.sequence}</td>
+            ${isUuid ? html`<td class="figure">${reading.id}</td>` : nothing}`
     }
-    <td>${plausibility === undefined ? nothing : app.t(reasons[plausibility])}${tooWide > 0 ? html` ${app.t('reasonTooWide')}` : nothing}</td>
+    <td>${plausibility === undefined ? nothing : app.t(words[plausibility])}${unfit > 0 ? html` ${app.t(unfitReason(sample))}` : nothing}</td>
   </tr>`
 }
 
@@ -104,9 +118,11 @@ function textOf(layout: Layout): string {
   return Object.hasOwn(layouts, layout.name) ? layout.name : layoutToText(layout)
 }
 
-function futureReason(app: App, layout: Layout, sample: readonly bigint[]): string {
-  const id = sample.find((one) => isId(one, layout))
-  return id === undefined
-    ? app.t('reasonTooWide')
-    : app.t('reasonFuture', { day: app.format.day(read(id, layout).timestampMs) })
+function unfitReason([id]: readonly Given[]) {
+  return typeof id === 'string' ? 'reasonUnfit' : 'reasonTooWide'
+}
+
+function futureReason({ t, format }: App, layout: Layout, sample: readonly Given[]): string {
+  const reading = sample.map((id) => readingOf(id, layout)).find((reading) => reading !== undefined)
+  return reading === undefined ? t(unfitReason(sample)) : t('reasonFuture', { day: format.day(reading.timestampMs) })
 }

@@ -50,17 +50,22 @@ function partsTable(app: App, reading: Reading, cells: readonly Cell[], nowMs: n
   return html`<table class="facts">
     <caption>${t('partsCaption')}</caption>
     <tbody>
-      <tr>${head('timestamp', t('time'))}<td>
-        <time datetime=${utc(timestampMs)}>${utc(timestampMs)}</time>
-        <span class="range">${format.local(timestampMs)}</span>
-        <span class="range">${format.relative(timestampMs, nowMs)}</span>
-      </td></tr>
+      <tr>${head('timestamp', t('time'))}${timeCell(app, timestampMs, nowMs)}</tr>
       ${named.map(([name, value]) => html`<tr>${head(name)}<td class="figure">${format.number(value)} ${range(bitsOf(layout, name))}</td></tr>`)}
       ${named.length > 1 ? html`<tr><th scope="row">${t('nodeTogether')}</th><td class="figure">${format.number(node)} ${range(layout.nodeBits)}</td></tr>` : nothing}
       <tr>${head('sequence', t('sequence'))}<td class="figure">${format.number(sequence)} ${range(layout.sequence.bits)}</td></tr>
       <tr><th scope="row">${t('epoch')}</th><td>${utc(layout.epochMs)} <span class="range">${t('tickIs', { tick: layout.tickMs })}</span></td></tr>
     </tbody>
   </table>`
+}
+
+/** Draws a time: in UTC, in the time zone of the browser, and from now. */
+export function timeCell({ format }: App, ms: number, nowMs: number): TemplateResult {
+  return html`<td>
+    <time datetime=${utc(ms)}>${utc(ms)}</time>
+    <span class="range">${format.local(ms)}</span>
+    <span class="range">${format.relative(ms, nowMs)}</span>
+  </td>`
 }
 
 function bitsOf({ placements }: Layout, name: string): number {

@@ -1,8 +1,9 @@
-import { isId, type Layout } from 'graupel'
+import type { Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
-import { read } from '../../../src/inspect/reading.ts'
+import { decodeUuid } from '../../../src/uuid/decode.ts'
 import type { App } from '../app.ts'
 import { type Summary, summarize } from '../ids/summary.ts'
+import { type Given, readingOf } from '../ids/uuids.ts'
 import { progressOf } from '../parts/actions.ts'
 import { utc } from '../text/format.ts'
 import { idParts } from './parse-id.ts'
@@ -24,14 +25,19 @@ export function manyIds(
   const { t } = app
   const job = app.job<Summary>('parse summary')
   job.begin([ids, layout], () => summarize(ids, layout))
-  const chosen = app.values.parse.row
-  const row = Math.min(/^\d+$/.test(chosen) ? Number(chosen) : 0, ids.length - 1, shownIds - 1)
+  const row = chosenRow(app, ids.length)
   return html`
     ${progressOf(app, job, t('comparing'))}
     ${job.result === undefined ? nothing : together(app, job.result, layout, isGuess)}
     ${idRows(app, ids, layout, row)}
     ${idParts(app, ids[row] as bigint, layout, isGuess, nowMs)}
   `
+}
+
+/** Returns the index of the row that is shown in full. */
+export function chosenRow({ values }: App, count: number): number {
+  const { row } = values.parse
+  return Math.min(/^\d+$/.test(row) ? Number(row) : 0, count - 1, shownIds - 1)
 }
 
 function together(app: App, summary: Summary, layout: Layout, isGuess: boolean): TemplateResult {
@@ -79,24 +85,28 @@ function nodesText({ format }: App, nodes: Summary['nodes']): string {
   return nodes.length > shownRanges ? `${text.join(', ')} …` : text.join(', ')
 }
 
-function idRows(app: App, ids: BigUint64Array, layout: Layout, shown: number): TemplateResult {
+/** Draws a row for each of the first ids or UUIDs. @param layout - `undefined` if no layout can have made the UUIDs. */
+export function idRows(app: App, ids: ArrayLike<Given>, layout: Layout | undefined, shown: number): TemplateResult {
   const { t, format } = app
-  const first = ids.subarray(0, shownIds)
+  const first = Array.from({ length: Math.min(ids.length, shownIds) }, (_, i) => ids[i] as Given)
   let beforeMs: number | undefined
-  const rows = [...first].map((id, i) => {
+  const rows = first.map((id, i) => {
     const choose = () => app.set('parse', { row: String(i) })
     const head = html`<td class="figure">${format.number(i + 1)}</td>
       <th scope="row"><label><input type="radio" name="row" .checked=${i === shown} @change=${choose} /> <code>${id}</code></label></th>`
-    if (!isId(id, layout)) return html`<tr>${head}<td colspan="4">${t('reasonTooWide')}</td></tr>`
-    const { timestampMs, fields, sequence } = read(id, layout)
-    const gap = beforeMs === undefined ? '' : format.duration(timestampMs - beforeMs)
-    beforeMs = timestampMs
+    const reading = layout && readingOf(id, layout)
+    if (reading === undefined && typeof id === 'bigint') {
+      return html`<tr>${head}<td colspan="4">${t('reasonTooWide')}</td></tr>`
+    }
+    const ms = reading?.timestampMs ?? decodeUuid(id as string).timestampMs
+    const gap = ms === undefined || beforeMs === undefined ? '' : format.duration(ms - beforeMs)
+    beforeMs = ms
     return html`<tr class=${i === shown ? 'shown' : ''}>
       ${head}
-      <td class="figure">${utc(timestampMs).replace('T', ' ').replace('Z', '')}</td>
+      <td class="figure">${ms === undefined ? '' : utc(ms).replace('T', ' ').replace('Z', '')}</td>
       <td class="figure">${gap}</td>
-      <td>${Object.entries(fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
-      <td class="figure">${sequence}</td>
+      <td>${reading && Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
+      <td class="figure">${reading?.sequence}</td>
     </tr>`
   })
   return html`<section class="card" aria-labelledby="rows-title">
@@ -104,7 +114,7 @@ function idRows(app: App, ids: BigUint64Array, layout: Layout, shown: number): T
     ${ids.length > shownIds ? html`<p class="hint">${t('eachFirst', { count: shownIds, all: ids.length })}</p>` : nothing}
     <div class="scroll tall" tabindex="0" role="group" aria-labelledby="rows-title"><table>
       <thead><tr>
-        <th scope="col">#</th><th scope="col">${t('id')}</th><th scope="col">${t('timeUtc')}</th>
+        <th scope="col">#</th><th scope="col">${typeof first[0] === 'string' ? 'UUID' : t('id')}</th><th scope="col">${t('timeUtc')}</th>
         <th scope="col">${t('gap')}</th><th scope="col">${t('node')}</th><th scope="col">${t('sequence')}</th>
       </tr></thead>
       <tbody>${rows}</tbody>

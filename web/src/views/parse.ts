@@ -14,6 +14,7 @@ import { defaults } from '../state.ts'
 import { guesses } from './parse-guesses.ts'
 import { idForms, idParts } from './parse-id.ts'
 import { manyIds } from './parse-many.ts'
+import { uuidResults } from './parse-uuid.ts'
 
 /** Draws the view that decodes ids. */
 export function parseView(app: App): TemplateResult {
@@ -79,12 +80,14 @@ function encodingHint(app: App, list: IdList | undefined, chosen: string): strin
 
 function results(app: App, list: IdList, chosen: Layout | undefined): TemplateResult | typeof nothing {
   const { layout, epoch } = app.values.parse
-  if (list.ids.length === 0 || (layout !== '' && chosen === undefined)) return troublesOf(app, list)
-  const nowMs = Date.now()
-  const sample = sampleOf(list.ids)
+  if (readCount(list) === 0 || (layout !== '' && chosen === undefined)) return troublesOf(app, list)
   const known = trouble(() => presets(epoch)).value
   if (known === undefined) return troublesOf(app, list)
-  const candidates = candidatesOf(sample, [...known, ...ownLayouts(app, chosen, known)], nowMs)
+  const all = [...known, ...ownLayouts(app, chosen, known)]
+  if (list.uuids.length > 0) return html`${troublesOf(app, list)}${uuidResults(app, list.uuids, chosen, all)}`
+  const nowMs = Date.now()
+  const sample = sampleOf(list.ids)
+  const candidates = candidatesOf(sample, all, nowMs)
   const shown = chosen ?? likeliestOf(candidates)
   const isGuess = chosen === undefined
   return html`
@@ -117,25 +120,35 @@ function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout
   return own.filter((layout, i) => !known.includes(layout) && texts.indexOf(texts[i] as string) === i)
 }
 
+function readCount({ ids, uuids }: IdList): number {
+  return ids.length + uuids.length
+}
+
 /** Returns the fault of the first text that is no id, for the field. */
-function firstTrouble(app: App, { troubles: [first], troubleCount, ids }: IdList): string | undefined {
+function firstTrouble(app: App, list: IdList): string | undefined {
+  const { troubles, troubleCount } = list
+  const [first] = troubles
   if (first === undefined) return undefined
-  if (ids.length === 0 && troubleCount > 1) return app.t('troubleNoIds')
+  if (readCount(list) === 0 && troubleCount > 1) return app.t('troubleNoIds')
   const text = troubleText(app, first.trouble)
-  return troubleCount + ids.length === 1 ? text : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
+  return troubleCount + readCount(list) === 1
+    ? text
+    : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
 }
 
 /** Draws a warning about rounded numbers, and the texts that are no ids with their lines, if there are several. */
-function troublesOf(app: App, { troubles, troubleCount, ids, rounded }: IdList): TemplateResult | typeof nothing {
+function troublesOf(app: App, list: IdList): TemplateResult | typeof nothing {
   const { t, format } = app
+  const { troubles, troubleCount, rounded } = list
+  const read = readCount(list)
   const warning =
     rounded === undefined
       ? nothing
       : html`<p class="note bad" role="status">${t('troubleRounded', { text: rounded })}</p>`
   // If nothing is an id, the field says so in one sentence.
-  if (troubleCount < 2 || ids.length === 0) return warning
+  if (troubleCount < 2 || read === 0) return warning
   return html`${warning}<section class="card troubles" aria-labelledby="troubles-title">
-    <h2 id="troubles-title">${t('noIdsTitle', { count: troubleCount, all: troubleCount + ids.length })}</h2>
+    <h2 id="troubles-title">${t('noIdsTitle', { count: troubleCount, all: troubleCount + read })}</h2>
     <ul>
       ${troubles.map(
         ({ line, trouble }) => html`<li>

@@ -70,6 +70,17 @@ export const en = {
   reasonEarly: 'The time is from before the system began, or from its first month.',
   reasonFuture: 'The time would be in the future: {day}.',
   reasonTooWide: 'The id has more bits than this layout.',
+  reasonLow: 'The sequence is as low as in most UUIDs of graupel.',
+  reasonHigh: 'Few UUIDs of graupel have a sequence that high.',
+  reasonUnfit: 'UUIDs of this layout cannot have this time, or it has too many bits for a UUID.',
+  uuidVersion: 'Version',
+  uuidVariant: 'Variant',
+  uuidLayout: 'Nothing in a UUID tells its layout, or whether graupel made it.',
+  uuidFits:
+    'If graupel made it, the layouts below fit. The first, {layout}, is shown as a guess. Alt and a number choose another row.',
+  uuidHigh: 'Few UUIDs of graupel have a sequence that high in any layout. Another program has probably made it.',
+  uuidNone: 'No layout known here can make it.',
+  uuidOther: 'graupel makes UUIDs of versions 7 and 8. A text with a prefix may be opaque: then only its key reads it.',
 
   as: 'as {layout}',
   asGuess: 'if it is {layout}',
@@ -215,7 +226,8 @@ export const en = {
   troubleDecimal: '{text} is not decimal. Write 1 to 20 digits, without a sign, a point or a leading zero.',
   troubleNoIds: 'There is no id in this text.',
   troubleNoId:
-    '{text} ({length} characters) is an id in no encoding. Decimal has 1 to 20 digits, hex 16, base32 13, base58 and base62 11.',
+    '{text} ({length} characters) is an id in no encoding. Decimal has 1 to 20 digits, hex 16, base32 13, base58 and base62 11, a UUID 36.',
+  troubleUuid: '{text} is a UUID. Paste UUIDs without other ids.',
   troubleTooWide: '{id} has {bits} bits; ids of {layout} have at most {most}.',
   troubleTime: '“{text}” is no time. Write 2026-01-31, 2026-01-31T12:00Z, or milliseconds since 1970.',
   troubleTimeRange: '“{text}” is beyond the year 275760, the last that a date can have.',

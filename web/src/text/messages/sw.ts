@@ -74,6 +74,19 @@ export const sw: Messages = {
   reasonEarly: 'Muda ni wa kabla ya mfumo kuanza, au wa mwezi wake wa kwanza.',
   reasonFuture: 'Muda ungekuwa wa baadaye: {day}.',
   reasonTooWide: 'Kitambulisho kina biti nyingi kuliko mpangilio huu.',
+  reasonLow: 'Mfuatano ni mdogo, kama katika UUID nyingi za graupel.',
+  reasonHigh: 'UUID chache za graupel zina mfuatano mkubwa hivyo.',
+  reasonUnfit: 'UUID za mpangilio huu haziwezi kuwa na muda huu, au biti zake ni nyingi mno kwa UUID.',
+  uuidVersion: 'Toleo',
+  uuidVariant: 'Aina',
+  uuidLayout: 'UUID haisemi ni ya mpangilio gani, wala kama graupel iliitengeneza.',
+  uuidFits:
+    'Kama graupel iliitengeneza, mipangilio iliyo hapa chini inafaa. Wa kwanza, {layout}, umeonyeshwa kama kisio. Alt na namba huchagua safu nyingine.',
+  uuidHigh:
+    'UUID chache za graupel zina mfuatano mkubwa hivyo katika mpangilio wowote. Huenda programu nyingine iliitengeneza.',
+  uuidNone: 'Hakuna mpangilio unaojulikana hapa unaoweza kuitengeneza.',
+  uuidOther:
+    'graupel hutengeneza UUID za matoleo ya 7 na 8. Maandishi yenye kiambishi yanaweza kuwa yamefichwa: basi ufunguo wake pekee huyasoma.',
 
   as: 'kama {layout}',
   asGuess: 'ikiwa ni {layout}',
@@ -221,7 +234,8 @@ export const sw: Messages = {
   troubleDecimal: '{text} si desimali: tarakimu 1 hadi 20, bila alama, nukta wala sifuri ya mwanzo.',
   troubleNoIds: 'Hakuna kitambulisho katika maandishi haya.',
   troubleNoId:
-    '{text} (herufi {length}) si kitambulisho katika usimbaji wowote. Desimali ina tarakimu 1 hadi 20, hex 16, base32 13, base58 na base62 11.',
+    '{text} (herufi {length}) si kitambulisho katika usimbaji wowote. Desimali ina tarakimu 1 hadi 20, hex 16, base32 13, base58 na base62 11, UUID 36.',
+  troubleUuid: '{text} ni UUID. Bandika UUID bila vitambulisho vingine.',
   troubleTooWide: '{id} ina biti {bits}; vitambulisho vya {layout} vina si zaidi ya {most}.',
   troubleTime: '“{text}” si muda. Andika 2026-01-31, 2026-01-31T12:00Z, au milisekunde tangu 1970.',
   troubleTimeRange: '“{text}” inapita mwaka 275760, wa mwisho ambao tarehe inaweza kuwa nao.',
