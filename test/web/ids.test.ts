@@ -146,13 +146,13 @@ describe('a paste of UUIDs', () => {
   })
 
   it('keeps UUIDs as faults with their lines if ids are among them, or if an encoding is chosen', () => {
-    expect(read(`x\n${uuid}\n7\n${v1}`)).toMatchObject({
+    expect(read(`7\n${uuid}\nx\n${v1}`)).toMatchObject({
       ids: BigUint64Array.of(7n),
       uuids: [],
       troubleCount: 3,
       troubles: [
-        { line: 1, trouble: { key: 'troubleNoId' } },
         { line: 2, trouble: { key: 'troubleUuid', values: { text: uuid } } },
+        { line: 3, trouble: { key: 'troubleNoId' } },
         { line: 4, trouble: { key: 'troubleUuid' } },
       ],
     })
@@ -169,9 +169,11 @@ describe('a paste of UUIDs', () => {
     expect(names(uuid)).toEqual(
       ['twitter', 'leaf', 'discord', 'instagram', 'mastodon', 'tsid', 'js53', 'wide'].map((name) => `${name} past`),
     )
-    // Of another program (RFC 9562, A.6): the bits of each sequence are random.
-    expect(names('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')).toContain('twitter unusual')
-    expect(names('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').filter((name) => name.endsWith('past'))).toEqual([])
+    // Of other programs (RFC 9562, A.6; TypeID): the bits of each sequence are random.
+    for (const other of ['017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '01890a5d-ac96-774b-bcce-b302099a8057']) {
+      expect(names(other)).toContain('twitter unusual')
+      expect(names(other).filter((name) => name.endsWith('past'))).toEqual([])
+    }
     expect(names(v1)).toEqual([])
   })
 })
