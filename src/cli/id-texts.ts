@@ -1,7 +1,7 @@
 import { type Layout, parseId } from '../index.js'
 import { kindText } from '../kind/form.js'
 import { defineKind } from '../kind/index.js'
-import { isUuid } from '../uuid/index.js'
+import { pastedUuid } from '../uuid/decode.js'
 import { uuidWriter } from '../uuid/writer.js'
 import { type Flag, messageOf, quote, UsageError } from './arguments.js'
 import { keysIn } from './key-file.js'
@@ -64,7 +64,8 @@ export interface GivenText {
 export function textReader(file: string | undefined, layouts: readonly Layout[]) {
   const { keys } = keysOf(file)
   return (text: string): GivenText | undefined => {
-    if (isUuid(text)) return { uuid: text.toLowerCase() }
+    const uuid = pastedUuid(text)
+    if (uuid !== undefined) return { uuid }
     const [, prefix, digits = ''] = kindText.exec(text) ?? []
     if (prefix === undefined) return undefined
     if (digits.length === 13) return { id: parseId(digits, 'base32'), prefix }

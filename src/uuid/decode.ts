@@ -50,6 +50,17 @@ export function isUuid(value: unknown): value is string {
 }
 
 /**
+ * Returns the UUID that people paste, in its usual form: in either case, in braces, or behind `urn:uuid:`. Returns `undefined` for another text.
+ *
+ * @internal
+ */
+export function pastedUuid(text: string): string | undefined {
+  const [, plain, braced] = /^(?:urn:uuid:)?(.{36})$|^\{(.{36})\}$/i.exec(text) ?? []
+  const uuid = plain ?? braced
+  return isUuidText(uuid) ? uuid.toLowerCase() : undefined
+}
+
+/**
  * Reads a UUID, and returns it in its usual form: small letters, hyphens, no braces. Accepts either case, braces around the text, and 16
  * bytes, the most significant first. Nothing else is skipped or converted.
  *

@@ -69,6 +69,13 @@ describe('graupel inspect', () => {
     expect(shown.at(-1)).toBe('  If graupel made it, name the layout of its ids: --layout twitter.')
   })
 
+  it.each([uuid.toUpperCase(), `{${uuid}}`, `urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`])(
+    'reads %s',
+    (text) => {
+      expect(json(text)).toMatchObject({ uuid, version: 7 })
+    },
+  )
+
   it('reads the id of a UUID with its layout', () => {
     expect(json(uuid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, uuid, layout: 'twitter', node: 378 })
     expect(lines(['inspect', uuid, '--layout', 'twitter'])[0]).toBe(`  uuid     ${uuid}`)
@@ -106,6 +113,7 @@ describe('graupel inspect', () => {
 
   it.each([
     [['inv_00000000000000000000000000', '--key-file', keyFile], /^graupel: the text 'inv_0+' was made with no key of/],
+    [[`{${uuid}`], /^graupel: the id is '\{0181ab11/],
     [['ord_1asd13xh1f8l0'], /^graupel: the id is 'ord_1asd13xh1f8l0'/],
     [['ord_zzzzzzzzzzzzz'], /^graupel: .*64/],
     [['1', '--format', 'hex', '--key-file', keyFile], /^graupel: --format is for numbers, and --key-file is given/],

@@ -1,7 +1,7 @@
 import { isId, type Layout } from 'graupel'
 import { type Reading, read } from '../../../src/inspect/reading.ts'
 import { kindText, uuidForm } from '../../../src/kind/form.ts'
-import { decodeUuid, isUuid } from '../../../src/uuid/decode.ts'
+import { decodeUuid, pastedUuid } from '../../../src/uuid/decode.ts'
 
 /** An id, or a UUID in small letters. */
 export type Given = bigint | string
@@ -10,8 +10,8 @@ const typeId = uuidForm()
 
 /** Returns the UUID of a text in small letters. The text is a UUID or a TypeID; for another text, returns `undefined`. */
 export function uuidIn(text: string): string | undefined {
-  const plain = text.replace(/^urn:uuid:/i, '')
-  if (isUuid(plain)) return plain.toLowerCase()
+  const uuid = pastedUuid(text)
+  if (uuid !== undefined) return uuid
   const [, , digits = ''] = kindText.exec(text) ?? []
   // The first digit has three bits.
   return digits.length === 26 && digits < '8' ? typeId.read(digits, 0) : undefined
