@@ -1,8 +1,9 @@
-import { createGenerator, engineInfo } from 'graupel'
+import { createGenerator, engineInfo, layouts } from 'graupel'
+import { createUuidGenerator, decodeUuid } from 'graupel/uuid'
 import { useClient } from './use-client.mjs'
 
-// This program is bundled into a page. It makes a million ids one by one and a million in arrays, and takes some ids of a service, on
-// the page and in a Web Worker.
+// This program is bundled into a page. It makes a million ids one by one and a million in arrays, then UUIDs and ids in turns, and takes
+// some ids of a service, on the page and in a Web Worker.
 
 declare const document: { body: { textContent: string } }
 declare const navigator: { userAgent: string }
@@ -33,6 +34,15 @@ for (; filled < 1_000_000; filled += array.length) {
   isAscending &&= (array[0] as bigint) > last
   last = array[array.length - 1] as bigint
 }
+const uuids = createUuidGenerator({ node: 7 })
+const slots = new Set<bigint>()
+let lastUuid = ''
+for (let i = 0; i < 10_000; i++) {
+  const uuid = uuids.next()
+  isAscending &&= uuid > lastUuid
+  lastUuid = uuid
+  slots.add(decodeUuid(uuid, layouts.twitter).id).add(ids.next())
+}
 const inWorker = new Promise((resolve) => {
   new Worker('/worker.js').onmessage = ({ data }) => resolve(data)
 })
@@ -42,6 +52,7 @@ Promise.all([inPage, inWorker]).then((fetched) => {
     distinct: distinct.size,
     isAscending,
     filled,
+    slots: slots.size,
     fetched,
     warnings,
     engine: engineInfo().kind,
