@@ -139,6 +139,7 @@ describeWith([missingChromium], 'the page', () => {
     await facts.getByText('Nothing in a UUID tells its layout, or whether graupel made it.').waitFor()
     const guesses = page.getByRole('region', { name: 'Which layout made it?' })
     await guesses.getByText('The first, twitter, is shown as a guess.').waitFor()
+    expect(await guesses.getByText('mastodon').count()).toBe(0)
     const discord = guesses.getByRole('row', { name: 'discord' })
     expect((await discord.innerText()).split(/\s+/)).toEqual(
       expect.arrayContaining(['worker', '11', 'process', '26', '0', '991374334148190208']),

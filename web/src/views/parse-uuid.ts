@@ -20,7 +20,9 @@ export function uuidResults(
   const uuid = uuids[row] as string
   const nowMs = Date.now()
   const isOurs = mayHaveLayout(uuid)
-  const candidates = isOurs ? candidatesOf([uuid], layouts, nowMs) : []
+  // No generator makes ids of a decode-only layout, and so no UUIDs.
+  const possible = layouts.filter((layout) => layout === chosen || !layout.decodeOnly)
+  const candidates = isOurs ? candidatesOf([uuid], possible, nowMs) : []
   const shown = chosen ?? likeliestOf(candidates)
   const reading = shown && readingOf(uuid, shown)
   return html`
