@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createUuidGenerator, type UuidGenerator } from 'graupel/uuid'
+import { createUuidGenerator, parseUuid, type UuidGenerator } from 'graupel/uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { host, load } from '../stores/kinds/kind.ts'
 import { mysqlPools, startMysql } from '../stores/kinds/mysql.ts'
@@ -146,6 +146,25 @@ describeWith(['mysql'], 'MariaDB', () => {
     }
   }
   suite('MariaDB', open('BINARY(16)'))
+
+  it.each(['mysql2', 'mariadb'] as const)('takes the bytes of a UUID from %s as the document says', async (client) => {
+    const server = await startMysql()
+    // biome-ignore lint/suspicious/noExplicitAny: a pool of one of two clients, which have no types here.
+    const pool: any = mysqlPools[client](server.port, { connectionLimit: 1 })
+    await pool.query('CREATE TABLE orders (id BINARY(16) PRIMARY KEY)')
+    const uuids = createUuidGenerator({ node: 1, state: 'process' })
+    const made = [uuids.nextBytes(), uuids.nextBytes()]
+    await pool.query('INSERT INTO orders (id) VALUES (?)', [Buffer.from(made[0] as Uint8Array)])
+    await pool.execute('INSERT INTO orders (id) VALUES (?)', [Buffer.from(made[1] as Uint8Array)])
+    const result = await pool.query('SELECT id FROM orders ORDER BY id')
+    const rows: { id: Buffer }[] = client === 'mysql2' ? result[0] : result
+    expect(rows.map(({ id }) => parseUuid(id))).toEqual(made.map(parseUuid))
+    const withoutBuffer = pool.query('INSERT INTO orders (id) VALUES (?)', [uuids.nextBytes()])
+    if (client === 'mariadb') await expect(withoutBuffer).rejects.toThrow('Data too long')
+    else await withoutBuffer
+    await pool.end()
+    await server.stop()
+  })
 
   describe('with its type UUID', () => {
     it('keeps UUIDs of version 7 in their order, too', async () => {
