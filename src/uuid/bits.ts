@@ -58,7 +58,7 @@ export class UuidBits {
     if (used > most || bits > mostOfSequence) {
       throw rangeError(
         'ERR_LAYOUT_INVALID',
-        `layout ${show(name)} has ${bits} bits of sequence and ${nodeBits} of node; a UUID has room for ${mostOfSequence}, and for ${most} together, beside ${leastRandom} random bits`,
+        `layout ${show(name)} has ${bits} bits of sequence and ${nodeBits} of node, and a UUID needs ${leastRandom} random bits beside them; use a layout with at most ${most} bits of both, ${mostOfSequence} of them sequence`,
       )
     }
     this.#layout = layout
@@ -161,7 +161,10 @@ export class UuidBits {
     const { nodeFields, sequence, nodeBits } = this.#layout
     const ms = timeOf(this.#layout, high, low)
     if (!(ms >= 0 && ms < endMs)) {
-      throw rangeError('ERR_ID_INVALID', `the time of the id is ${ms} ms; a UUID holds 0 to 2^48 - 1 since 1970`)
+      throw rangeError(
+        'ERR_ID_INVALID',
+        `the time of the id is ${ms} ms, and a UUID holds 0 to 2^48 - 1 since 1970; check the epoch of layout ${show(this.#layout.name)}`,
+      )
     }
     let node = 0
     for (const field of nodeFields) node = node * 2 ** field.bits + partOf(high, low, field)
