@@ -36,7 +36,7 @@ export const leases: Work = {
       windowMs: pick([600, 800, 1000, 2000]),
       maxClockSkewMs: 500,
       // A call may have to open a connection. With 24 busy processes on two processors, that took PostgreSQL 0.1 s on average, and 0.6 s at
-      // times. With a limit of 0.2 s for some processes, one made no ids for a minute after the faults; the cause is not known.
+      // times.
       callTimeoutMs: pick([500, 1000]),
       acquireTimeoutMs: pick([1000, 10_000]),
       ...(pick([true, false]) && { owner: `slot ${slot}` }),
