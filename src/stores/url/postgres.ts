@@ -1,4 +1,4 @@
-import { type Client, connectMs, ignore, type StoreKind, silentMs } from './kind.js'
+import { type Client, connectMs, ignore, reconnectMs, type StoreKind, silentMs } from './kind.js'
 
 const pg: Client = {
   name: 'pg',
@@ -22,6 +22,8 @@ const pg: Client = {
 
 const postgresJs: Client = {
   name: 'postgres',
+  // Also after a reset: a connection that was about to write sends nothing for the next dozen of attempts (postgres.js 3.4.9, pull
+  // request 1209).
   staysSilent: true,
   async open(loaded, url, { names }) {
     const { postgresStore } = await import('../postgres.js')
@@ -31,8 +33,8 @@ const postgresJs: Client = {
       onnotice: ignore,
       // If a connection is reset while it asks for types, the process would end with an uncaught error.
       fetch_types: false,
-      // Seconds between two attempts to connect. By default they grow to 20, so leases would end long after the server is back.
-      backoff: 0.5,
+      // By default the pauses between two attempts to connect grow to 20 s.
+      backoff: reconnectMs / 1000,
     })
     const close = () => sql.end({ timeout: 1 })
     try {

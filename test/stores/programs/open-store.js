@@ -7,6 +7,7 @@ import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
+import { openStore as openByUrl } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
 
 const load = createRequire(new URL('../clients/', import.meta.url))
@@ -16,6 +17,7 @@ const host = '127.0.0.1'
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' | 'mariadb' | 'node-zookeeper-client'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
  *   | { client: 'etcd' | 'consul' | 'kubernetes', port: number, durable?: true }
+ *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
 
@@ -29,6 +31,10 @@ export async function openStore(plan) {
     return sqliteStore(new Database(plan.file, { timeout: plan.busyMs }))
   }
   const { port } = plan
+  if (plan.client === 'postgres.js by openStore') {
+    const { clientsOf } = plan
+    return (await insist(() => openByUrl(`postgres://postgres@${host}:${port}/postgres`, { clientsOf }))).store
+  }
   const options = plan.durable === undefined ? {} : { assumeDurable: plan.durable }
   switch (plan.client) {
     case 'etcd':
@@ -61,10 +67,8 @@ export async function openStore(plan) {
       return postgresStore(client, options)
     }
     case 'postgres.js': {
-      // docs/stores/postgres.md asks for two options. Without `fetch_types`, an error while types are fetched ends the process, and cannot be
-      // caught (postgres.js, issues 1192 and 1223). Without `backoff`, some resets of connections are enough for a wait of 20 s, and a
-      // process of the chaos once made no ids for a minute after the last fault.
-      const own = { fetch_types: false, backoff: 0.5, onnotice: () => {} }
+      // Without this option, an error while types are fetched ends the process, and cannot be caught (postgres.js, issues 1192 and 1223).
+      const own = { fetch_types: false, onnotice: () => {} }
       const client = load('postgres')({ port, host, user: 'postgres', max: 4, ...own })
       return postgresStore(client, options)
     }

@@ -1,14 +1,18 @@
 import { connect, createServer, type Socket, type Server as TcpServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { platform } from '#platform'
+import { StoreCalls } from '../../../src/stores/calls.js'
 import { openStore } from '../../../src/stores/url/index.js'
 import { projectWith } from '../../cli/fleet.ts'
 import { describeWith } from '../../support/needs.ts'
-import { eventually, until } from '../../support/until.ts'
+import { until } from '../../support/until.ts'
 import { host, load } from '../kinds/kind.ts'
 import { startPostgres } from '../kinds/postgres.ts'
 import type { Server } from '../servers.ts'
 
-// postgres.js asks a new connection for types, and its default wait between two attempts to connect grows to 20 s.
+// Two defects of postgres.js 3.4.9. It asks a new connection for types, and an error meanwhile is uncaught. A connection that is reset
+// while it is about to write sends nothing in its next dozen of attempts (pull request 1209 of porsager/postgres).
 
 describeWith(['postgres'], 'a network that resets connections', () => {
   let server: Server
@@ -16,14 +20,14 @@ describeWith(['postgres'], 'a network that resets connections', () => {
   let isDown = false
   /** Resets the connection that sends this text. */
   let marker: string | undefined
-  let attempts = 0
+  /** The number of accepted connections that ended before their client had sent a byte. */
+  let mute = 0
   const pairs = new Set<Socket>()
   const port = () => (proxy.address() as { port: number }).port
 
   beforeAll(async () => {
     server = await startPostgres()
     proxy = createServer((near) => {
-      attempts++
       near.on('error', () => {})
       if (isDown) return void near.resetAndDestroy()
       const far = connect(server.port, host)
@@ -32,7 +36,11 @@ describeWith(['postgres'], 'a network that resets connections', () => {
         .on('data', (data) => near.write(data))
         .on('close', () => near.destroy())
       pairs.add(near)
-      near.on('close', () => pairs.delete(near) && far.destroy())
+      near.on('close', () => {
+        pairs.delete(near)
+        far.destroy()
+        if (near.bytesRead === 0) mute++
+      })
       near.on('data', (data) => {
         if (marker === undefined || !data.includes(marker)) return far.write(data)
         marker = undefined
@@ -61,24 +69,49 @@ describeWith(['postgres'], 'a network that resets connections', () => {
     await sql.end()
   })
 
-  it('is tried twice a second by openStore with postgres.js', async () => {
+  /** Resets all connections for two seconds, while calls go on. */
+  async function breakDown(call: () => Promise<unknown>): Promise<void> {
+    isDown = true
+    for (const near of pairs) near.resetAndDestroy()
+    const endMs = performance.now() + 2000
+    while (performance.now() < endMs)
+      await Promise.all([1, 2].map(() => Promise.race([call().catch(() => {}), sleep(500)])))
+    isDown = false
+  }
+
+  it('leaves connections of postgres.js that send nothing when they are accepted again', async () => {
+    const options = {
+      port: port(),
+      host,
+      user: 'postgres',
+      fetch_types: false,
+      max: 2,
+      connect_timeout: 1,
+      backoff: 0.1,
+    }
+    const sql = load('postgres')(options)
+    const call = () => sql.unsafe('SELECT 1').catch(() => {})
+    await Promise.all([call(), call()])
+    // The first reset may come at a harmless moment.
+    for (let round = 0; mute === 0 && round < 10; round++) {
+      await breakDown(call)
+      await Promise.race([call(), sleep(1500)])
+    }
+    expect(mute).toBeGreaterThan(0)
+    await sql.end({ timeout: 0 })
+  })
+
+  it('ends soon for openStore with postgres.js', async () => {
     const { store, close } = await openStore(`postgres://postgres@${host}:${port()}/postgres`, {
       clientsOf: `${projectWith('postgres')}/`,
     })
-    await store.write('folder/2', 'one', undefined)
-    isDown = true
-    for (const near of pairs) near.resetAndDestroy()
-    const before = attempts
-    let isOver = false
-    const calling = (async () => {
-      while (!isOver) await Promise.allSettled([store.read('folder/2'), store.read('folder/1')])
-    })()
-    // By default the eighth attempt would come after half a minute.
-    await until(() => attempts >= before + 8, 12_000)
-    isDown = false
-    expect((await eventually(() => store.read('folder/2')))?.value).toBe('one')
-    isOver = true
-    await calling
+    const calls = new StoreCalls(store, platform, 500)
+    await calls.write('folder/2', 'one', undefined, performance.now() + 10_000)
+    for (let round = 0; round < 3; round++) {
+      await breakDown(() => calls.read('folder/2'))
+      // A client of its own would need half a minute: a dozen of attempts, each with a limit of three seconds.
+      await until(async () => (await calls.read('folder/2').catch(() => undefined))?.value === 'one', 15_000)
+    }
     await close()
   })
 })
