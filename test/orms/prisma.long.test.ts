@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decode, layouts } from 'graupel'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { installOnce } from '../package/consumer.ts'
 import { repository } from '../support/documents.ts'
@@ -38,7 +39,10 @@ describeWith(['postgres'], 'Prisma', () => {
   it('main.ts writes the id that it prints', async () => {
     const { url, rows } = await databases.create('shop')
     const order = await project.run('main.ts', { DATABASE_URL: url })
-    expect(await rows('SELECT id::text AS id, item FROM orders')).toEqual([order])
+    const written = await rows('SELECT id::text AS id, item FROM orders ORDER BY id')
+    expect(written[0]).toEqual(order)
+    expect(written.map(({ item }) => item)).toEqual(['tea', 'milk', 'sugar', 'cake'])
+    expect(written.map(({ id }) => decode(BigInt(id as string), layouts.twitter).node)).toEqual([7, 7, 7, 7])
   })
 
   it('the traps of prisma.ts are as the document says', async () => {
