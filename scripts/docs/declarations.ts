@@ -27,10 +27,14 @@ export function declarationTexts(symbol: ts.Symbol, checker: ts.TypeChecker, unn
 function textOf(node: ts.Node): string {
   const { body, initializer } = node as { body?: ts.Node; initializer?: ts.Node }
   const end = body?.pos ?? initializer?.pos ?? node.getEnd()
-  return node
-    .getSourceFile()
-    .text.slice(node.getStart(), end)
-    .replace(/^(export |async |declare |override |readonly |get )+/, '')
-    .replace(/\bthis: void(, )?/, '')
-    .replace(/[\s=;]+$/, '')
+  return (
+    node
+      .getSourceFile()
+      .text.slice(node.getStart(), end)
+      .replace(/^(export |async |declare |override |readonly |get )+/, '')
+      .replace(/\bthis: void(, )?/, '')
+      // Readers cannot look up `Bytes`, which src/codec/radix.ts has for old compilers.
+      .replace(/\bBytes\b/g, 'Uint8Array')
+      .replace(/[\s=;]+$/, '')
+  )
 }

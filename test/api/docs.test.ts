@@ -120,7 +120,7 @@ describe('every code block', () => {
   })
 
   it('is of a kind that is run, or a picture', () => {
-    // test/lease/recipes.long.test.ts compiles and runs the TypeScript of docs/leases.md.
+    // test/lease/recipes.long.test.ts runs the TypeScript of docs/leases.md.
     const others = blocks.filter(({ file, language }) => language !== 'ts' || file !== 'docs/leases.md')
     expect(others.filter(({ language }) => !['js', 'sh', 'text'].includes(language))).toEqual([])
   })

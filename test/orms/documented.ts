@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Block, blocksOf } from '../support/documents.ts'
 import { examples } from './project.ts'
@@ -29,11 +29,4 @@ function linesOf(code: string): string[] {
     .trimEnd()
     .split('\n')
     .map((line) => line.replace(/^import \{.*\}/, 'import {}'))
-}
-
-/** Writes each block of TypeScript to a file of its own, so that the compiler checks that it is complete. */
-export function writeBlocks(folder: string, isWanted: (example: string) => boolean): void {
-  const wanted = blocks.filter((block) => block.language === 'ts' && isWanted(exampleOf(block) ?? ''))
-  if (wanted.length === 0) throw new Error('docs/orms.md has no such blocks')
-  for (const { line, code } of wanted) writeFileSync(join(folder, `line-${line}.ts`), code)
 }

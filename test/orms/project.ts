@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -77,4 +77,14 @@ export function makeProject(installed: string, from: string): Project {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/**
+ * Generates the client of Prisma for the `schema.prisma` of a folder, which has Prisma among its packages. The client needs no engine.
+ * The command line downloads the engine of migrations, unless a variable names its path.
+ */
+export function generateClient(folder: string): void {
+  const command = [join(folder, 'node_modules/prisma/build/index.js'), 'generate', '--schema', 'schema.prisma']
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath }
+  execFileSync(process.execPath, command, { cwd: folder, env, stdio: 'pipe' })
 }
