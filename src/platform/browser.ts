@@ -38,6 +38,7 @@ function later(callback: () => void, ms: number): () => void {
 export const platform: Platform = {
   environmentVariable: () => undefined,
 
+  refuseSnapshot: () => {},
   stateMemory: memory,
   threadMemory: memory,
   claims: undefined,

@@ -1,3 +1,4 @@
+import { GraupelError } from '../core/errors.js'
 import { maxTimerMs } from '../core/timing.js'
 import { claims } from '../host/claim.js'
 import { chosenFolder } from '../host/folder.js'
@@ -25,7 +26,19 @@ const threadMemoryKey = 'graupel.thread-state'
 
 // Environment data is copied to a worker when the worker starts. So the data is set on import, before the user starts a worker, and
 // not when the first generator needs it.
-if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeMemory())
+function shareMemory(): void {
+  if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeMemory())
+}
+
+/** Whether `node --build-snapshot` runs this code. Node has no SharedArrayBuffer meanwhile; asking node:v8 would take 0.4 ms. */
+let isInSnapshot = typeof SharedArrayBuffer === 'undefined'
+
+if (isInSnapshot) {
+  process.getBuiltinModule('node:v8').startupSnapshot.addDeserializeCallback(() => {
+    isInSnapshot = false
+    shareMemory()
+  })
+} else shareMemory()
 
 let native: NativeLoad | undefined
 
@@ -33,13 +46,23 @@ export const platform: Platform = {
   // An empty variable counts as unset: manifests and scripts cannot always leave a variable out.
   environmentVariable: (name) => process.env[name] || undefined,
 
+  refuseSnapshot() {
+    if (!isInSnapshot) return
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      'node --build-snapshot runs this program, and processes that start from the snapshot would make equal ids; call graupel in the function of v8.startupSnapshot.setDeserializeMainFunction()',
+    )
+  },
+
   stateMemory() {
+    platform.refuseSnapshot()
     const memory = getEnvironmentData(memoryKey)
     if (isSharedMemory(memory)) return memory
     return { unreachable: "the thread that started this worker had not imported 'graupel' by then" }
   },
 
   threadMemory() {
+    platform.refuseSnapshot()
     const memory = getEnvironmentData(threadMemoryKey)
     if (isSharedMemory(memory)) return memory
     const fresh = makeMemory()
@@ -88,6 +111,7 @@ export const platform: Platform = {
   absolutePath: (path) => process.getBuiltinModule('node:path').resolve(path),
 
   loadNative() {
+    platform.refuseSnapshot()
     native ??= loadBinding()
     return native
   },
