@@ -1,5 +1,5 @@
 import { execSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as graupel from 'graupel'
 import * as client from 'graupel/client'
@@ -8,11 +8,16 @@ import * as lease from 'graupel/lease'
 import * as mask from 'graupel/mask'
 import * as segments from 'graupel/segments'
 import * as stores from 'graupel/stores'
+import * as mysql from 'graupel/stores/mysql'
+import * as postgres from 'graupel/stores/postgres'
+import * as redis from 'graupel/stores/redis'
+import * as sqlite from 'graupel/stores/sqlite'
 import * as storesTesting from 'graupel/stores/testing'
 import * as storeUrl from 'graupel/stores/url'
 import * as testing from 'graupel/testing'
 import * as uuid from 'graupel/uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nodeVariable } from '../../src/engine/source/environment.ts'
 import { serve } from '../server/support/process.ts'
 import { type Block, blocksOf, documentsRunElsewhere, needsPostgres, read, repository } from '../support/documents.js'
 import { engines } from '../support/engines.js'
@@ -295,6 +300,42 @@ describe('docs/client.md', () => {
   })
 })
 
+describe('docs/llms.txt', () => {
+  const text = read('docs/llms.txt')
+  const [decisions = ''] = text.split('## Documents')
+
+  it('has the three decisions', () => {
+    expect([...decisions.matchAll(/^(\d)\. ([^.]+)\./gm)].map(([, number, name]) => [number, name])).toEqual([
+      ['1', 'Source of the node'],
+      ['2', 'Store of the lease'],
+      ['3', 'Type of the column'],
+    ])
+  })
+
+  it('names only calls, entries and variables that exist', async () => {
+    const held = await lease.acquireLease({ store: stores.memoryStore(), namespace: 'llms.txt' })
+    const objects = {
+      ids: graupel.createGenerator({ lease: held }),
+      lease: held,
+      store: postgres.postgresStore({ query: async () => ({ rows: [] }) }),
+    }
+    const exported = Object.assign({}, ...[graupel, kind, lease, mysql, postgres, redis, sqlite, storeUrl, testing])
+    const isEntry = (name: string) => `./${name}` in manifest.exports
+    const exists = (code: string) => {
+      const [, object, name = ''] = /^(?:await )?(?:(\w+)\.)?(\w+)\(/.exec(code) ?? []
+      if (object !== undefined) return typeof Object(objects[object as keyof typeof objects])[name] === 'function'
+      if (name !== '') return typeof exported[name] === 'function'
+      if (code.startsWith('GRAUPEL_')) return code === nodeVariable
+      return isEntry(code.replace(/^graupel\//, '')) || isEntry(`stores/${code}`)
+    }
+    const others = [...decisions.matchAll(/`([^`]+)`/g)]
+      .map(([, code]) => code as string)
+      .filter((code) => !exists(code))
+    expect(others).toEqual(['BIGINT', 'Number(id)'])
+    await held.release()
+  })
+})
+
 describe('README.md', () => {
   it('shows the bits as the command line draws them', () => {
     const picture = blocks.find(({ language }) => language === 'text')?.code ?? ''
@@ -311,11 +352,30 @@ describe('README.md', () => {
     expect((blocks.find(({ file }) => file === 'README.md') as Block).line).toBeLessThan(15)
   })
 
-  it('links to files that exist', () => {
-    for (const file of documents) {
-      for (const [, target] of read(file).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
-        expect(() => read(join(file, '..', target as string))).not.toThrow()
-      }
-    }
+  it('links to files and headings that exist, as all documents do', () => {
+    const all = readdirSync(join(folder, 'docs'), { recursive: true, encoding: 'utf8' })
+    const pages = all.filter((name) => /\.(md|txt)$/.test(name)).map((name) => join('docs', name))
+    const broken = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md', ...pages].flatMap((file) =>
+      [...read(file).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].flatMap(([link, path, anchor]) => {
+        const target = path === '' ? file : join(file, '..', path as string)
+        if (!existsSync(join(folder, target))) return `${file} ${link}`
+        return anchor === '' || anchorsOf(target).has(anchor as string) ? [] : `${file} ${link}`
+      }),
+    )
+    expect(broken).toEqual([])
   })
 })
+
+/** The anchors that GitHub makes of the headings of a page. */
+function anchorsOf(file: string): Set<string> {
+  const headings = read(file).matchAll(/^#+ (.*)$/gm)
+  return new Set(
+    [...headings].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { platform } from '#platform'
+import { createGenerator } from '../../src/generator/create.js'
+import { acquireLease } from '../../src/lease/lease.js'
+import { memoryStore } from '../../src/stores/memory-store.js'
+import { read } from '../support/documents.ts'
+import { freshNamespace } from '../support/engines.ts'
+import { VirtualTime } from '../support/virtual-time.ts'
+
+// Proves "Without the store, ids continue for 4 to 6 s" of README.md and docs/leases.md, in virtual time.
+
+const time = new VirtualTime()
+beforeEach(() => {
+  vi.spyOn(platform, 'wallMs').mockImplementation(() => Date.UTC(2026, 0) + time.monotonicMs())
+  vi.spyOn(platform, 'monotonicMs').mockImplementation(() => time.monotonicMs())
+  vi.spyOn(platform, 'later').mockImplementation((callback, ms) => time.later(callback, ms))
+  vi.spyOn(platform, 'background').mockImplementation((callback, ms) => time.background(callback, ms))
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** A store whose calls fail while `state.isAway`. */
+function unreliableStore() {
+  const state = { isAway: false }
+  const inner = memoryStore()
+  const guarded =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A) => {
+      if (state.isAway) throw new Error('the store is away')
+      return call(...args)
+    }
+  const { read, list, write } = inner
+  return { state, store: { ...inner, read: guarded(read), list: guarded(list), write: guarded(write) } }
+}
+
+/** Returns for how long ids are made if the store goes away this long after a renewal. */
+async function madeWithoutStore(afterRenewalMs: number): Promise<number> {
+  const { state, store } = unreliableStore()
+  const lease = await acquireLease({ store, namespace: freshNamespace() })
+  const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 0 })
+  const { renewals } = lease.stats()
+  while (lease.stats().renewals === renewals) await time.sleep(1)
+  await time.sleep(afterRenewalMs)
+  state.isAway = true
+  const startMs = time.monotonicMs()
+  let madeMs = 0
+  for (;;) {
+    try {
+      ids.next()
+      madeMs = time.monotonicMs() - startMs
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
+      break
+    }
+    await time.sleep(1)
+  }
+  await time.sleep(60_000)
+  expect(() => ids.next()).toThrow(expect.objectContaining({ code: 'ERR_LEASE_EXPIRED' }))
+  state.isAway = false
+  await time.sleep(1000)
+  ids.next()
+  await lease.release()
+  return madeMs
+}
+
+it('without the store, ids continue for 4 to 6 s; after that, calls throw until the store answers', async () => {
+  expect(read('README.md')).toContain('Without the store, ids continue for 4 to 6 s; after that, calls throw')
+  const made: number[] = []
+  // Over one default window, in which a lease is renewed three times.
+  for (let afterMs = 0; afterMs < 6000; afterMs += 199) made.push(await time.until(madeWithoutStore(afterMs)))
+  expect(made.every((ms) => ms > 4000 && ms <= 6000)).toBe(true)
+  expect(made.map((ms) => Math.round(ms / 1000))).toEqual(expect.arrayContaining([4, 5, 6]))
+})
