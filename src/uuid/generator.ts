@@ -91,6 +91,9 @@ export function createUuidGenerator<const F extends readonly Field[] = layouts.T
   options?: UuidOptions<F>,
 ): UuidGenerator<IdGenerator<F>>
 export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}): UuidGenerator<IdSource> {
+  if (typeof (given as Partial<IdSource> | null)?.next === 'function') {
+    throw typeError('ERR_OPTION_INVALID', 'the options are a generator or a client; pass it as { ids: … }')
+  }
   const { version = 7, ids, ...options } = readOptions(given, optionNames, '{ node: 7 }', optionsElsewhere)
   if (version !== 7 && version !== 8) {
     throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')

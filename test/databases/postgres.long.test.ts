@@ -148,6 +148,8 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     await expect(query('INSERT INTO ids (id) VALUES ($1)', [2n ** 63n])).rejects.toMatchObject({ code: '22003' })
     await expect(query('INSERT INTO ids (small) VALUES ($1)', [id])).rejects.toMatchObject({ code: '22003' })
     await expect(query('SELECT id FROM ids WHERE id = $1', ['7abc'])).rejects.toMatchObject({ code: '22P02' })
+    expect(await query('SELECT $1::float8 AS rounded', [id])).toEqual([{ rounded: Number(id) }])
+    expect(BigInt(Number(id))).not.toBe(id)
     const largest = 2n ** 64n - 1n
     expect(await query('INSERT INTO ids (any_id) VALUES ($1) RETURNING any_id', [largest])).toEqual([
       { any_id: `${largest}` },

@@ -110,6 +110,14 @@ it.each<[string, () => unknown, string]>([
   expect(caught(call)).toMatchObject({ code })
 })
 
+it('says how to pass a generator', () => {
+  const message = 'the options are a generator or a client; pass it as { ids: … }'
+  expect(caught(() => createUuidGenerator(testGenerator() as never))).toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    message,
+  })
+})
+
 it.each<[string, unknown, number | undefined]>([
   ['15 bytes', new Uint8Array(15), undefined],
   ['shared memory', new Uint8Array(new SharedArrayBuffer(16)), undefined],
