@@ -154,8 +154,8 @@ function againOf(failure: Error): unknown {
  *
  * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError
- * `ERR_LAYOUT_DECODE_ONLY`; GraupelError
- * `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`; the reason of `signal`.
+ * `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`;
+ * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728' })
  * ids.next() // a bigint

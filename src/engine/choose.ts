@@ -44,7 +44,7 @@ let native: NativeEngine | undefined
  * the process.
  *
  * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError `ERR_NATIVE_UNAVAILABLE` if
- * `GRAUPEL_ENGINE` is `native` and the native engine does not load.
+ * `GRAUPEL_ENGINE` is `native` and the native engine does not load, `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs.
  * @example
  * engineInfo().kind // 'native'
  */

@@ -26,7 +26,8 @@ import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
  *
  * @param options - `store` and `name` are required; {@link SegmentOptions} describes all. In another thread, pass only the `handle`.
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError `ERR_SEGMENT_OVERFLOW`; GraupelError
- * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of `signal`.
+ * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE`
+ * while `node --build-snapshot` runs; the reason of `signal`.
  * @example
  * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
  * orders.next() // 1n

@@ -17,7 +17,6 @@ import * as storeUrl from 'graupel/stores/url'
 import * as testing from 'graupel/testing'
 import * as uuid from 'graupel/uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nodeVariable } from '../../src/engine/source/environment.ts'
 import { serve } from '../server/support/process.ts'
 import { type Block, blocksOf, documentsRunElsewhere, needsPostgres, read, repository } from '../support/documents.js'
 import { engines } from '../support/engines.js'
@@ -325,7 +324,7 @@ describe('docs/llms.txt', () => {
       const [, object, name = ''] = /^(?:await )?(?:(\w+)\.)?(\w+)\(/.exec(code) ?? []
       if (object !== undefined) return typeof Object(objects[object as keyof typeof objects])[name] === 'function'
       if (name !== '') return typeof exported[name] === 'function'
-      if (code.startsWith('GRAUPEL_')) return code === nodeVariable
+      if (code.startsWith('GRAUPEL_')) return read('src/engine/source/environment.ts').includes(`'${code}'`)
       return isEntry(code.replace(/^graupel\//, '')) || isEntry(`stores/${code}`)
     }
     const others = [...decisions.matchAll(/`([^`]+)`/g)]
