@@ -1,6 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -104,6 +113,16 @@ function describeExamples(
     it(`the example in the docstring of ${docstring} runs`, async () => {
       await run(program(`${imports}\n${docstringExamples().get(docstring)}`))
     })
+
+    const page = `docs/stores/${docstring.replace('Store', '')}.md`
+    // The program for Kubernetes is for a pod.
+    const [block] = existsSync(join(repository, page)) && docstring !== 'kubernetesStore' ? blocksOf(page) : []
+    if (block !== undefined) {
+      it(`the first program of ${page} runs`, async () => {
+        const code = block.code.replace("'zk1:2181,zk2:2181,zk3:2181'", 'process.env.ZOOKEEPER')
+        await run(`${program(code)}\nif (typeof lease !== 'undefined') await lease.release()\nprocess.exit()`)
+      })
+    }
 
     more?.(run)
   }
