@@ -50,7 +50,7 @@ describe('the Lease of a key', () => {
     expect(await store.write(key, 'late', first)).toBeUndefined()
     // The write does not land even if only the uid differs.
     const { resourceVersion, uid } = before.metadata
-    const mixed = (first as string).replace(resourceVersion, metadata.resourceVersion)
+    const mixed = (first as string).replace(` ${resourceVersion} `, ` ${metadata.resourceVersion} `)
     expect(mixed).toContain(uid)
     expect(await store.write(key, 'late', mixed)).toBeUndefined()
     expect(await store.read(key)).toEqual(found)
