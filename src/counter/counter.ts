@@ -86,7 +86,7 @@ export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterT
  * await counter.take(2) // ['IN-000002', 'IN-000003']
  */
 export async function createCounter(options: CounterOptions): Promise<Counter> {
-  platform.refuseSnapshot()
+  platform.refuseSnapshot?.()
   const resolved = checkCounterOptions(options)
   resolved.signal?.throwIfAborted()
   return openCounter(resolved, ofPlatform, turnsOfProcess)

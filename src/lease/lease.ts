@@ -24,7 +24,7 @@ import { Renewal } from './renewal.js'
 export async function acquireLease<const F extends readonly Field[] = layouts.Twitter>(
   options: LeaseOptions<F>,
 ): Promise<Lease<F>> {
-  platform.refuseSnapshot()
+  platform.refuseSnapshot?.()
   const resolved = resolveLeaseOptions(options)
   resolved.signal?.throwIfAborted()
   const publication = new Publication(resolved)

@@ -38,7 +38,6 @@ function later(callback: () => void, ms: number): () => void {
 export const platform: Platform = {
   environmentVariable: () => undefined,
 
-  refuseSnapshot: () => {},
   stateMemory: memory,
   threadMemory: memory,
   claims: undefined,

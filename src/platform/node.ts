@@ -49,23 +49,17 @@ export const platform: Platform = {
   // An empty variable counts as unset: manifests and scripts cannot always leave a variable out.
   environmentVariable: (name) => process.env[name] || undefined,
 
-  refuseSnapshot() {
-    if (!isInSnapshot) return
-    throw new GraupelError(
-      'ERR_STATE_UNREACHABLE',
-      'node --build-snapshot runs this program, and processes that start from the snapshot would make equal ids; call graupel in the function of v8.startupSnapshot.setDeserializeMainFunction()',
-    )
-  },
+  refuseSnapshot,
 
   stateMemory() {
-    platform.refuseSnapshot()
+    refuseSnapshot()
     const memory = getEnvironmentData(memoryKey)
     if (isSharedMemory(memory)) return memory
     return { unreachable: "the thread that started this worker had not imported 'graupel' by then" }
   },
 
   threadMemory() {
-    platform.refuseSnapshot()
+    refuseSnapshot()
     const memory = getEnvironmentData(threadMemoryKey)
     if (isSharedMemory(memory)) return memory
     const fresh = makeMemory()
@@ -114,7 +108,7 @@ export const platform: Platform = {
   absolutePath: (path) => process.getBuiltinModule('node:path').resolve(path),
 
   loadNative() {
-    platform.refuseSnapshot()
+    refuseSnapshot()
     native ??= loadBinding()
     return native
   },
@@ -159,6 +153,14 @@ export function blockCipher(key: Uint8Array): BlockCipher {
   const cipher = createCipheriv(name, key, null).setAutoPadding(false)
   const decipher = createDecipheriv(name, key, null).setAutoPadding(false)
   return { encrypt: (block) => cipher.update(block), decrypt: (block) => decipher.update(block) }
+}
+
+function refuseSnapshot(): void {
+  if (!isInSnapshot) return
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    'node --build-snapshot runs this program, and processes that start from the snapshot would make equal ids; call graupel in the function of v8.startupSnapshot.setDeserializeMainFunction()',
+  )
 }
 
 function snapshot() {

@@ -28,10 +28,11 @@ export interface Platform extends Clock {
   environmentVariable(name: string): string | undefined
   /**
    * Refuses to make anything while a startup snapshot of Node is built: many processes start with a copy of all that is made then.
+   * Undefined in browsers.
    *
    * @throws GraupelError `ERR_STATE_UNREACHABLE`
    */
-  refuseSnapshot(): void
+  refuseSnapshot?(): void
   /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this thread. */
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
   /** Memory for generators with `state: 'thread'`, in a thread that cannot reach the shared memory. */

@@ -49,7 +49,19 @@ export function parseRecord<T>({ key, value }: StoreEntry, { types, damaged, che
  * repeated version would let a write land on a record that its writer has never seen. It has 122 random bits (RFC 9562, version 4).
  */
 export function newVersion(): string {
-  return crypto.randomUUID()
+  return randomUuid()
+}
+
+/**
+ * Does not call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program has called it while a startup snapshot
+ * was built, all processes that start from the snapshot draw the same ones.
+ */
+function randomUuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  const digits = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /**
@@ -58,7 +70,7 @@ export function newVersion(): string {
  * @param monotonicMs - The time, because a cloned machine draws the same random numbers for a while.
  */
 export function tokenAt(monotonicMs: number): string {
-  return `${crypto.randomUUID()} ${monotonicMs}`
+  return `${randomUuid()} ${monotonicMs}`
 }
 
 /** The folder of the records of segments and of counters. It is shared, so a name cannot have segments and a counter at once. */

@@ -56,6 +56,14 @@ const everything = `
   callAll()
   startupSnapshot.setDeserializeMainFunction(() => callAll().then(() => process.exit()))`
 
+/** Prints the version of a write, after the program has drawn a UUID while the snapshot was built. */
+const versions = `
+  import { startupSnapshot } from 'node:v8'
+  import { memoryStore } from 'graupel/stores'
+
+  crypto.randomUUID()
+  startupSnapshot.setDeserializeMainFunction(async () => console.log(await memoryStore().write('key', 'value')))`
+
 const names = [
   'engineInfo',
   'generator',
@@ -128,6 +136,15 @@ describe.each(['20.19', '22', '24', '26'])('Node %s', (version) => {
     expect(new Set(ids).size).toBe(3)
     expect(ids).toEqual(ids.toSorted())
     for (const id of ids) expect(id).toMatch(/^\d{19}$/)
+  })
+
+  it('processes that start from one snapshot write different versions, even if Node repeats UUIDs', () => {
+    writeFileSync(join(project, 'service.js'), versions)
+    const lines = snapshot.trimEnd().split('\n')
+    run(program, lines.slice(0, -1).join('\n'))
+    const written = [1, 2, 3].map(() => run(program, lines.at(-1) as string).stdout.trim())
+    expect(new Set(written).size).toBe(3)
+    for (const version of written) expect(version).toMatch(/^[\da-f-]{36}$/)
   })
 
   it('nothing that hands out numbers is made while a snapshot is built', () => {

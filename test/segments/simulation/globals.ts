@@ -24,6 +24,11 @@ export function simulatedName(): string {
   return `name ${++names}`
 }
 
+/** `crypto.getRandomValues`. */
+export function simulatedValues(bytes: Uint8Array): Uint8Array {
+  return bytes.map(() => Math.floor(random() * 256))
+}
+
 /** Messages between the threads of a process. */
 class SimulatedChannel {
   onmessage: ((event: { data: unknown }) => void) | undefined

@@ -6,7 +6,11 @@ export async function loadWorld(mutation?: Mutation): Promise<typeof runWorld> {
   const module = await loadModule<{ runWorld: typeof runWorld }>(new URL('world.ts', import.meta.url), {
     mutation,
     inject: new URL('globals.ts', import.meta.url),
-    define: { 'Math.random': 'simulatedRandom', 'crypto.randomUUID': 'simulatedName' },
+    define: {
+      'Math.random': 'simulatedRandom',
+      'crypto.randomUUID': 'simulatedName',
+      'crypto.getRandomValues': 'simulatedValues',
+    },
     platform: new URL('platform.ts', import.meta.url),
   })
   return module.runWorld
