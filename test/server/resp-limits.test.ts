@@ -102,9 +102,9 @@ it('ids under way count for the same limit as over HTTP', async () => {
   const gate = new Promise<void>((resolve) => {
     open = resolve
   })
-  const fill = vi.spyOn(source, 'fill').mockImplementation(async (count) => {
+  const fill = vi.spyOn(source, 'fill').mockImplementation(async (array) => {
     await gate
-    return new BigUint64Array(count)
+    return array
   })
   const held = await Promise.all(Array.from({ length: 64 }, () => RespClient.open(respUrl)))
   for (const { socket } of held) socket.write(command('ID.NEXT', 65_536))

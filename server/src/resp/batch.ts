@@ -8,6 +8,8 @@ import { countReply, writeNumbers } from './replies.js'
 /** Numbers and bytes after which a batch has no further command, so that the answers of a connection take little memory. */
 const enoughNumbers = 4096
 const enoughBytes = 65_536
+/** The most arrays that are kept for later batches. */
+const mostSpare = 64
 /** The most attempts to get consecutive numbers. The second one mostly succeeds, because it fetches a segment for the block. */
 const blockAttempts = 8
 
@@ -36,6 +38,12 @@ interface Take {
   error: unknown
 }
 
+/** Arrays that batches use in turns. An array for each batch would take a tenth of its time, most of it of the garbage collector. */
+const spare: BigUint64Array<ArrayBuffer>[] = []
+
+/** Returns an array for numbers. */
+type Memory = (count: number) => BigUint64Array<ArrayBuffer>
+
 /** Is told about each answered command. @param error - Set if it was refused. Returns the text of the refusal then. */
 export type OnAnswer = (name: string, words: readonly string[], times: number, error?: unknown) => string
 
@@ -53,6 +61,7 @@ export class Batch {
    * command end the session.
    */
   static read(parser: CommandParser, session: Session, sources: Sources, onAnswer: OnAnswer): Batch | undefined {
+    if (parser.isEmpty) return undefined
     const batch = new Batch(onAnswer)
     let numbers = 0
     let bytes = 0
@@ -78,10 +87,17 @@ export class Batch {
 
   /** Takes all numbers and returns the answers. @param gone - Aborts when the client has left. */
   async answer(gone: () => AbortSignal): Promise<Buffer> {
-    // One after the other, because numbers of a name ascend in the order of the commands.
-    for (const take of this.#takes) await this.#fill(take, gone)
+    const kept = spare.pop() ?? new BigUint64Array(enoughNumbers)
     const written: (Buffer | string)[] = []
+    let used = 0
+    const memory = (count: number) => {
+      used += count
+      return used > enoughNumbers ? new BigUint64Array(count) : kept.subarray(used - count, used)
+    }
+    // One after the other, because numbers of a name ascend in the order of the commands.
+    for (const take of this.#takes) await this.#fill(take, memory, gone)
     for (const step of this.#steps) await this.#write(step, written)
+    if (spare.length < mostSpare) spare.push(kept)
     const [first] = written
     if (written.length === 1 && typeof first === 'object') return first
     return Buffer.concat(written.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
@@ -126,11 +142,13 @@ export class Batch {
     this.#steps.push({ name, words, times, head, parts })
   }
 
-  async #fill(take: Take, gone: () => AbortSignal): Promise<void> {
+  /** @param memory - Called only if the limits allow so many numbers. */
+  async #fill(take: Take, memory: Memory, gone: () => AbortSignal): Promise<void> {
     const { demand, total } = take
     try {
       this.#releases.push(demand.load.take(total))
-      take.result = demand.isBlock ? [`${await lastOfBlock(demand, gone)}`] : await demand.take(total, gone)
+      const array = memory(total)
+      take.result = demand.isBlock ? [`${await lastOfBlock(demand, array, gone)}`] : await demand.take(array, gone)
       const { result } = take
       if (demand.form === 'integer' && typeof result[0] === 'bigint' && (result.at(-1) as bigint) >= 2n ** 63n) {
         throw new Problem('ERR_SEGMENT_OVERFLOW', 'the number is above 2^63 - 1, the last integer of the protocol')
@@ -177,9 +195,13 @@ async function next(take: Take, count: number, { form, isBlock }: Demand, writte
 }
 
 /** Takes consecutive numbers and returns the last. Numbers that are not consecutive, at the end of a fetched segment, become a gap. */
-async function lastOfBlock({ take, count }: Demand, gone: () => AbortSignal): Promise<bigint | string> {
+async function lastOfBlock(
+  { take, count }: Demand,
+  array: BigUint64Array<ArrayBuffer>,
+  gone: () => AbortSignal,
+): Promise<bigint | string> {
   for (let attempt = 0; attempt < blockAttempts; attempt++) {
-    const numbers = await take(count, gone)
+    const numbers = await take(array, gone)
     const last = numbers[count - 1] as bigint | string
     if (typeof last === 'string') return last
     if (last - (numbers[0] as bigint) === BigInt(count - 1)) return last

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { lingerMs, stalledMs } from '../http/connections.js'
 import { newRequestId, type RefusalLog } from '../http/log.js'
 import { refusalOf } from '../http/problems.js'
@@ -17,6 +18,15 @@ export interface Surroundings {
 }
 
 let connections = 0
+
+/** Settles when the commands that have arrived on all connections were read; `undefined` from then on until bytes arrive. */
+let reading: Promise<void> | undefined
+
+function beginReading(): void {
+  reading ??= setImmediate().then(() => {
+    reading = undefined
+  })
+}
 
 /** Statuses of refusals with a word of Redis, for the metrics. */
 const statuses = { ERR: 400, NOAUTH: 401, WRONGPASS: 401, NOPROTO: 400 } as const
@@ -71,6 +81,7 @@ export class Connection {
 
   #onData(chunk: Buffer): void {
     if (this.#isClosing || this.#session.isEnding) return
+    beginReading()
     this.#parser.add(chunk)
     if (this.#isBusy) this.#socket.pause()
     else void this.#work()
@@ -112,6 +123,8 @@ export class Connection {
         batch.release()
         throw error
       }
+      // Replies are written one right after the other. A reply between two reads wakes the client each time, which takes longer than to make it.
+      await reading
       if (socket.destroyed) {
         batch.release()
         return

@@ -35,8 +35,12 @@ export interface Demand {
   readonly form: NumberForm
   /** Whether only the last of the numbers is sent, and they have to be consecutive. */
   readonly isBlock?: boolean
-  /** @param gone - Aborts when the client has left. */
-  take(count: number, gone: () => AbortSignal): Promise<BigUint64Array | readonly string[]>
+  /**
+   * Takes as many numbers as the array has elements, and returns the array, or the texts of counts.
+   *
+   * @param gone - Aborts when the client has left.
+   */
+  take(array: BigUint64Array<ArrayBuffer>, gone: () => AbortSignal): Promise<BigUint64Array | readonly string[]>
 }
 
 /** @throws Problem, NameError */
@@ -51,7 +55,7 @@ export function demandOf(key: string, count: number, sources: Sources): Demand {
       load: loads.counters,
       count,
       form: 'integer',
-      take: async (most, gone) => (await service.counters.get(key)).take(most, gone()),
+      take: async ({ length }, gone) => (await service.counters.get(key)).take(length, gone()),
     }
   }
   service.segments.check(key)
@@ -60,7 +64,7 @@ export function demandOf(key: string, count: number, sources: Sources): Demand {
     load: loads.segments,
     count,
     form: 'integer',
-    take: async (most) => (await service.segments.get(key)).fillAsync(new BigUint64Array(most)),
+    take: async (array) => (await service.segments.get(key)).fillAsync(array),
   }
 }
 
@@ -91,5 +95,5 @@ export function idsOf(key: string, count: number, { layouts }: Sources, form: Nu
     )
   }
   const { source, load } = layout
-  return { key, load, count, form, take: (most) => source.fill(most) }
+  return { key, load, count, form, take: (array) => source.fill(array) }
 }

@@ -117,7 +117,7 @@ export function addIdRoutes(
       body = await bodyOfOne(await nextOf(source, load), representation, encoding, numbers)
     } else {
       load.hold(count, request.raw)
-      body = await bodyOf(await source.fill(count), representation, encoding, numbers)
+      body = await bodyOf(await source.fill(new BigUint64Array(count)), representation, encoding, numbers)
     }
     reply.headers(headers[representation])
     return body

@@ -65,9 +65,9 @@ export class IdSource {
     return this.#running().nextAsync()
   }
 
-  /** Makes `count` ids in ascending order. @throws GraupelError as `fillAsync` */
-  fill(count: number): Promise<BigUint64Array> {
-    return this.#running().fillAsync(new BigUint64Array(count))
+  /** Makes ids in ascending order. @throws GraupelError as `fillAsync` */
+  fill(array: BigUint64Array<ArrayBuffer>): Promise<BigUint64Array> {
+    return this.#running().fillAsync(array)
   }
 
   /** Makes `count` UUIDs of 16 bytes, in ascending order, in the place of ids. @throws GraupelError as `fillAsync` */

@@ -27,7 +27,7 @@ export function textsOfKind({ text, id }: Kind, layout: Layout): IdTexts {
   return {
     layout,
     async make(source, count) {
-      const ids = await source.fill(count)
+      const ids = await source.fill(new BigUint64Array(count))
       return (index) => text(ids[index] as bigint)
     },
     id,
