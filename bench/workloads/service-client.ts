@@ -15,7 +15,7 @@ async function withClient<T>(build: string, use: (client: BaseClient) => Promise
   const { connect }: typeof import('graupel/client') = await load('client/index.js')
   const { layouts }: typeof import('graupel') = await load('index.js')
   return withServers(build, async ({ start }) => {
-    const maxCount = 2 ** 20
+    const maxCount = segment === undefined ? 2 ** 20 : 2 ** 24
     const { url } = await start('--layouts', 'wide', '--max-count', `${maxCount}`)
     pinLoad()
     const client = await (segment === undefined

@@ -145,6 +145,7 @@ describe('an option', () => {
     [{ url, count: 0 }, 'ERR_OPTION_INVALID', 'count is 0'],
     [{ url, count: 11, maxCount: 10 }, 'ERR_OPTION_INVALID', 'from 1 to 10'],
     [{ url, maxCount: 2 ** 21 }, 'ERR_OPTION_INVALID', 'maxCount is 2097152'],
+    [{ url, segment: 'a', maxCount: 2 ** 25 }, 'ERR_OPTION_INVALID', 'maxCount is 33554432'],
     [{ url, prefetchAt: 2 }, 'ERR_OPTION_INVALID', 'prefetchAt is 2'],
     [{ url, prefetchAt: Number.NaN }, 'ERR_OPTION_INVALID', 'prefetchAt is NaN'],
     [{ url, maxAgeMs: Number.NaN }, 'ERR_OPTION_INVALID', 'maxAgeMs is NaN'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readRuns } from '../support/runs.ts'
 import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
 import { startService } from './support/in-process.ts'
@@ -72,6 +73,34 @@ describe('numbers of a segment', () => {
     const { url, service } = await startService({ maxCount: 10 })
     expect(await problemOf(`${url}/v1/segments/orders?${query}`)).toMatchObject({ status: 400, code })
     expect(service.segments.entries()).toEqual([])
+  })
+
+  it('are up to --max-count as runs, and up to 1 048 576 in each other form', async () => {
+    const { url } = await startService({ maxCount: 2 ** 24 })
+    const most = `${url}/v1/segments/orders?count=${2 ** 24}`
+    const [run] = readRuns('runs', new Uint8Array(await (await fetch(`${most}&format=runs`)).arrayBuffer()))
+    expect(run).toEqual({ first: 1n, count: 2 ** 24, step: 1 })
+    const detail = expect.stringContaining('give a whole number from 1 to 1048576')
+    for (const format of ['json', 'text', 'bytes']) {
+      expect(await problemOf(`${most}&format=${format}`)).toMatchObject({ code: 'ERR_OPTION_INVALID', detail })
+    }
+    expect(await problemOf(`${url}/v1/ids?count=${2 ** 24}&format=runs`)).toMatchObject({ status: 400, detail })
+  })
+
+  it('are no longer taken for a client that has left', async () => {
+    const { url, service } = await startService({ maxCount: 2 ** 24, segments: { orders: steady(1000) } })
+    const leaving = new AbortController()
+    const answer = fetch(`${url}/v1/segments/orders?count=${2 ** 24}&format=runs`, leaving)
+    const issued = () => service.segments.entries()[0]?.[1].stats().issued ?? 0
+    await until(() => issued() > 1000)
+    leaving.abort()
+    await expect(answer).rejects.toThrow('aborted')
+    let before: number
+    do {
+      before = issued()
+      for (let turns = 0; turns < 20; turns++) await (await fetch(`${url}/livez`)).text()
+    } while (issued() !== before)
+    expect(before).toBeLessThan(2 ** 24)
   })
 })
 

@@ -1,10 +1,19 @@
 import type { IncomingMessage } from 'node:http'
+import type { Options } from '../options/table.js'
 import { Problem } from './problems.js'
 
 /** Seconds that the last of the waiting requests may wait. Together they may ask for the ids that the layout makes in this time. */
 const longestWaitS = 10
 /** Ids that answers may hold in memory, even if a layout makes more in that time. As JSON they take 100 MB. */
 const mostIds = 2 ** 22
+
+/** The most numbers of an answer that has each of them. An answer with runs of a segment has 16 bytes for all. */
+const mostHeld = 2 ** 20
+
+/** Returns how many numbers a request may ask for whose answer has each of them. */
+export function heldCountOf({ maxCount }: Options): number {
+  return Math.min(maxCount, mostHeld)
+}
 
 /** The bounds of {@link Load}. */
 export interface LoadLimits {
@@ -64,6 +73,14 @@ export class Load {
 export interface NumberLoads {
   readonly segments: Load
   readonly counters: Load
+}
+
+/** Returns a signal that aborts when the client closes its connection. */
+export function untilGone(request: IncomingMessage): AbortSignal {
+  const gone = new AbortController()
+  // The request's `close` event. The response has none if it waits behind another response of a connection that ends.
+  request.once('close', () => gone.abort(new Problem('ERR_REQUEST_INVALID', 'the client has closed its connection')))
+  return gone.signal
 }
 
 function overloaded(reason: string): Problem {

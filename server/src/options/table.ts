@@ -163,7 +163,12 @@ export const table = {
     byDefault: 1,
     read: whole(1, 256),
   },
-  maxCount: { value: 'N', help: 'how many ids one request may ask for', byDefault: 65_536, read: whole(1, 1_048_576) },
+  maxCount: {
+    value: 'N',
+    help: 'how many ids one request may ask for; at most 1 048 576, but 16 777 216 numbers of segments as runs',
+    byDefault: 65_536,
+    read: whole(1, 16_777_216),
+  },
   maxConnections: {
     value: 'N',
     help: 'how many connections one process accepts',

@@ -1,5 +1,6 @@
 import { shown } from '../failure.js'
 import type { Tokens } from '../http/gate.js'
+import { heldCountOf } from '../http/load.js'
 import { textEncodings } from '../http/number-form.js'
 import { oneOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
@@ -105,7 +106,7 @@ const commands: Readonly<Record<string, Command>> = {
   'ID.NEXT': {
     words: [2, 3],
     run([, text = '', format], _, sources) {
-      const count = wholeNumber('n', 1, sources.options.maxCount).read('n', text)
+      const count = wholeNumber('n', 1, heldCountOf(sources.options)).read('n', text)
       const form = format === undefined ? 'decimal' : formats.read('FORMAT', format.toLowerCase())
       const [layout = ''] = sources.layouts.keys()
       return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, form)] }

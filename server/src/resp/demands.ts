@@ -1,6 +1,6 @@
 import { shown } from '../failure.js'
 import type { Tokens } from '../http/gate.js'
-import type { Load, NumberLoads } from '../http/load.js'
+import { heldCountOf, type Load, type NumberLoads } from '../http/load.js'
 import { wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
 import type { Options } from '../options/table.js'
@@ -73,9 +73,9 @@ export function blockOf(key: string, text: string, sources: Sources): Demand {
   if (key.startsWith(idPrefix)) {
     throw new Problem('ERR_OPTION_INVALID', `INCRBY came with ${shown(key)}, and ids are no block; use ID.NEXT`)
   }
-  const { respCounters, maxCount, segments } = sources.options
+  const { respCounters, segments } = sources.options
   const isCounter = respCounters !== undefined && key.startsWith(respCounters)
-  const count = wholeNumber('n', 1, isCounter ? maxCounts : maxCount).read('n', text)
+  const count = wholeNumber('n', 1, isCounter ? maxCounts : heldCountOf(sources.options)).read('n', text)
   if (count > 1 && !isCounter && (segments?.[key]?.stride ?? 1) > 1) {
     throw new Problem(
       'ERR_OPTION_INVALID',

@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Answer, documented, namePath, nameProblems } from '../http/documentation.js'
-import type { Load } from '../http/load.js'
+import { type Load, untilGone } from '../http/load.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { oneOf, readQuery, representationOf, wholeNumber } from '../http/parameters.js'
-import { Problem } from '../http/problems.js'
 import type { Service } from '../service.js'
 
 /** The most counts of one request. Other requests wait while their texts are made. */
@@ -37,6 +35,7 @@ export function addCounterRoutes(app: FastifyInstance, service: Service, load: L
   app.get('/v1/counters/:name', documentation, async (request, reply) => {
     const { name, count, representation, headers } = asked(request)
     load.hold(count, request.raw)
+    // If the client leaves before, its counts go to the next request.
     const gone = untilGone(request.raw)
     const counter = await service.counters.get(name)
     const counts = await counter.take(count, gone)
@@ -50,14 +49,6 @@ function asked(request: FastifyRequest) {
   const { name } = request.params as { name: string }
   const representation = format ?? representationOf(request.headers.accept, representations)
   return { name, count, representation, headers: headersOf(contentTypes[representation]) }
-}
-
-/** Returns a signal that aborts when the client closes its connection. Its counts then go to the next request. */
-function untilGone(request: IncomingMessage): AbortSignal {
-  const gone = new AbortController()
-  // The request's `close` event. The response has none if it waits behind another response of a connection that ends.
-  request.once('close', () => gone.abort(new Problem('ERR_REQUEST_INVALID', 'the client has closed its connection')))
-  return gone.signal
 }
 
 const answer: Answer = {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { shown } from '../failure.js'
 import type { DirectRoute } from '../http/direct.js'
 import { documented } from '../http/documentation.js'
-import { Load, limitsFor } from '../http/load.js'
+import { heldCountOf, Load, limitsFor } from '../http/load.js'
 import { hasTexts, mediaTypes } from '../http/media.js'
 import { bodyOf, bodyOfOne, bodyOfTexts, type NumberKind } from '../http/number-body.js'
 import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from '../http/number-form.js'
@@ -25,13 +25,13 @@ interface ServedLayout {
 /** The layouts of the service by their names. The first is the default. */
 export type ServedLayouts = ReadonlyMap<string, ServedLayout>
 
-export function servedLayoutsOf({ ids }: Service, { maxCount, maxConnections }: Options): ServedLayouts {
+export function servedLayoutsOf({ ids }: Service, options: Options): ServedLayouts {
   return new Map(
     [...ids].map(([name, source]): [string, ServedLayout] => [
       name,
       {
         source,
-        load: new Load(limitsFor(source.layout.idsPerSecond, maxCount, maxConnections)),
+        load: new Load(limitsFor(source.layout.idsPerSecond, heldCountOf(options), options.maxConnections)),
         headers: headersWith({ 'graupel-layout': name }),
         numbers: { key: 'ids', runs: runRuleOf(source.layout) },
       },
@@ -49,12 +49,8 @@ export function directIdRoute(layouts: ServedLayouts): DirectRoute {
   }
 }
 
-export function addIdRoutes(
-  app: FastifyInstance,
-  layouts: ServedLayouts,
-  { kinds }: Service,
-  { maxCount }: Options,
-): void {
+export function addIdRoutes(app: FastifyInstance, layouts: ServedLayouts, { kinds }: Service, options: Options): void {
+  const maxCount = heldCountOf(options)
   const [firstName] = [...layouts.keys()] as [string]
   const parameters = {
     count: wholeNumber('how many ids', 1, maxCount, 1),

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Load, limitsFor, type NumberLoads } from '../http/load.js'
+import { heldCountOf, Load, limitsFor, type NumberLoads } from '../http/load.js'
 import type { RefusalLog } from '../http/log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Options } from '../options/table.js'
@@ -27,9 +27,9 @@ export interface Sources {
 /** Paths that need no token and may be opened from a page of another site. A request for them uses up no number. */
 export const openPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/', ...Object.keys(pageFiles)])
 
-export function numberLoadsOf({ maxCount, maxConnections }: Options): NumberLoads {
-  const loadOf = (most: number) => new Load(limitsFor(Number.POSITIVE_INFINITY, most, maxConnections))
-  return { segments: loadOf(maxCount), counters: loadOf(maxCounts) }
+export function numberLoadsOf(options: Options): NumberLoads {
+  const loadOf = (most: number) => new Load(limitsFor(Number.POSITIVE_INFINITY, most, options.maxConnections))
+  return { segments: loadOf(heldCountOf(options)), counters: loadOf(maxCounts) }
 }
 
 /** Adds every route of the service. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { documented, namePath, nameProblems } from '../http/documentation.js'
-import type { Load } from '../http/load.js'
+import { heldCountOf, type Load, untilGone } from '../http/load.js'
 import { isOfRuns } from '../http/media.js'
 import { bodyOf, bodyOfRuns, inSlices, sliceLength } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer, textEncodings } from '../http/number-form.js'
@@ -10,6 +10,7 @@ import type { Service } from '../service.js'
 
 export function addSegmentRoutes(app: FastifyInstance, service: Service, options: Options, load: Load): void {
   const { maxCount } = options
+  const held = wholeNumber('how many numbers', 1, heldCountOf(options))
   const parameters = {
     count: wholeNumber('how many numbers', 1, maxCount, 1),
     format: formatOf('numbers', textEncodings),
@@ -18,7 +19,9 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
   const asked = (request: FastifyRequest) => {
     const { count = 1, format } = readQuery(parameters, request.query)
     const { name } = request.params as { name: string }
-    return { name, count, ...formOf(format, request.headers.accept) }
+    const form = formOf(format, request.headers.accept)
+    if (!isOfRuns(form.representation)) held.read('count', `${count}`)
+    return { name, count, ...form }
   }
 
   const documentation = documented({
@@ -29,7 +32,7 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
     tag: 'segments',
     path: namePath('the name of the segment', 'orders'),
     query: parameters,
-    answers: { 200: numbersAnswer('number', maxCount, ['1', '2']) },
+    answers: { 200: numbersAnswer('number', heldCountOf(options), ['1', '2']) },
     problems: [...nameProblems, 'ERR_EMPTY', 'ERR_SEGMENT_OVERFLOW', 'ERR_OVERLOADED'],
   })
   // Before GET, because Fastify would add a HEAD that uses numbers up as GET does.
@@ -40,18 +43,25 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
   })
   app.get('/v1/segments/:name', documentation, async (request, reply) => {
     const { name, count, representation, encoding } = asked(request)
-    load.hold(count, request.raw)
+    // Runs are found in one slice of the numbers after the other.
+    const most = isOfRuns(representation) ? Math.min(count, sliceLength) : count
+    load.hold(most, request.raw)
+    const gone = untilGone(request.raw)
     const segment = await service.segments.get(name)
     const runs = { step: options.segments?.[name]?.stride ?? 1, fixed: 0n }
+    const fill = (array: BigUint64Array<ArrayBuffer>) => {
+      gone.throwIfAborted()
+      return segment.fillAsync(array)
+    }
     let body: Buffer
     if (isOfRuns(representation)) {
-      // In memory for one slice, which stays in the processor's cache.
-      const kept = new BigUint64Array(Math.min(count, sliceLength))
-      const part = (from: number, to: number) => segment.fillAsync(kept.subarray(0, to - from))
+      // This memory stays in the processor's cache.
+      const kept = new BigUint64Array(most)
+      const part = (from: number, to: number) => fill(kept.subarray(0, to - from))
       body = await bodyOfRuns(count, representation, runs, part)
     } else {
       const numbers = new BigUint64Array(count)
-      await inSlices(count, (from, to) => segment.fillAsync(numbers.subarray(from, to)))
+      await inSlices(count, (from, to) => fill(numbers.subarray(from, to)))
       body = await bodyOf(numbers, representation, encoding, { key: 'numbers', runs })
     }
     reply.headers(headers[representation])
