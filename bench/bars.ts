@@ -71,6 +71,15 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'service-bytes': { 'graupel-server': [{ of: 'figure', min: 20 }] },
   // One forgotten pointer is 8 bytes; the resident set moves by some MiB, which is a tenth of a byte.
   'service-client': { 'graupel-client': [{ of: 'figure', min: 10 }] },
+  'service-resp': {
+    'graupel-server': [
+      { of: 'figure', min: 400_000 },
+      { of: 'ratio', min: 0.5 },
+    ],
+  },
+  'service-resp-segment': { 'graupel-server': [{ of: 'ratio', min: 0.5 }] },
+  'service-resp-one': { 'graupel-server': [{ of: 'ratio', min: 1.2 }] },
+  'service-client-runs': { 'graupel-client': [{ of: 'figure', min: 1000 }] },
   'service-client-next': { 'graupel-client': [{ of: 'ratio', max: 0.1 }] },
   'service-memory': { 'graupel-server': [{ of: 'figure', max: 1 }] },
 }

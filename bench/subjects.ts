@@ -220,7 +220,11 @@ export const subjects: readonly Subject[] = [
   store('consul-fetch', 'Consul', ['lease-calls', 'lease-start']),
   // Uses the API server of the tests, which keeps everything in memory, unless variables name a cluster.
   store('kubernetes-fetch', 'Kubernetes (stand-in)', ['lease-calls', 'lease-start']),
-  service('graupel-server', 'graupel-server', 'one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory'),
+  service(
+    'graupel-server',
+    'graupel-server',
+    ...['one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory', 'resp', 'resp-segment', 'resp-one'],
+  ),
   service('graupel-client', 'graupel/client', 'client', 'client-next', 'client-runs'),
   ...rivals,
 ]

@@ -9,15 +9,15 @@ import { fileURLToPath } from 'node:url'
 // Runs servers on one processor, and the load on another. wrk makes the load, because it takes a third of the server's time.
 // autocannon takes more time than the server, so it would be measured itself.
 
-const [serverProcessor, loadProcessor] = ['0', '1']
-const connections = 64
+const [serverProcessor, loadProcessor] = ['0', '1'] as const
+export const connections = 64
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const emptyServer = fileOf('../workloads/empty-server.mjs')
 const reporter = new URL('memory-reporter.mjs', import.meta.url).href
 const script = fileOf('wrk.lua')
 
-const runs = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined
+export const runs = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined
 
 /** Names a missing program or processor that a client on a processor of its own needs. */
 export function missingForClient(): string | undefined {
@@ -50,6 +50,8 @@ interface Servers {
   start(...options: string[]): Promise<Server>
   /** Starts the service with a reporter of its memory. */
   reporting(): Promise<Server>
+  /** Starts a redis-server that keeps nothing on disk. */
+  redis(port: number): Promise<Server>
 }
 
 /** Lets `use` start servers, and ends them afterwards. @param build - The folder of the service. */
@@ -62,8 +64,9 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
     for (const child of started) child.kill('SIGKILL')
   }
   process.once('exit', kill)
-  const run = async (parameters: readonly string[]): Promise<Server> => {
-    const child = spawn('taskset', ['-c', serverProcessor, process.execPath, ...parameters], {
+  /** @param ready - The text that a server writes when it is ready; the address of the service. */
+  const run = async (command: readonly string[], ready = /http:\/\/[\w.:]+/): Promise<Server> => {
+    const child = spawn('taskset', ['-c', serverProcessor, ...command], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     started.push(child)
@@ -72,7 +75,7 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
       said = `${said}${data}`.slice(-2000)
     })
     for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-      const [url] = line.match(/http:\/\/[\w.:]+/) ?? []
+      const [url] = line.match(ready) ?? []
       if (url === undefined) continue
       const memory = async () => {
         child.send('memory')
@@ -84,6 +87,7 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
   }
   const service = (flags: readonly string[], options: readonly string[]) =>
     run([
+      process.execPath,
       ...flags,
       join(build, 'server/dist/main.js'),
       '--port',
@@ -94,8 +98,10 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
     ])
   try {
     return await use({
-      empty: (bodyBytes = 0) => run([emptyServer, `${bodyBytes}`]),
+      empty: (bodyBytes = 0) => run([process.execPath, emptyServer, `${bodyBytes}`]),
       start: (...options) => service([], options),
+      redis: (port) =>
+        run(['redis-server', '--port', `${port}`, '--save', '', '--appendonly', 'no'], /Ready to accept/),
       reporting: () => service(['--expose-gc', '--import', reporter], []),
     })
   } finally {
@@ -105,6 +111,20 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
     process.off('exit', kill)
     rmSync(folder, { recursive: true, maxRetries: 3 })
   }
+}
+
+/** Runs a program on the processor of the load. Resolves to what it wrote. @throws Error if it fails */
+export async function runLoad(command: readonly string[]): Promise<string> {
+  const child = spawn('taskset', ['-c', loadProcessor, ...command])
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      said += data
+    })
+  }
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${command[0]} ended with exit code ${code}: ${said.trim()}`)
+  return said
 }
 
 /** Reads /proc/PID/stat, which counts in hundredths of a second (proc(5)). */
@@ -156,16 +176,9 @@ export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', 
       `accept: ${accept}`,
     ]
     const beforeUs = cpuUs()
-    const child = spawn('taskset', ['-c', loadProcessor, 'wrk', ...flags, `${url}${path}`, '--', ...parameters])
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (data) => {
-        said += data
-      })
-    }
-    const [code] = await once(child, 'close')
+    const said = await runLoad(['wrk', ...flags, `${url}${path}`, '--', ...parameters])
     const found = said.match(/^\{.*\}$/m)
-    if (code !== 0 || found === null) throw new Error(`wrk ended with exit code ${code}: ${said.trim()}`)
+    if (found === null) throw new Error(`wrk wrote no counts: ${said.trim()}`)
     const counts: Counts = JSON.parse(found[0])
     if (counts.failed !== '' || counts.requests === 0)
       throw new Error(`${path}: of ${counts.requests} requests failed: ${counts.failed}`)

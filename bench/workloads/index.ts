@@ -6,6 +6,7 @@ import { memory } from './memory.ts'
 import { segments } from './segments.ts'
 import { services } from './service.ts'
 import { serviceClients } from './service-client.ts'
+import { serviceResp } from './service-resp.ts'
 import { startup } from './startup.ts'
 import { sustained } from './sustained.ts'
 import { together } from './together.ts'
@@ -24,5 +25,6 @@ export const workloads: readonly Workload[] = [
   ...leases,
   ...segments,
   ...services,
+  ...serviceResp,
   ...serviceClients,
 ]

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { count, digits } from '../bars.ts'
-import type { Check, Outcome, RunOptions, Subject, Workload } from '../contract.ts'
+import type { Check, Outcome, Subject, Workload } from '../contract.ts'
 import { countRepeats } from '../measure/ledger.ts'
-import { type Load, missingForLoad, type Server, withServers, wrk } from '../measure/load.ts'
-import { calmRounds, spread } from '../measure/rounds.ts'
+import { missingForLoad, withServers, wrk } from '../measure/load.ts'
+import { spread } from '../measure/rounds.ts'
+import { turns } from '../measure/turns.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const section = 'The id service'
@@ -26,7 +27,7 @@ function idsOf({ answers = Buffer.alloc(0), kept }: Part, idsEach: number, accep
 }
 
 /** Counts only repeats, because the answers of 64 connections have no order. */
-function checkOf(all: readonly BigUint64Array[]): Check {
+export function checkOf(all: readonly BigUint64Array[]): Check {
   const ids = new BigUint64Array(all.reduce((total, { length }) => total + length, 0))
   let at = 0
   for (const some of all) {
@@ -34,37 +35,6 @@ function checkOf(all: readonly BigUint64Array[]): Check {
     at += some.length
   }
   return { ids: ids.length, repeats: countRepeats(ids), outOfOrder: 0, future: 0 }
-}
-
-/**
- * Measures the service between two turns of the empty server. A round does not count if the empty server makes less than nine
- * tenths of its best.
- */
-async function turns(
-  empty: Server,
-  service: Server,
-  load: Omit<Load, 'seconds'>,
-  { isQuick }: RunOptions,
-  { wanted = 5, max = 8 } = {},
-) {
-  const yardstick = (seconds: number) => wrk(empty, { ...load, path: '/', keepBytes: 0, seconds })
-  if (!isQuick) {
-    await yardstick(2)
-    await wrk(service, { ...load, seconds: 3 })
-  }
-  return calmRounds(
-    isQuick ? { wanted: 1, max: 1 } : { wanted, max },
-    async () => {
-      const before = await yardstick(1)
-      const own = await wrk(service, { ...load, seconds: isQuick ? 1 : 2 })
-      const after = await yardstick(1)
-      return { own, before, after, emptyRate: (before.rate + after.rate) / 2 }
-    },
-    (rounds) => {
-      const best = Math.max(...rounds.map(({ emptyRate }) => emptyRate))
-      return rounds.filter(({ emptyRate }) => emptyRate >= 0.9 * best)
-    },
-  )
 }
 
 interface Answers {
@@ -95,13 +65,11 @@ function answers({
     isHigherBetter: true,
     async run({ build = root }, options) {
       return withServers(build, async ({ start, empty }) => {
-        const load = { path, accept, keepBytes }
         const beside = await empty(bodyBytes)
         const own = await start(...(idsEach === 1 ? [] : ['--layouts', 'wide']))
         const { counted, over, disturbed } = await turns(
-          beside,
-          own,
-          load,
+          (seconds) => wrk(beside, { accept, seconds }),
+          (seconds) => wrk(own, { path, accept, keepBytes, seconds }),
           options,
           isContext ? { wanted: 3, max: 3 } : {},
         )
@@ -112,8 +80,8 @@ function answers({
         const p99 = pair(({ p99Us }) => p99Us / 1000)
         return {
           figure: over(({ own }) => own.rate * scale),
-          yardstick: over(({ emptyRate }) => emptyRate * scale),
-          ratio: over(({ own, emptyRate }) => own.rate / emptyRate),
+          yardstick: over(({ yardstickRate }) => yardstickRate * scale),
+          ratio: over(({ own, yardstickRate }) => own.rate / yardstickRate),
           check: checkOf(counted.map(({ own }) => idsOf(own, idsEach, accept))),
           ...disturbed,
           note: `${rates} requests/s, ${cpu} µs of processor time each; 64 connections that do not wait have a p99 of ${p99} ms`,
@@ -129,10 +97,14 @@ const pauseMs = 16
 const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node:http', {
   async run({ build = root }, options) {
     return withServers(build, async ({ start, empty }) => {
-      const load = { path: '/v1/ids', pauseMs, keepBytes }
-      const { counted, over, disturbed } = await turns(await empty(), await start(), load, options)
+      const [beside, own] = [await empty(), await start()]
+      const { counted, over, disturbed } = await turns(
+        (seconds) => wrk(beside, { pauseMs, seconds }),
+        (seconds) => wrk(own, { path: '/v1/ids', pauseMs, keepBytes, seconds }),
+        options,
+      )
       const p99 = ({ before, after }: (typeof counted)[number]) => (before.p99Us + after.p99Us) / 2000
-      const [own, beside] = [over(({ own }) => own.rate).median, over(({ emptyRate }) => emptyRate).median]
+      const rates = [over(({ own }) => own.rate).median, over(({ yardstickRate }) => yardstickRate).median] as const
       const p50 = [over(({ own }) => own.p50Us / 1000).median, over(({ before }) => before.p50Us / 1000).median]
       return {
         figure: over(({ own }) => own.p99Us / 1000),
@@ -140,7 +112,7 @@ const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node
         ratio: over((round) => round.own.p99Us / 1000 / p99(round)),
         check: checkOf(counted.map(({ own }) => idsOf(own, 1, 'application/json'))),
         ...disturbed,
-        note: `${count(Math.round(own))} requests/s beside ${count(Math.round(beside))}; p50 ${p50.map(digits).join(' ms beside ')}`,
+        note: `${count(Math.round(rates[0]))} requests/s beside ${count(Math.round(rates[1]))}; p50 ${p50.map(digits).join(' ms beside ')}`,
       }
     })
   },

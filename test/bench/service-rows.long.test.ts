@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { shortfalls } from '../../bench/bars.ts'
 import { missingForLoad } from '../../bench/measure/load.ts'
+import { missingForResp } from '../../bench/measure/resp-load.ts'
 import { page, pagesOf } from '../../bench/publish.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
@@ -28,12 +29,16 @@ function worseBy(more: number) {
     result('service-memory', 'graupel-server', 1 + more, 1),
     result('service-client', 'graupel-client', 10 - more, 1),
     result('service-client-next', 'graupel-client', 2, 0.1 + more),
+    result('service-client-runs', 'graupel-client', 1000 - more, 1),
+    result('service-resp', 'graupel-server', 400_000 - more, 0.5 - more),
+    result('service-resp-segment', 'graupel-server', 400_000, 0.5 - more),
+    result('service-resp-one', 'graupel-server', 60_000, 1.2 - more),
   ])
 }
 
 it('the bars of the service are those of the design', () => {
   expect(shortfalls(worseBy(0), section, [])).toEqual([])
-  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(5)
+  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(10)
 })
 
 it('the page has the lines of the service in one table', () => {
@@ -43,6 +48,23 @@ it('the page has the lines of the service in one table', () => {
   expect(text.match(/^\| --- /gm)).toHaveLength(1)
   expect(text).toContain('| graupel-server | 30 000 requests/s |')
   expect(text).toContain('| graupel/client | 10.0 M ids/s |')
+})
+
+describeWith([missingForResp, missingForLoad], 'npm run bench on the service for clients of Redis', () => {
+  it('checks numbers of replies, and says what redis-server or HTTP do beside it', () => {
+    const { results } = measure('--filter', 'service-resp')
+    expect(results.map(({ workload }) => workload)).toEqual([
+      'service-resp',
+      'service-resp-segment',
+      'service-resp-one',
+    ])
+    for (const { outcome } of results) {
+      expect(outcome?.check).toMatchObject({ repeats: 0 })
+      expect(outcome?.check?.ids).toBeGreaterThan(100)
+      expect(outcome?.ratio?.median).toBeGreaterThan(0)
+      expect(outcome?.note).toMatch(/^beside .*\/s; .* beside .* µs of processor time each; .* p99 of .* ms$/)
+    }
+  })
 })
 
 describeWith([missingForLoad], 'npm run bench on the service', () => {
