@@ -143,13 +143,13 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
 
   refill(): 'none' | 'some' | 'late' {
     if (this.#at < this.#end) return 'some'
-    this.#dropOld()
+    const nowMs = this.#clock.monotonicMs()
+    this.#dropOld(nowMs)
     if (this.#used === this.#current.count) {
       if (this.#next === undefined) return 'none'
       this.#begin(this.#next)
       this.#next = undefined
     }
-    const nowMs = this.#clock.monotonicMs()
     this.#slice = nowMs - this.#lookedMs < sliceMs ? Math.min(2 * this.#slice, maxSlice) : 1
     this.#lookedMs = nowMs
     // A slice ends at the id at which the next batch is requested.
@@ -205,19 +205,20 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   }
 
   /** Returns whether a batch is not too old, and was not fetched by the machine of which this machine is a copy. */
-  #isUsable(batch: Batch): boolean {
+  #isUsable(batch: Batch, nowMs: number, nowWallMs: number): boolean {
     const isOriginal = this.#present === undefined || this.#present() === batch.machine
-    return isOriginal && this.ageOf(batch) < this.#options.maxAgeMs
+    return isOriginal && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
   }
 
   /** Drops batches that are too old, or of another machine. Returns whether ids of the batch in use were used before. */
-  #dropOld(): boolean {
-    if (this.#next !== undefined && !this.#isUsable(this.#next)) {
+  #dropOld(nowMs = this.#clock.monotonicMs()): boolean {
+    const nowWallMs = this.#clock.wallMs()
+    if (this.#next !== undefined && !this.#isUsable(this.#next, nowMs, nowWallMs)) {
       this.drop(this.#next)
       this.#next = undefined
     }
     const left = this.#current.count - this.#used
-    if (left === 0 || this.#isUsable(this.#current)) return false
+    if (left === 0 || this.#isUsable(this.#current, nowMs, nowWallMs)) return false
     const wasUsed = this.#used > 0
     this.#dropped += left
     this.#begin(this.#empty)
