@@ -204,21 +204,18 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#fetchAt = fetchAt(batch.count, this.#perMs, { prefetchAt, leadMs: leadRequests * this.#tookMs })
   }
 
-  /** Returns whether a batch is not too old, and was not fetched by the machine of which this machine is a copy. */
-  #isUsable(batch: Batch, nowMs: number, nowWallMs: number): boolean {
-    const isOriginal = this.#present === undefined || this.#present() === batch.machine
-    return isOriginal && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
-  }
-
   /** Drops batches that are too old, or of another machine. Returns whether ids of the batch in use were used before. */
   #dropOld(nowMs = this.#clock.monotonicMs()): boolean {
     const nowWallMs = this.#clock.wallMs()
-    if (this.#next !== undefined && !this.#isUsable(this.#next, nowMs, nowWallMs)) {
+    const machine = this.#present?.()
+    const isUsable = (batch: Batch) =>
+      (machine === undefined || machine === batch.machine) && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
+    if (this.#next !== undefined && !isUsable(this.#next)) {
       this.drop(this.#next)
       this.#next = undefined
     }
     const left = this.#current.count - this.#used
-    if (left === 0 || this.#isUsable(this.#current, nowMs, nowWallMs)) return false
+    if (left === 0 || isUsable(this.#current)) return false
     const wasUsed = this.#used > 0
     this.#dropped += left
     this.#begin(this.#empty)

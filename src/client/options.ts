@@ -40,12 +40,7 @@ export interface CommonOptions {
   token?: Token
   /** How many ids the first batch has, and the smallest: 1 to `maxCount`. @default 1000, or `maxCount` if that is less */
   count?: number
-  /**
-   * How many ids the largest batch has: 1 to 1 048 576, or 16 777 216 numbers of a segment. If the service allows fewer, the client asks
-   * for fewer.
-   *
-   * @default 65 536
-   */
+  /** How many ids the largest batch has: 1 to 16 777 216. If the service allows fewer, the client asks for fewer. @default 65 536 */
   maxCount?: number
   /** The part of a batch that is used before the next batch is requested: 0 to 1. @default 0.5 */
   prefetchAt?: number
@@ -129,8 +124,7 @@ const optionNames = [
 ] as const satisfies (keyof ConnectOptions)[]
 
 /** The service allows no more (`--max-count`). */
-const mostIds = 1_048_576
-const mostNumbers = 16_777_216
+const maxMaxCount = 16_777_216
 
 /** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
 export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): ResolvedOptions {
@@ -148,7 +142,7 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   if (segment !== undefined && options.layout !== undefined) {
     throw typeError('ERR_OPTION_INVALID', 'layout and segment are both given; numbers of a segment have no layout')
   }
-  const maxCount = wholeFrom('maxCount', options.maxCount, 65_536, 1, segment === undefined ? mostIds : mostNumbers)
+  const maxCount = wholeFrom('maxCount', options.maxCount, 65_536, 1, maxMaxCount)
   const layout = segment === undefined ? genuineLayout(options.layout ?? layouts.twitter) : undefined
   if (layout !== undefined) checkMakesIds(layout)
   return {

@@ -118,7 +118,6 @@ export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): 
     const step = runs.step(run)
     const first = runs.first(run)
     if (count === 0 || step === 0) return `has a run of ${count} numbers with step ${step}, from ${first} up`
-    if (count > left) return `has more than the ${asked} numbers that were asked for`
     left -= count
     const last = runs.last(run)
     if (last >= end) return `has a run from ${first} to ${last}, which does not fit the ${bits} bits ${type}`

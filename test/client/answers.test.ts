@@ -49,9 +49,9 @@ test.each<[string, Change, string]>([
   ['ids of two nodes', { body: runs([1n << 12n, 9, 1], [1n << 62n, 1, 1]) }, 'two nodes, 1 and 0'],
   ['an empty run', { body: runs([1n, 10, 1], [99n, 0, 1]) }, 'has a run of 0 numbers with step 1, from 99 up'],
   ['a run without a step', { body: runs([1n, 10, 0]) }, 'has a run of 10 numbers with step 0, from 1 up'],
-  ['a run of more ids', { body: runs([1n, 11, 1]) }, 'has more than the 10 numbers'],
-  ['more ids in two runs', { body: runs([1n, 9, 1], [20n, 2, 1]) }, 'has more than the 10 numbers'],
-  ['a run of the most ids', { body: runs([1n, 2 ** 32 - 1, 2 ** 32 - 1]) }, 'has more than the 10 numbers'],
+  ['a run of more ids', { body: runs([1n, 11, 1]) }, 'has 11 numbers, and 10 were asked for'],
+  ['more ids in two runs', { body: runs([1n, 9, 1], [20n, 2, 1]) }, 'has 11 numbers, and 10 were asked for'],
+  ['a run of the most ids', { body: runs([1n, 2 ** 32 - 1, 2 ** 32 - 1]) }, 'does not fit the 63 bits'],
   ['a run that goes on after a tick', { body: runs([4090n, 10, 1]) }, 'only the sequence of layout'],
   ['a run over several nodes', { body: runs([1n, 10, 4096]) }, 'only the sequence of layout'],
   ['a run beyond 64 bits', { body: runs([2n ** 64n - 2n, 10, 1]) }, 'to 18446744073709551623, which does not fit'],
@@ -62,6 +62,7 @@ test.each<[string, Change, string]>([
 
 test.each<[string, Change, string]>([
   ['beyond 64 bits', { body: runs([2n ** 64n - 5n, 10, 1]) }, 'does not fit the 64 bits of a number'],
+  ['of the most numbers', { body: runs([1n, 2 ** 32 - 1, 1]) }, 'has 4294967295 numbers, and 10 were asked for'],
   ['with numbers of the run before', { body: runs([1n, 5, 2], [9n, 5, 1]) }, 'has 9 after 9'],
 ])('with a run of a segment %s', async (_, change, message) => {
   const { url } = await fakeService({ script: (_asked, _response, give) => give(change) })

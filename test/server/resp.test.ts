@@ -141,6 +141,11 @@ describe('commands of a connection', () => {
     ['ID.DECODE', 'x', 'ERR_ID_INVALID'],
     ['INCR', '', 'ERR_OPTION_INVALID'],
     ['INCR', 'n'.repeat(129), 'ERR_OPTION_INVALID'],
+    ['INCR', 'a\ufffd', 'ERR_REQUEST_INVALID a word has bytes that are no UTF-8, or the character U+FFFD'],
+    ['INCRBY', 'orders', '9223372036854775808', 'ERR_OPTION_INVALID'],
+    ['INCRBY', 'orders', '07', 'ERR_OPTION_INVALID'],
+    ['INCRBY', 'orders', '1.5', 'ERR_OPTION_INVALID'],
+    ['MULTI', 'ERR unknown command "MULTI"'],
     ['SELECT', '1', 'ERR DB index is out of range'],
     ['AUTH', 'secret', 'ERR AUTH came, and the service has no tokens'],
     ['HELLO', '4', 'NOPROTO unsupported protocol version'],
@@ -158,7 +163,7 @@ describe('commands of a connection', () => {
     )
     expect(replies.map(refused)).toContainEqual(expect.stringMatching(/^ERR_NAMES_FULL /))
     client.socket.write(Buffer.from('*2\r\n$4\r\nINCR\r\n$1\r\n\xff\r\n', 'latin1'))
-    expect(refused((await client.read(1))[0])).toMatch(/^ERR_REQUEST_INVALID a word is no text in UTF-8/)
+    expect(refused((await client.read(1))[0])).toMatch(/^ERR_REQUEST_INVALID a word has bytes that are no UTF-8/)
   })
 
   it('are counted in the metrics, with the class of their status', async () => {

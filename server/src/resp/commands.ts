@@ -145,7 +145,10 @@ export function planOf(name: string, words: readonly string[], session: Session,
     throw new Refused('ERR', `wrong number of arguments for '${name.toLowerCase()}' command`)
   }
   if (words.some((word) => word.includes('\ufffd'))) {
-    throw new Problem('ERR_REQUEST_INVALID', 'a word is no text in UTF-8; send UTF-8')
+    throw new Problem(
+      'ERR_REQUEST_INVALID',
+      'a word has bytes that are no UTF-8, or the character U+FFFD; send other text in UTF-8',
+    )
   }
   return command.run(words, session, sources)
 }
