@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { describe, expect, it, vi } from 'vitest'
@@ -91,6 +92,25 @@ it('a million commands whose answers are not read wait in the client, and others
   expect(last).toBeLessThan(600_000)
   own.socket.resume()
   expect(new Set(await own.read(1_000_000)).size).toBe(1_000_000)
+  for (const { socket } of [own, beside]) socket.destroy()
+})
+
+it('a connection with many commands lets others have their turn after each write', async () => {
+  const [own, beside] = [await RespClient.open(service.respUrl), await RespClient.open(service.respUrl)]
+  const order: string[] = []
+  const { write } = Socket.prototype
+  const spy = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...all: unknown[]) {
+    const text = `${all[0]}`
+    if (text.startsWith('-ERR unknown command') && order.push('refusals') === 1) beside.socket.write(command('PING'))
+    if (text === '+PONG\r\n') order.push('PONG')
+    return Reflect.apply(write, this, all) as boolean
+  })
+  // As many bytes as the service reads at once.
+  const count = Math.floor(65_536 / command('X').length)
+  await own.send(command('X').repeat(count), count)
+  spy.mockRestore()
+  expect(order.indexOf('PONG')).toBeLessThanOrEqual(3)
+  expect(order.length).toBeGreaterThan(10)
   for (const { socket } of [own, beside]) socket.destroy()
 })
 

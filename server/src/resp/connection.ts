@@ -19,7 +19,7 @@ export interface Surroundings {
 
 let connections = 0
 
-/** Settles when the commands that have arrived on all connections were read; `undefined` from then on until bytes arrive. */
+/** Settles when the commands that have arrived on all connections were read; `undefined` from then on until a batch begins. */
 let reading: Promise<void> | undefined
 
 function beginReading(): void {
@@ -81,7 +81,6 @@ export class Connection {
 
   #onData(chunk: Buffer): void {
     if (this.#isClosing || this.#session.isEnding) return
-    beginReading()
     this.#parser.add(chunk)
     if (this.#isBusy) this.#socket.pause()
     else void this.#work()
@@ -112,6 +111,7 @@ export class Connection {
     const socket = this.#socket
     for (;;) {
       this.#startMs = performance.now()
+      beginReading()
       const batch = Batch.read(this.#parser, this.#session, sources, this.#onAnswer)
       if (batch === undefined) return
       clearTimeout(this.#partial)
