@@ -165,17 +165,22 @@ function hello([, version, ...rest]: readonly string[], session: Session, source
   if (version !== undefined && version !== '2' && version !== '3') {
     throw new Refused('NOPROTO', 'unsupported protocol version: the service speaks 2 and 3')
   }
+  let token: string | undefined
+  let name = session.name
   for (let words = [...rest]; words.length > 0; ) {
     const [option = '', ...values] = words
     const kind = option.toUpperCase()
-    if (kind === 'AUTH' && values.length >= 2) authenticate(values[1] as string, session, sources)
-    else if (kind === 'SETNAME' && values.length >= 1) session.name = values[0] as string
+    if (kind === 'AUTH' && values.length >= 2) token = values[1] as string
+    else if (kind === 'SETNAME' && values.length >= 1) name = values[0] as string
     else throw new Refused('ERR', `Syntax error in HELLO option ${shown(option)}; give AUTH USER TOKEN or SETNAME NAME`)
     words = values.slice(kind === 'AUTH' ? 2 : 1)
   }
+  // Only now, so that a command that is refused changes nothing.
+  if (token !== undefined) authenticate(token, session, sources)
   if (!isAllowed(session, sources)) {
     throw new Refused('NOAUTH', 'HELLO must be called with AUTH, a user and a token of the service')
   }
+  session.name = name
   if (version !== undefined) session.protocol = version === '3' ? 3 : 2
   const { protocol, id } = session
   return map(
