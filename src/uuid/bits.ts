@@ -140,16 +140,16 @@ export class UuidBits {
     const [kept1, kept2, up, down, place] = [this.#kept1, this.#kept2, this.#up, this.#down, this.#place]
     const start = 16 * from
     const end = 16 * to
-    for (let to = start, taken = at; to < end; to += 16, taken += words, sequence = (sequence + 1) | 0) {
-      view.setInt32(to, word0)
-      view.setInt32(to + 4, kept1 | ((sequence << up) >>> down))
-      view.setInt32(to + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
-      view.setInt32(to + 12, random[taken + 1] as number)
+    for (let byte = start, taken = at; byte < end; byte += 16, taken += words, sequence = (sequence + 1) | 0) {
+      view.setInt32(byte, word0)
+      view.setInt32(byte + 4, kept1 | ((sequence << up) >>> down))
+      view.setInt32(byte + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
+      view.setInt32(byte + 12, random[taken + 1] as number)
     }
     // Few layouts have random bits in word 1.
     if (random1 === 0) return
-    for (let to = start + 4, taken = at + 2; to < end; to += 16, taken += words) {
-      view.setInt32(to, view.getInt32(to) | ((random[taken] as number) & random1))
+    for (let byte = start + 4, taken = at + 2; byte < end; byte += 16, taken += words) {
+      view.setInt32(byte, view.getInt32(byte) | ((random[taken] as number) & random1))
     }
   }
 
