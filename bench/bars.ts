@@ -77,7 +77,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
       { of: 'ratio', min: 0.5 },
     ],
   },
-  'service-resp-segment': { 'graupel-server': [{ of: 'ratio', min: 0.5 }] },
+  'service-resp-numbers': { 'graupel-server': [{ of: 'ratio', min: 0.5 }] },
   'service-resp-one': { 'graupel-server': [{ of: 'ratio', min: 1.2 }] },
   'service-client-runs': { 'graupel-client': [{ of: 'figure', min: 1000 }] },
   'service-client-next': { 'graupel-client': [{ of: 'ratio', max: 0.1 }] },

@@ -66,7 +66,7 @@ export const serviceResp = [
     beside: 'redis',
   }),
   row({
-    ...{ name: 'service-resp-segment', title: 'INCR of a segment, 16 at once', unit: 'numbers/s' },
+    ...{ name: 'service-resp-numbers', title: 'INCR of a segment, 16 at once', unit: 'numbers/s' },
     ...{ key: numbers, depth: 16, beside: 'redis' },
   }),
   row({

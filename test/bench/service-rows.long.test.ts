@@ -31,7 +31,7 @@ function worseBy(more: number) {
     result('service-client-next', 'graupel-client', 2, 0.1 + more),
     result('service-client-runs', 'graupel-client', 1000 - more, 1),
     result('service-resp', 'graupel-server', 400_000 - more, 0.5 - more),
-    result('service-resp-segment', 'graupel-server', 400_000, 0.5 - more),
+    result('service-resp-numbers', 'graupel-server', 400_000, 0.5 - more),
     result('service-resp-one', 'graupel-server', 60_000, 1.2 - more),
   ])
 }
@@ -55,7 +55,7 @@ describeWith([missingForResp, missingForLoad], 'npm run bench on the service for
     const { results } = measure('--filter', 'service-resp')
     expect(results.map(({ workload }) => workload)).toEqual([
       'service-resp',
-      'service-resp-segment',
+      'service-resp-numbers',
       'service-resp-one',
     ])
     for (const { outcome } of results) {
