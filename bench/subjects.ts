@@ -223,7 +223,7 @@ export const subjects: readonly Subject[] = [
   service(
     'graupel-server',
     'graupel-server',
-    ...['one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory', 'resp', 'resp-segment', 'resp-one'],
+    ...['one', 'count', 'hundred', 'thousand', 'bytes', 'latency', 'memory', 'resp', 'resp-numbers', 'resp-one'],
   ),
   service('graupel-client', 'graupel/client', 'client', 'client-next', 'client-runs'),
   ...rivals,
