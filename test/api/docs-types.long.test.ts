@@ -65,13 +65,14 @@ function signature({ code }: Block): string {
 
 let folder: string
 beforeAll(() => {
+  load('mysql2')
   const installed = [
+    // First, because Prisma brings an older mysql2, whose pool is none for Drizzle.
+    join(repository, 'test/stores/clients/node_modules'),
     installOnce('test/orms/packages', ['--ignore-scripts']),
     installOnce('test/orms/prisma', ['--ignore-scripts']),
     installOnce('test/examples/packages', ['--ignore-scripts', '--legacy-peer-deps']),
   ]
-  load('mysql2')
-  installed.push(join(repository, 'test/stores/clients/node_modules'))
   // Inside the package, so that blocks find graupel by its name.
   folder = mkdtempSync(join(repository, 'dist', 'blocks-'))
   for (const path of installed.flatMap(packagesIn)) {
