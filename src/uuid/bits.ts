@@ -88,7 +88,6 @@ export class UuidBits {
    * @throws RangeError `ERR_ID_INVALID` if its time is before 1970 or after 48 bits of milliseconds.
    */
   set(high: number, low: number, random: Int32Array, at: number): void {
-    if ((high & this.#keptHigh) !== this.#high || (low & this.#keptLow) !== this.#low) this.#turn(high, low)
     const sequence = this.#sequenceOf(high, low)
     // With two words, no bits of this word are taken. A condition would take longer.
     const more = (random[at + this.words - 1] as number) & this.random1
@@ -98,7 +97,7 @@ export class UuidBits {
   }
 
   /**
-   * Writes as many UUIDs as a view holds, as `set` does, and takes half the time: consecutive ids of a tick share all but their sequence.
+   * Writes as many UUIDs as a view holds, as `set` does, but a run at a time: consecutive ids of a tick share all but their sequence.
    *
    * @param halves - The ids, each in two elements in the order of the machine.
    * @param random - Numbers for the random bits. Each UUID takes `words`, from `at` on.
@@ -108,7 +107,6 @@ export class UuidBits {
     for (let from = 0; from < count; ) {
       const upper = halves[2 * from + high] as number
       const lower = halves[2 * from + low] as number
-      if ((upper & this.#keptHigh) !== this.#high || (lower & this.#keptLow) !== this.#low) this.#turn(upper, lower)
       const sequence = this.#sequenceOf(upper, lower)
       // A step after the last sequence of a tick would change the field beside it.
       const most = ((this.#mask - sequence) >>> 0) + 1
@@ -153,7 +151,9 @@ export class UuidBits {
     }
   }
 
+  /** Returns the sequence of an id. Sets time and node before, if they differ from those of the last id. */
   #sequenceOf(high: number, low: number): number {
+    if ((high & this.#keptHigh) !== this.#high || (low & this.#keptLow) !== this.#low) this.#turn(high, low)
     return bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
   }
 
