@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { generateClient } from '../orms/project.ts'
+import { compilerOptions, generateClient } from '../orms/project.ts'
 import { installOnce } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
 import { type Block, blocksOf, read, repository } from '../support/documents.ts'
@@ -33,18 +33,7 @@ import { memoryStore } from 'graupel/stores'
 export const lease = await acquireLease({ store: memoryStore() })`,
 }
 
-const compilerOptions = {
-  module: 'nodenext',
-  target: 'es2023',
-  lib: ['es2024', 'esnext.disposable', 'dom'],
-  strict: true,
-  skipLibCheck: true,
-  noEmit: true,
-  // TypeORM needs both.
-  experimentalDecorators: true,
-  useDefineForClassFields: false,
-  types: ['node'],
-}
+const lib = ['es2024', 'esnext.disposable', 'dom']
 
 /** The entry of an export, by the headings of docs/api.md, and all names below the entry. */
 const entries = read('docs/api.md')
@@ -83,7 +72,10 @@ beforeAll(() => {
   cpSync(join(repository, 'examples/orms/prisma/schema.prisma'), join(folder, 'schema.prisma'))
   generateClient(folder)
   for (const [name, code] of Object.entries(modules)) writeFileSync(join(folder, name), code)
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, lib }, include: ['*.ts'] }),
+  )
 }, 600_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import { createGenerator, type EngineKind } from 'graupel'
 import type { LeaseHandle } from 'graupel/lease'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { caught, engines } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
+import { startLeasedWorker } from './leased-worker.js'
 import { leaseWith, steal } from './leases.js'
 
 interface Answer {
@@ -19,21 +18,9 @@ interface Answer {
   readonly message?: string
 }
 
-const workers: Worker[] = []
-afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.terminate()
-})
-
-async function startWorker(handle: LeaseHandle, engine: EngineKind) {
-  const worker = new Worker(new URL('./programs/leased-worker.js', import.meta.url), { workerData: { handle, engine } })
-  workers.push(worker)
-  await once(worker, 'message')
-  const ask = async (order: 'one' | 'many' | 'wait'): Promise<Answer> => {
-    worker.postMessage(order)
-    return (await once(worker, 'message'))[0]
-  }
-  return { worker, ask }
-}
+const program = new URL('./programs/leased-worker.js', import.meta.url)
+const startWorker = (handle: LeaseHandle, engine: EngineKind) =>
+  startLeasedWorker<'one' | 'many' | 'wait', Answer>(program, handle, engine)
 
 describe.each(engines)('threads that have the handle of a lease, on the %s engine', (engine) => {
   it('share its node, see its ceiling rise, and follow when it moves', async () => {

@@ -11,7 +11,7 @@ import { program } from '../support/examples.ts'
 export const examples = join(repository, 'examples/orms')
 
 /** The options that TypeORM needs, beside the usual options of projects. */
-const compilerOptions = {
+export const compilerOptions = {
   module: 'nodenext',
   target: 'es2023',
   strict: true,

@@ -1,27 +1,18 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { createGenerator, type EngineKind } from 'graupel'
 import type { LeaseHandle } from 'graupel/lease'
 import { createUuidGenerator, decodeUuid } from 'graupel/uuid'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startLeasedWorker } from '../lease/leased-worker.js'
 import { layout, leaseWith, steal } from '../lease/leases.js'
 import { engines } from '../support/engines.js'
 import { until } from '../support/until.js'
 
-const workers: Worker[] = []
-afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.terminate()
-})
+const program = new URL('./programs/leased-worker.js', import.meta.url)
 
 /** Starts a thread that has the handle. Each call of the function that it returns makes 3 000 UUIDs there. */
 async function startWorker(handle: LeaseHandle, engine: EngineKind) {
-  const worker = new Worker(new URL('./programs/leased-worker.js', import.meta.url), { workerData: { handle, engine } })
-  workers.push(worker)
-  await once(worker, 'message')
-  return async (): Promise<{ made: string[]; code?: string }> => {
-    worker.postMessage('make')
-    return (await once(worker, 'message'))[0]
-  }
+  const { ask } = await startLeasedWorker<'make', { made: string[]; code?: string }>(program, handle, engine)
+  return () => ask('make')
 }
 
 describe.each(engines)('UUIDs of a leased node, on the %s engine', (engine) => {
