@@ -20,7 +20,7 @@ export function loadUuid(uuid: unknown, block: DataView): void {
     if (length !== 16)
       throw rangeError(
         'ERR_ID_INVALID',
-        `the UUID has ${length} bytes, and each has 16; pass a Uint8Array of 16, such as a subarray of a longer one`,
+        `the UUID has ${length} bytes; a UUID has exactly 16: pass a Uint8Array of 16 bytes`,
       )
     const bytes = new DataView(bufferGetter.call(uuid), byteOffsetGetter.call(uuid), 16)
     for (let at = 0; at < 16; at += 4) block.setUint32(at, bytes.getUint32(at))

@@ -91,7 +91,7 @@ export function redisSite(durable?: true): OpenSite {
   }
 }
 
-/** What each client of PostgreSQL does, since when, and which clients it waits for. */
+/** Lists the clients of PostgreSQL: the statement of each, since when, and the clients that it waits for. */
 const activity = `SELECT pid, client_port, state, wait_event_type, wait_event, pg_blocking_pids(pid) AS blocked_by,
   age(clock_timestamp(), state_change) AS since, left(query, 80) AS query,
   (SELECT count(*) FROM pg_locks WHERE pg_locks.pid = a.pid AND NOT granted) AS locks_awaited

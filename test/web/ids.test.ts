@@ -169,7 +169,7 @@ describe('a paste of UUIDs', () => {
     expect(names(uuid)).toEqual(
       ['twitter', 'leaf', 'discord', 'instagram', 'mastodon', 'tsid', 'js53', 'wide'].map((name) => `${name} past`),
     )
-    // Of other programs (RFC 9562, A.6; TypeID): the bits of each sequence are random.
+    // Other programs made these (RFC 9562, A.6; TypeID), so the bits of the sequence are random.
     for (const other of ['017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '01890a5d-ac96-774b-bcce-b302099a8057']) {
       expect(names(other)).toContain('twitter unusual')
       expect(names(other).filter((name) => name.endsWith('past'))).toEqual([])
