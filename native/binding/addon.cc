@@ -272,6 +272,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"closeFiles", Invoke<CloseFiles>},
       {"fill", Fill},
       {"writeNumbers", WriteNumbers},
+      {"writeUuids", WriteUuids},
       {"fault", Respond<FaultOf>},
       {"page", Respond<PageOf>},
       {"open", Respond<Open>},

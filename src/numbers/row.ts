@@ -1,22 +1,11 @@
-import { platform } from '#platform'
 import { bufferGetter, byteOffsetGetter, two32 } from '../core/typed-array.js'
-import { isJsForced } from '../engine/choose.js'
 import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/id-writer.js'
-import type { Binding } from '../engine/native/core.js'
-
-/** From this many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */
-const nativeFrom = 256
-
-/** The addon's function; `null` if the addon is not available, and `undefined` until it is needed. */
-let writeNumbers: Binding['writeNumbers'] | null | undefined
+import { addonFor } from './addon.js'
 
 /** Writes numbers that ascend by a step from `array[from]` on, by the addon if there are many. */
 export function writeRun(array: IdArray, from: number, count: number, first: bigint, step: number): void {
-  if (count >= nativeFrom) {
-    if (writeNumbers === undefined) writeNumbers = loadWriter()
-    if (writeNumbers?.(array, from, from + count, first, step)) return
-  }
+  if (addonFor(count)?.writeNumbers(array, from, from + count, first, step)) return
   const buffer = bufferGetter.call(array)
   let atByte = byteOffsetGetter.call(array) + from * 8
   let lower = Number(BigInt.asUintN(32, first))
@@ -30,10 +19,4 @@ export function writeRun(array: IdArray, from: number, count: number, first: big
     atByte += now * 8
     left -= now
   }
-}
-
-function loadWriter(): Binding['writeNumbers'] | null {
-  if (isJsForced()) return null
-  const loaded = platform.loadNative()
-  return loaded.ok ? loaded.binding.writeNumbers : null
 }

@@ -1,6 +1,7 @@
 import { rangeError, show } from '../core/errors.js'
 import { high, low } from '../core/typed-array.js'
 import { type Layout, partOf, timeOf } from '../layout/index.js'
+import type { Addon } from '../numbers/addon.js'
 
 /** Version of a UUID that an id is written in: 7, or 8 for the same bits under another number. */
 export type UuidVersion = 7 | 8
@@ -88,7 +89,8 @@ export class UuidBits {
    * @throws RangeError `ERR_ID_INVALID` if its time is before 1970 or after 48 bits of milliseconds.
    */
   set(high: number, low: number, random: Int32Array, at: number): void {
-    const sequence = this.#sequenceOf(high, low)
+    this.#follow(high, low)
+    const sequence = bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
     // With two words, no bits of this word are taken. A condition would take longer.
     const more = (random[at + this.words - 1] as number) & this.random1
     this.word1 = this.#kept1 | ((sequence << this.#up) >>> this.#down) | more
@@ -97,64 +99,41 @@ export class UuidBits {
   }
 
   /**
-   * Writes as many UUIDs as a view holds, as `set` does, but a run at a time: consecutive ids of a tick share all but their sequence.
+   * Writes ids as UUIDs to the front of an array, as `set` does.
    *
-   * @param halves - The ids, each in two elements in the order of the machine.
-   * @param random - Numbers for the random bits. Each UUID takes `words`, from `at` on.
+   * @param random - Numbers for the random bits, of which each UUID takes `words`.
    */
-  write(halves: Uint32Array, view: DataView, random: Int32Array, at: number): void {
-    const count = view.byteLength / 16
-    for (let from = 0; from < count; ) {
-      const upper = halves[2 * from + high] as number
-      const lower = halves[2 * from + low] as number
-      const sequence = this.#sequenceOf(upper, lower)
-      // A step after the last sequence of a tick would change the field beside it.
-      const most = ((this.#mask - sequence) >>> 0) + 1
-      const to = this.#runEnd(halves, from, Math.min(count, from + most))
-      this.#writeRun(view, from, to, sequence, random, at + from * this.words)
-      from = to
+  write(ids: BigUint64Array, random: Int32Array, uuids: Uint8Array): void {
+    const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length)
+    const view = new DataView(uuids.buffer, uuids.byteOffset)
+    for (let i = 0; i < ids.length; i++) {
+      this.set(halves[2 * i + high] as number, halves[2 * i + low] as number, random, i * this.words)
+      view.setInt32(16 * i, this.word0)
+      view.setInt32(16 * i + 4, this.word1)
+      view.setInt32(16 * i + 8, this.word2)
+      view.setInt32(16 * i + 12, this.word3)
     }
   }
 
-  /** Returns the first index, up to `most`, whose id is not one sequence above the id before it. */
-  #runEnd(halves: Uint32Array, from: number, most: number): number {
-    const step = 1 << this.#from
-    const [up, down] = this.#isUpper ? [step, 0] : [0, step]
-    let upper = (halves[2 * from + high] as number) | 0
-    let lower = (halves[2 * from + low] as number) | 0
-    // V8 would read the imported constant in each turn.
-    const distance = high - low
-    for (let at = from + 1, i = 2 * at + low; at < most; at++, i += 2) {
-      upper = (upper + up) | 0
-      lower = (lower + down) | 0
-      if (((halves[i + distance] as number) | 0) !== upper || ((halves[i] as number) | 0) !== lower) return at
-    }
-    return most
-  }
-
-  #writeRun(view: DataView, from: number, to: number, sequence: number, random: Int32Array, at: number): void {
-    // Variables, because V8 reads fields again after each write.
-    const { random1, random2, words, word0 } = this
-    const [kept1, kept2, up, down, place] = [this.#kept1, this.#kept2, this.#up, this.#down, this.#place]
-    const start = 16 * from
-    const end = 16 * to
-    for (let byte = start, taken = at; byte < end; byte += 16, taken += words, sequence = (sequence + 1) | 0) {
-      view.setInt32(byte, word0)
-      view.setInt32(byte + 4, kept1 | ((sequence << up) >>> down))
-      view.setInt32(byte + 8, kept2 | placed(sequence, place) | ((random[taken] as number) & random2))
-      view.setInt32(byte + 12, random[taken + 1] as number)
-    }
-    // Few layouts have random bits in word 1.
-    if (random1 === 0) return
-    for (let byte = start + 4, taken = at + 2; byte < end; byte += 16, taken += words) {
-      view.setInt32(byte, view.getInt32(byte) | ((random[taken] as number) & random1))
+  /** Does the same by the addon, in a call for each tick. */
+  writeByAddon(addon: Addon, ids: BigUint64Array, random: Int32Array, uuids: Uint8Array): void {
+    const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length)
+    for (let at = 0; at < ids.length; ) {
+      this.#follow(halves[2 * at + high] as number, halves[2 * at + low] as number)
+      const frame = BigUint64Array.of(
+        joined(~this.#keptHigh, ~this.#keptLow),
+        joined(this.word0, this.#kept1),
+        joined(this.#kept2, 0),
+        joined(0, this.random1),
+        joined(this.random2, -1),
+      )
+      at += addon.writeUuids(ids, at, ids.length, frame, random.subarray(at * this.words), uuids.subarray(at * 16))
     }
   }
 
-  /** Returns the sequence of an id. Sets time and node before, if they differ from those of the last id. */
-  #sequenceOf(high: number, low: number): number {
+  /** Sets time and node if they differ from those of the last id. */
+  #follow(high: number, low: number): void {
     if ((high & this.#keptHigh) !== this.#high || (low & this.#keptLow) !== this.#low) this.#turn(high, low)
-    return bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
   }
 
   #turn(high: number, low: number): void {
@@ -175,6 +154,11 @@ export class UuidBits {
     this.#high = high & this.#keptHigh
     this.#low = low & this.#keptLow
   }
+}
+
+/** A number of 64 bits of its halves. */
+function joined(upper: number, lower: number): bigint {
+  return (BigInt(upper >>> 0) << 32n) | BigInt(lower >>> 0)
 }
 
 /** The 32 bits from a place of a half on, of which the upper half may have some. */

@@ -8,16 +8,18 @@ import { createGenerator } from '../generator/create.js'
 import type { IdGenerator } from '../generator/id-generator.js'
 import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
+import { type Addon, addonFor } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
 import { uuidWriter } from './writer.js'
 
 /** A source of ids with a layout: a generator, or a client of the id service. */
-export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> & {
-  stats(): object
-  toJSON?(): object
-}
+export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> &
+  Partial<Pick<IdGenerator, 'engine'>> & {
+    stats(): object
+    toJSON?(): object
+  }
 
 /** The version of the UUIDs that {@link createUuidGenerator} makes. */
 export interface UuidVersionOption {
@@ -128,7 +130,7 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly next: () => string
   declare readonly nextAsync: () => Promise<string>
   declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
-  readonly #fill: (ids: Uint32Array, buffer: ArrayBufferLike, at: number, count: number) => void
+  readonly #fill: (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | null) => void
   readonly #text: (id: bigint) => string
 
   constructor(ids: IdSource, version: UuidVersion) {
@@ -163,7 +165,7 @@ class Uuids implements UuidGenerator<IdSource> {
       } catch (error) {
         throw this.#failed(error, ids, array, done)
       }
-      this.#write(ids, array, 16 * done, part.length)
+      this.#write(part, array, 16 * done)
     }
     return array
   }
@@ -179,7 +181,7 @@ class Uuids implements UuidGenerator<IdSource> {
     }
     // Again, because the array may have been transferred meanwhile.
     checkBytes(array)
-    this.#write(ids, array, 0, count)
+    this.#write(ids, array, 0)
     return array
   }
 
@@ -208,9 +210,11 @@ class Uuids implements UuidGenerator<IdSource> {
   }
 
   /** Writes the UUIDs of ids to an array, from a byte on. */
-  #write(ids: BigUint64Array, array: Uint8Array, at: number, count: number): void {
-    const start = byteOffsetGetter.call(array) + at
-    this.#fill(new Uint32Array(ids.buffer), bufferGetter.call(array), start, count)
+  #write(ids: BigUint64Array, array: Uint8Array, at: number): void {
+    // An array of our own, because a subclass could hide the elements.
+    const uuids = new Uint8Array(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * ids.length)
+    // A generator of the js engine was chosen to do without the addon.
+    this.#fill(ids, uuids, this.ids.engine === 'js' ? null : addonFor(ids.length))
   }
 
   /** Writes the UUIDs of the ids that were made before an error, and counts them. */
@@ -219,7 +223,7 @@ class Uuids implements UuidGenerator<IdSource> {
     if (filled === undefined) return error
     // An array that was transferred meanwhile has no room.
     const count = Math.min(done + filled, lengthGetter.call(array) / 16)
-    this.#write(ids, array, 16 * done, count - done)
+    if (count > done) this.#write(ids.subarray(0, count - done), array, 16 * done)
     Object.assign(error as object, { filled: count })
     return error
   }

@@ -1,11 +1,12 @@
 import { uuidText } from '../codec/uuid.js'
 import { halves, high, low, whole } from '../core/typed-array.js'
 import type { Layout } from '../layout/index.js'
+import type { Addon } from '../numbers/addon.js'
 import { UuidBits, type UuidVersion } from './bits.js'
 
 /**
  * Returns functions that write ids of a layout as UUIDs, each with new random bits: `set` and `setId` to `bits`, `write` and `text` as text,
- * `fill` to memory. `set`, `write` and `fill` take the halves of ids.
+ * `fill` to an array of bytes. `set` and `write` take the halves of an id.
  *
  * @throws RangeError `ERR_LAYOUT_INVALID` if the layout leaves too few random bits.
  */
@@ -23,10 +24,13 @@ export function uuidWriter(layout: Layout, version: UuidVersion) {
     return use(halves[high] as number, halves[low] as number)
   }
   const most = Math.floor(pool.length / words)
-  const fill = (ids: Uint32Array, buffer: ArrayBufferLike, at: number, count: number): void => {
-    for (let done = 0; done < count; done += most) {
-      const part = Math.min(most, count - done)
-      bits.write(ids.subarray(2 * done), new DataView(buffer, at + 16 * done, 16 * part), pool, take(words * part))
+  const fill = (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | null): void => {
+    for (let done = 0; done < ids.length; done += most) {
+      const part = ids.subarray(done, done + most)
+      const at = take(words * part.length)
+      const random = pool.subarray(at, at + words * part.length)
+      if (addon === null) bits.write(part, random, uuids.subarray(16 * done))
+      else bits.writeByAddon(addon, part, random, uuids.subarray(16 * done))
     }
   }
   return { bits, set, write, fill, setId: (id: bigint) => halved(id, set), text: (id: bigint) => halved(id, write) }

@@ -83,6 +83,7 @@ class Life {
       CHECK(call(name, {&array, &from, &to, &first, &step}) == nullptr);
       CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     }
+    WriteUuids(call);
     napi_value__ slot = BigInt(1);
     napi_value__ tick = Number(0);
     // The result is at most the count of fill().
@@ -110,6 +111,47 @@ class Life {
 
  private:
   bool IsFailing() const { return env_.calls >= env_.fail_at; }
+
+  // Two ids of a tick and one of the next, whose sequence are the lowest four bits.
+  template <typename Calls>
+  void WriteUuids(Calls call) {
+    napi_value__ ids{.elements = {0x7e, 0x7f, 0x80}};
+    napi_value__ from = Number(0);
+    napi_value__ to = Number(3);
+    napi_value__ frame{.elements = {0xf, 0x7000, uint64_t{1} << 63, 0xff, 0x3ff}};
+    napi_value__ random{.elements = {0, 0, 0, 0, 0}, .array_type = napi_int32_array};
+    napi_value__ uuids{.elements = {1, 1, 1, 1, 1, 1}, .array_type = napi_uint8_array};
+    const auto write = [&] {
+      return call("writeUuids", {&ids, &from, &to, &frame, &random, &uuids});
+    };
+    const napi_value written = write();
+    CHECK(written == nullptr ? IsFailing() : written->number == 2, env_.calls);
+    const auto* const bytes =
+        reinterpret_cast<const unsigned char*>(uuids.elements.data());
+    CHECK(written == nullptr || (bytes[6] == 0x7e && bytes[22] == 0x7f));
+    // Nothing is written behind the last.
+    CHECK(uuids.elements[4] == 1 && uuids.elements[5] == 1);
+
+    const auto refused = [&](napi_value__& array, napi_value__ wrong) {
+      std::swap(array, wrong);
+      CHECK(write() == nullptr);
+      CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID", env_.calls);
+      std::swap(array, wrong);
+    };
+    // Three UUIDs take nine random words and 48 bytes.
+    refused(random, {.elements = {0, 0, 0, 0}, .array_type = napi_int32_array});
+    refused(random, {.elements = {0, 0, 0, 0, 0}});
+    refused(uuids, {.elements = {1, 1, 1, 1, 1}, .array_type = napi_uint8_array});
+    refused(uuids, {.elements = {1, 1, 1, 1, 1, 1}});
+    refused(frame, {.elements = {0xf, 0, 0, 0}});
+    refused(frame, {.elements = {0, 0, 0, 0, 0}});
+    refused(frame, {.elements = {UINT64_MAX, 0, 0, 0, 0}});
+    refused(ids, {.elements = {1, 2}});
+    ids.elements.clear();
+    to.number = 0;
+    const napi_value none = write();
+    CHECK(none == nullptr ? IsFailing() : none->number == 0, env_.calls);
+  }
 
   // Every call with an invalid handle returns, and changes nothing.
   template <typename Calls>

@@ -21,6 +21,7 @@ struct napi_value__ {
   uint64_t bigint = 0;
   std::string text{};
   std::vector<uint64_t> elements{};
+  napi_typedarray_type array_type = napi_biguint64_array;
   bool is_throwing_getter = false;
   napi_callback call = nullptr;
   void* data = nullptr;
@@ -293,8 +294,10 @@ napi_status napi_get_typedarray_info(napi_env env, napi_value array,
                                      napi_typedarray_type* type, size_t* length,
                                      void** data, napi_value*, size_t*) {
   FAIL_IF_TOLD
-  *type = napi_biguint64_array;
-  *length = array->elements.size();
+  *type = array->array_type;
+  const size_t width =
+      *type == napi_uint8_array ? 1 : (*type == napi_int32_array ? 4 : 8);
+  *length = array->elements.size() * 8 / width;
   *data = array->elements.data();
   return napi_ok;
 }

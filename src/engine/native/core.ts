@@ -27,6 +27,20 @@ export interface Binding {
   fill(array: IdArray, from: number, to: number): number
   /** Writes numbers that ascend by a step, without a generator; returns whether it has done so. */
   writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
+  /**
+   * Writes ids as UUIDs to the front of an array, up to the first that differs from the first of all in more than its sequence. Returns how
+   * many.
+   *
+   * @param frame - What they have in common: the fields of `UuidFrame` (`native/core/uuid.h`).
+   */
+  writeUuids(
+    ids: BigUint64Array,
+    from: number,
+    to: number,
+    frame: BigUint64Array,
+    random: Int32Array,
+    uuids: Uint8Array,
+  ): number
   /** Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there is a fault. */
   open(options: object): unknown
   /** The fault of the last call that could not use a state. */
