@@ -61,8 +61,12 @@ describeWith(['redis'], 'redis:', () => {
 describeWith([etcd.missing], 'etcds:', () => {
   it('says that the port has no TLS', async () => {
     const server = await etcd.start()
-    expect(await refusal(`etcds://${host}:${server.port}`)).toBe(
-      `etcd at https://${host}:${server.port} does not answer with TLS; write etcd:// if it has no TLS`,
+    // In one of twenty cases etcd resets the connection before its answer, which shows that it has no TLS, is read.
+    expect(await refusal(`etcds://${host}:${server.port}`)).toMatch(
+      new RegExp(
+        `^etcd at https://${host}:${server.port} does not answer with TLS; write etcd:// if it has no TLS$` +
+          '|: read ECONNRESET; no server of this kind answers there with TLS: check host and port, or write etcd:// if it has no TLS$',
+      ),
     )
     await server.stop()
   })
