@@ -8,18 +8,19 @@ const nativeFrom = 256
 /** The functions of the addon that need no generator. */
 export type Addon = Pick<Binding, 'writeNumbers' | 'writeUuids'>
 
-/** `null` if the addon is not available, and `undefined` until it is needed. */
-let addon: Addon | null | undefined
+/** `undefined` until it is needed. */
+let found: Binding | null | undefined
 
-/** Returns the addon to write so many numbers without a generator, if they are many and it is available. */
-export function addonFor(count: number): Addon | null {
-  if (count < nativeFrom) return null
-  if (addon === undefined) addon = load()
-  return addon
+/** Returns the addon; `null` if it is not available. */
+export function findAddon(): Binding | null {
+  if (found === undefined) {
+    const loaded = isJsForced() ? undefined : platform.loadNative()
+    found = loaded?.ok ? loaded.binding : null
+  }
+  return found
 }
 
-function load(): Addon | null {
-  if (isJsForced()) return null
-  const loaded = platform.loadNative()
-  return loaded.ok ? loaded.binding : null
+/** Returns the addon if it is available, and faster for so many numbers. */
+export function addonFor(count: number): Addon | null {
+  return count < nativeFrom ? null : findAddon()
 }
