@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../core/errors.js'
 import { publish } from '../core/events.js'
-import { type NativeEngine, nativeEngine } from './native/core.js'
+import { type Binding, type NativeEngine, nativeEngine } from './native/core.js'
 import { faultError } from './native/fault.js'
 
 /** Which engine makes the ids: `'native'` is C++, `'js'` is TypeScript. */
@@ -106,6 +106,12 @@ export function chooseEngine(option: unknown, state: string | undefined): Engine
 /** Whether the environment asks for the js engine. @internal */
 export function isJsForced(): boolean {
   return platform.environmentVariable(engineVariable) === 'js'
+}
+
+/** Returns the addon; `undefined` if it does not load, or the environment forbids it. */
+export function allowedAddon(): Binding | undefined {
+  const loaded = isJsForced() ? undefined : platform.loadNative()
+  return loaded?.ok ? loaded.binding : undefined
 }
 
 /**

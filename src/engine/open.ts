@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { GraupelError } from '../core/errors.js'
-import { type EngineKind, isJsForced, noteHook, requireNative } from './choose.js'
+import { allowedAddon, type EngineKind, isJsForced, noteHook, requireNative } from './choose.js'
 import type { PageStep } from './claims.js'
 import type { Core, CoreSpec } from './engine.js'
 import { JsCore } from './js/core.js'
@@ -74,7 +74,7 @@ function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core
 
 /** Returns the native engine, if this process may load the addon. */
 function loadedNative(): NativeEngine | undefined {
-  return !isJsForced() && platform.loadNative().ok ? requireNative() : undefined
+  return allowedAddon() && requireNative()
 }
 
 /**
@@ -155,7 +155,7 @@ function keptEngine(
   const number = engines.indexOf(first)
   const states = sharedStates()
   const inTable = typeof states === 'string' ? number : states.table.keepEngine(key, number)
-  const isAddonAsked = inTable === number && (asking === 'native' || (!isJsForced() && platform.loadNative().ok))
+  const isAddonAsked = inTable === number && (asking === 'native' || allowedAddon() !== undefined)
   return engines[isAddonAsked ? requireNative().binding.keepEngine(key, number) : inTable]
 }
 

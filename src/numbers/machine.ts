@@ -1,12 +1,12 @@
 import { platform } from '#platform'
+import { allowedAddon } from '../engine/choose.js'
 import { machineIn } from '../engine/js/state-table.js'
 import { generationReader } from '../engine/native/core.js'
-import { findAddon } from './addon.js'
 
 /** Reads a number that differs in a copy of the machine that continues with its memory. */
 export type ReadMachine = () => number
 
-let read: ReadMachine | null | undefined
+let read: ReadMachine | undefined
 
 /**
  * Returns a function that numbers which were fetched ahead are checked with: it is called before a fetch, and again after a number was
@@ -17,8 +17,8 @@ let read: ReadMachine | null | undefined
  * resumed (below 1 ns). In browsers nothing tells of a copy, and the result is `undefined`.
  */
 export function machineReader(): ReadMachine | undefined {
-  if (read === undefined) read = makeReader() ?? null
-  return read ?? undefined
+  read ??= makeReader()
+  return read
 }
 
 /** The generation before a fetch. */
@@ -28,8 +28,8 @@ export function presentMachine(): number {
 
 function makeReader(): ReadMachine | undefined {
   if (platform.claims === undefined) return undefined
-  const addon = findAddon()
-  if (addon !== null && addon.generationDevice() !== '') return generationReader(addon)
+  const addon = allowedAddon()
+  if (addon !== undefined && addon.generationDevice() !== '') return generationReader(addon)
   const memory = platform.stateMemory()
   if ('unreachable' in memory) return undefined
   const machine = machineIn(memory)

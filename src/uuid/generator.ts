@@ -130,7 +130,7 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly next: () => string
   declare readonly nextAsync: () => Promise<string>
   declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
-  readonly #fill: (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | null) => void
+  readonly #fill: (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | undefined) => void
   readonly #text: (id: bigint) => string
 
   constructor(ids: IdSource, version: UuidVersion) {
@@ -214,7 +214,7 @@ class Uuids implements UuidGenerator<IdSource> {
     // An array of our own, because a subclass could hide the elements.
     const uuids = new Uint8Array(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * ids.length)
     // A generator of the js engine was chosen to do without the addon.
-    this.#fill(ids, uuids, this.ids.engine === 'js' ? null : addonFor(ids.length))
+    this.#fill(ids, uuids, this.ids.engine === 'js' ? undefined : addonFor(ids.length))
   }
 
   /** Writes the UUIDs of the ids that were made before an error, and counts them. */

@@ -24,12 +24,12 @@ export function uuidWriter(layout: Layout, version: UuidVersion) {
     return use(halves[high] as number, halves[low] as number)
   }
   const most = Math.floor(pool.length / words)
-  const fill = (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | null): void => {
+  const fill = (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | undefined): void => {
     for (let done = 0; done < ids.length; done += most) {
       const part = ids.subarray(done, done + most)
       const at = take(words * part.length)
       const random = pool.subarray(at, at + words * part.length)
-      if (addon === null) bits.write(part, random, uuids.subarray(16 * done))
+      if (addon === undefined) bits.write(part, random, uuids.subarray(16 * done))
       else bits.writeByAddon(addon, part, random, uuids.subarray(16 * done))
     }
   }
