@@ -8,6 +8,7 @@
         "native/binding/elements.cc",
         "native/binding/environment.cc",
         "native/binding/options.cc",
+        "native/binding/uuids.cc",
         "native/core/clock.cc",
         "native/host/durable_ceiling.cc",
         "native/host/generation.cc",

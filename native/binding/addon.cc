@@ -20,6 +20,7 @@
 #include "elements.h"
 #include "environment.h"
 #include "options.h"
+#include "uuids.h"
 
 namespace graupel {
 namespace {
@@ -273,6 +274,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"fill", Fill},
       {"writeNumbers", WriteNumbers},
       {"writeUuids", WriteUuids},
+      {"uuidText", UuidText},
       {"fault", Respond<FaultOf>},
       {"page", Respond<PageOf>},
       {"open", Respond<Open>},

@@ -1,7 +1,6 @@
 #include "elements.h"
 
 #include "../core/steps.h"
-#include "../core/uuid.h"
 #include "options.h"
 
 namespace graupel {
@@ -47,53 +46,6 @@ napi_value WriteNumbers(napi_env env, napi_callback_info info) {
   napi_value is_written;
   if (napi_get_boolean(env, true, &is_written) != napi_ok) return nullptr;
   return is_written;
-}
-
-namespace {
-
-// The front of a typed array; null if that is of another type, or shorter.
-template <typename Element>
-Element* FrontOf(napi_env env, napi_value array, napi_typedarray_type type,
-                 size_t length) {
-  napi_typedarray_type given_type;
-  size_t given_length;
-  void* elements;
-  const bool fits = napi_get_typedarray_info(env, array, &given_type, &given_length,
-                                             &elements, nullptr, nullptr) == napi_ok &&
-                    given_type == type && given_length >= length;
-  return fits ? static_cast<Element*>(elements) : nullptr;
-}
-
-}  // namespace
-
-napi_value WriteUuids(napi_env env, napi_callback_info info) {
-  size_t argc = 6;
-  napi_value argv[6];
-  if (napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr) != napi_ok) {
-    return nullptr;
-  }
-  const std::optional<Elements> ids = ElementsOf(env, argv);
-  if (!ids.has_value()) return nullptr;
-  const auto* const given =
-      FrontOf<const UuidFrame>(env, argv[3], napi_biguint64_array, 5);
-  const UuidFrame frame = given == nullptr ? UuidFrame{} : *given;
-  const auto* const random = FrontOf<const uint32_t>(env, argv[4], napi_int32_array,
-                                                     frame.words() * ids->count);
-  auto* const out =
-      FrontOf<unsigned char>(env, argv[5], napi_uint8_array, 16 * ids->count);
-  if (!frame.IsSound() || random == nullptr || out == nullptr) {
-    Throw(env, "ERR_ARRAY_INVALID",
-          "the arrays do not have the random words or the room that these UUIDs need, "
-          "for example because a buffer was transferred meanwhile; pass a Uint8Array "
-          "that keeps its buffer until the call returns");
-    return nullptr;
-  }
-  napi_value written;
-  const size_t count = PackUuids(out, ids->begin, ids->count, frame, random);
-  if (napi_create_uint32(env, static_cast<uint32_t>(count), &written) != napi_ok) {
-    return nullptr;
-  }
-  return written;
 }
 
 }  // namespace graupel

@@ -23,10 +23,6 @@ std::optional<Elements> ElementsOf(napi_env env, const napi_value* argv);
 // without a generator. True if it has.
 napi_value WriteNumbers(napi_env env, napi_callback_info info);
 
-// writeUuids(ids, from, to, frame, random, uuids): PackUuids() of core/uuid.h, to the
-// front of a Uint8Array. `frame` has the fields of UuidFrame, `random` an Int32Array.
-napi_value WriteUuids(napi_env env, napi_callback_info info);
-
 }  // namespace graupel
 
 #endif  // GRAUPEL_BINDING_ELEMENTS_H_

@@ -58,6 +58,18 @@ inline size_t PackUuids(unsigned char* out, const uint64_t* ids, size_t count,
   return count;
 }
 
+constexpr size_t kUuidLength = 36;
+
+// Writes the 128 bits of a UUID, the most significant first, as text in small letters.
+inline void WriteUuidText(char* out, const uint32_t* words) {
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) *out++ = '-';
+    const uint32_t byte = words[i / 4] >> (24 - 8 * (i % 4)) & 0xff;
+    *out++ = "0123456789abcdef"[byte >> 4];
+    *out++ = "0123456789abcdef"[byte & 0xf];
+  }
+}
+
 }  // namespace graupel
 
 #endif  // GRAUPEL_CORE_UUID_H_

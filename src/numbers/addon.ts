@@ -2,16 +2,12 @@ import { allowedAddon } from '../engine/choose.js'
 import type { Binding } from '../engine/native/core.js'
 
 /** From this many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */
-const nativeFrom = 256
+export const nativeFrom = 256
 
-/** The functions of the addon that need no generator. */
-export type Addon = Pick<Binding, 'writeNumbers' | 'writeUuids'>
+let addon: Binding | undefined
 
-let addon: Addon | undefined
-
-/** Returns the addon if it is available, and faster for so many numbers. */
-export function addonFor(count: number): Addon | undefined {
-  if (count < nativeFrom) return undefined
+/** Returns the addon, which writes numbers without a generator; `undefined` if it is not available. */
+export function findAddon(): Binding | undefined {
   addon ??= allowedAddon()
   return addon
 }

@@ -1,11 +1,11 @@
 import { bufferGetter, byteOffsetGetter, two32 } from '../core/typed-array.js'
 import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/id-writer.js'
-import { addonFor } from './addon.js'
+import { findAddon, nativeFrom } from './addon.js'
 
 /** Writes numbers that ascend by a step from `array[from]` on, by the addon if there are many. */
 export function writeRun(array: IdArray, from: number, count: number, first: bigint, step: number): void {
-  if (addonFor(count)?.writeNumbers(array, from, from + count, first, step)) return
+  if (count >= nativeFrom && findAddon()?.writeNumbers(array, from, from + count, first, step)) return
   const buffer = bufferGetter.call(array)
   let atByte = byteOffsetGetter.call(array) + from * 8
   let lower = Number(BigInt.asUintN(32, first))

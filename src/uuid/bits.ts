@@ -1,7 +1,7 @@
 import { rangeError, show } from '../core/errors.js'
 import { high, low } from '../core/typed-array.js'
+import type { NativeUuids } from '../engine/native/core.js'
 import { type Layout, partOf, timeOf } from '../layout/index.js'
-import type { Addon } from '../numbers/addon.js'
 
 /** Version of a UUID that an id is written in: 7, or 8 for the same bits under another number. */
 export type UuidVersion = 7 | 8
@@ -116,7 +116,7 @@ export class UuidBits {
   }
 
   /** Does the same by the addon, in a call for each tick. */
-  writeByAddon(addon: Addon, ids: BigUint64Array, random: Int32Array, uuids: Uint8Array): void {
+  writeByAddon(addon: NativeUuids, ids: BigUint64Array, random: Int32Array, uuids: Uint8Array): void {
     const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length)
     for (let at = 0; at < ids.length; ) {
       this.#follow(halves[2 * at + high] as number, halves[2 * at + low] as number)
@@ -127,7 +127,7 @@ export class UuidBits {
         joined(0, this.random1),
         joined(this.random2, -1),
       )
-      at += addon.writeUuids(ids, at, ids.length, frame, random.subarray(at * this.words), uuids.subarray(at * 16))
+      at += addon.write(ids, at, ids.length, frame, random.subarray(at * this.words), uuids.subarray(at * 16))
     }
   }
 

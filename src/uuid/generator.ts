@@ -4,11 +4,12 @@
 import { rangeError, show, showByJson, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { bufferGetter, byteOffsetGetter, lengthGetter } from '../core/typed-array.js'
+import { nativeUuids } from '../engine/native/core.js'
 import { createGenerator } from '../generator/create.js'
 import type { IdGenerator } from '../generator/id-generator.js'
 import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
-import { type Addon, addonFor } from '../numbers/addon.js'
+import { findAddon } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
@@ -130,14 +131,17 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly next: () => string
   declare readonly nextAsync: () => Promise<string>
   declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
-  readonly #fill: (ids: BigUint64Array, uuids: Uint8Array, addon: Addon | undefined) => void
+  readonly #fill: (ids: BigUint64Array, uuids: Uint8Array) => void
   readonly #text: (id: bigint) => string
 
   constructor(ids: IdSource, version: UuidVersion) {
     this.ids = ids
     this.version = version
     showByJson(this, 'UuidGenerator')
-    const { bits, set, setId, write, fill, text } = uuidWriter(genuineLayout(ids.layout as Layout), version)
+    // A generator of the js engine was chosen to do without the addon.
+    const addon = ids.engine === 'js' ? undefined : findAddon()
+    const native = addon && nativeUuids(addon)
+    const { bits, set, setId, write, fill, text } = uuidWriter(genuineLayout(ids.layout as Layout), version, native)
     const { next, nextAsync } = ids
     const nextSet = Numbers.inHalves(ids, set) ?? (() => setId(next()))
     this.#text = text
@@ -213,8 +217,7 @@ class Uuids implements UuidGenerator<IdSource> {
   #write(ids: BigUint64Array, array: Uint8Array, at: number): void {
     // An array of our own, because a subclass could hide the elements.
     const uuids = new Uint8Array(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * ids.length)
-    // A generator of the js engine was chosen to do without the addon.
-    this.#fill(ids, uuids, this.ids.engine === 'js' ? undefined : addonFor(ids.length))
+    this.#fill(ids, uuids)
   }
 
   /** Writes the UUIDs of the ids that were made before an error, and counts them. */

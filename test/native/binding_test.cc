@@ -17,6 +17,7 @@ namespace {
 // The fields of environment.h.
 constexpr int kWord32OfStatus = 2;
 constexpr int kWord32OfHandle = 3;
+constexpr int kWord32OfUuid = 24;
 constexpr int kNumberOfLimit = 3;
 constexpr int kNumberOfGeneration = 11;
 constexpr uint32_t kOk = 0;
@@ -84,6 +85,10 @@ class Life {
       CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     }
     WriteUuids(call);
+    for (uint32_t i = 0; i < 4; ++i) words[kWord32OfUuid + i] = 0x0123'4567 + i;
+    const napi_value uuid = call("uuidText");
+    CHECK(uuid == nullptr ? IsFailing()
+                          : uuid->text == "01234567-0123-4568-0123-45690123456a");
     napi_value__ slot = BigInt(1);
     napi_value__ tick = Number(0);
     // The result is at most the count of fill().

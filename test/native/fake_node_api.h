@@ -142,6 +142,13 @@ napi_status napi_create_bigint_uint64(napi_env env, uint64_t value,
   return env->Make(env->Status(), &made, result);
 }
 
+napi_status napi_create_string_latin1(napi_env env, const char* text, size_t length,
+                                      napi_value* result) {
+  napi_value__ made{.type = napi_string};
+  made.text.assign(text, length);
+  return env->Make(env->Status(), &made, result);
+}
+
 napi_status napi_create_string_utf8(napi_env env, const char* text, size_t length,
                                     napi_value* result) {
   napi_value__ made{.type = napi_string};

@@ -16,7 +16,7 @@ const cases: readonly Layout[] = [
   define('sequence alone', ['timestamp', 43], ['sequence', 20]),
 ]
 
-// UUIDs of the js engine are written by TypeScript, and those of any other source by the addon, if there are 256.
+// UUIDs of the js engine are written by TypeScript, and those of any other source by the addon: texts, and from 256 on bytes.
 const engines = ['js', 'native'] as const
 type Engine = (typeof engines)[number]
 const each = engines.flatMap((engine) => cases.map((layout) => [engine, layout.name, layout] as const))
@@ -71,6 +71,17 @@ it.each(each)('fill writes the ids of any source: %s, %s', (engine, _, layout) =
       const ids = Array.from({ length: Math.ceil(256 / some.length) }, () => some).flat()
       const bytes = createUuidGenerator({ ids: sourceOf(engine, layout, ids) }).fill(new Uint8Array(16 * ids.length))
       expect(ids.map((_, i) => decodeUuid(bytes.subarray(16 * i, 16 * i + 16), layout).id)).toEqual(ids)
+    }),
+  )
+})
+
+it.each(each)('next writes the ids of any source: %s, %s', (engine, _, layout) => {
+  fc.assert(
+    fc.property(idsOf(layout), (ids) => {
+      const uuids = createUuidGenerator({ ids: sourceOf(engine, layout, ids) })
+      const texts = ids.map(() => uuids.next())
+      expect(texts.filter((text) => text !== text.toLowerCase())).toEqual([])
+      expect(texts.map((text) => decodeUuid(text, layout).id)).toEqual(ids)
     }),
   )
 })

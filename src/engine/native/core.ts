@@ -41,6 +41,8 @@ export interface Binding {
     random: Int32Array,
     uuids: Uint8Array,
   ): number
+  /** Returns the text of the UUID whose bits are in the mailbox. */
+  uuidText(): string
   /** Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there is a fault. */
   open(options: object): unknown
   /** The fault of the last call that could not use a state. */
@@ -91,6 +93,7 @@ const highTickAt = 8
 const issuedAt = 9
 const ceilingAt = 10
 const generationAt = 11
+const uuidAt = 24
 
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
@@ -102,6 +105,25 @@ export function generationReader({ mailbox, generation }: Binding): () => number
     generation()
     return numbers[generationAt] as number
   }
+}
+
+/** The functions of the addon that write UUIDs. */
+export interface NativeUuids {
+  /** Does what `uuidText` of `codec/uuid.ts` does. It takes 30 ns, and JavaScript 45 to 54. */
+  text(a: number, b: number, c: number, d: number): string
+  readonly write: Binding['writeUuids']
+}
+
+export function nativeUuids({ mailbox, uuidText, writeUuids }: Binding): NativeUuids {
+  const words = new Uint32Array(mailbox)
+  const text = (a: number, b: number, c: number, d: number) => {
+    words[uuidAt] = a
+    words[uuidAt + 1] = b
+    words[uuidAt + 2] = c
+    words[uuidAt + 3] = d
+    return uuidText()
+  }
+  return { text, write: writeUuids }
 }
 
 /**
