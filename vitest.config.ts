@@ -37,8 +37,9 @@ export default defineConfig(({ mode }) => ({
           exclude: [...configDefaults.exclude, cluster, ...(mode === 'test' ? [long] : [])],
         }),
     pool: 'forks',
-    // Many tests start threads and processes themselves, so more files at once would only slow each other down.
-    maxWorkers: 2,
+    // Many tests start threads and processes themselves, so more files at once would only slow each other down. Long tests also wait for
+    // servers, and a third file uses that time.
+    maxWorkers: mode === 'long' ? 3 : 2,
     sequence: { sequencer: SlowFirst },
     testTimeout: 120_000,
     // On a busy disk, removing a folder with a hundred packages takes longer than the default of ten seconds.

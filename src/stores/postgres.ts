@@ -4,7 +4,7 @@ import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
 
-/** A `Pool` or a `Client` of pg, or the result of `postgres()` of postgres.js. */
+/** A `Pool` or a connected `Client` of pg, or the result of `postgres()` of postgres.js. A `Client` that is not connected queues all calls. */
 export type PostgresClient = PgClient | PostgresJsClient
 
 interface PgClient {
