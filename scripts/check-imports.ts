@@ -41,7 +41,7 @@ const mayImport: Record<string, string[]> = {
     'platform',
     'policy',
   ],
-  uuid: ['codec', 'core', 'engine', 'generator', 'layout', 'mask', 'numbers', 'platform'],
+  uuid: ['codec', 'core', 'generator', 'layout', 'mask', 'numbers', 'platform'],
   testing: ['core', 'engine', 'engine/source', 'generator', 'layout', 'platform'],
   stores: ['core', 'platform'],
   lease: ['core', 'core/events', 'engine/choose', 'engine/open', 'engine/source', 'layout', 'platform', 'stores'],

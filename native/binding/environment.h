@@ -26,7 +26,7 @@ struct Mailbox {
   double now;       // In: now_ms if injected, now_tick if granted. Out: now_tick.
   double limit;     // In: limit_tick.
   double want;      // In.
-  double now_ms;    // Out, like the fields below.
+  double now_ms;    // Out, like the fields down to `generation`.
   double head_tick;
   double last_tick;  // -1 if no slot was issued.
   double high_tick;

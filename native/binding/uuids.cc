@@ -10,7 +10,7 @@
 namespace graupel {
 namespace {
 
-// The front of a typed array; null if that is of another type, or shorter.
+// The front of a typed array; null if the array has another type, or is shorter.
 template <typename Element>
 Element* FrontOf(napi_env env, napi_value array, napi_typedarray_type type,
                  size_t length) {
@@ -42,9 +42,8 @@ napi_value WriteUuids(napi_env env, napi_callback_info info) {
       FrontOf<unsigned char>(env, argv[5], napi_uint8_array, 16 * ids->count);
   if (!frame.IsSound() || random == nullptr || out == nullptr) {
     Throw(env, "ERR_ARRAY_INVALID",
-          "the arrays do not have the random words or the room that these UUIDs need, "
-          "for example because a buffer was transferred meanwhile; pass a Uint8Array "
-          "that keeps its buffer until the call returns");
+          "the frame, the random words or the room does not fit these ids; this is an "
+          "error of graupel: please report it");
     return nullptr;
   }
   napi_value written;

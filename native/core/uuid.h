@@ -8,17 +8,20 @@
 
 namespace graupel {
 
-// What ids that differ in nothing but their sequence have in common as UUIDs.
-// src/uuid/bits.ts says where each part stands, and has the same in TypeScript.
+// The bits that ids with the same time and node share as UUIDs. src/uuid/bits.ts says
+// where each part stands, and has the same in TypeScript.
 struct UuidFrame {
   uint64_t sequence;  // The bits of an id that are its sequence, which are adjacent.
   // The halves of a UUID: time, version, variant and node.
   uint64_t upper;
   uint64_t lower;
-  // The random bits of each half. None in the upper half: a UUID takes two words.
+  // The random bits of each half. A UUID takes two random words if the upper half has
+  // none, and three otherwise.
   uint64_t random_upper;
   uint64_t random_lower;
 
+  // Whether the sequence can be shifted to its place. All else is trusted: wrong bits
+  // make wrong UUIDs, and no access outside the arrays.
   bool IsSound() const {
     return sequence != 0 && std::popcount(sequence) <= kCountedBits;
   }
@@ -30,8 +33,8 @@ struct UuidFrame {
 // Writes the 8 bytes of a number, the most significant first.
 inline void StoreBigEndian(unsigned char* out, uint64_t number) {
   if constexpr (std::endian::native == std::endian::little) {
-    // Compilers make one instruction of this. Of eight stores GCC makes vectors, which
-    // takes five times as long.
+    // GCC and Clang make one instruction of this. Of eight stores GCC makes vectors,
+    // which takes five times as long.
     number = number >> 56 | (number >> 40 & 0xff00) | (number >> 24 & 0xff'0000) |
              (number >> 8 & 0xff00'0000) | (number & 0xff00'0000) << 8 |
              (number & 0xff'0000) << 24 | (number & 0xff00) << 40 | number << 56;
@@ -39,8 +42,8 @@ inline void StoreBigEndian(unsigned char* out, uint64_t number) {
   std::memcpy(out, &number, sizeof(number));
 }
 
-// Writes ids as UUIDs, each of 16 bytes, up to the first id that differs from `ids[0]`
-// in more than its sequence. Returns how many.
+// Writes ids as UUIDs, each of 16 bytes, and stops before an id whose time or node
+// differs from those of the first. Returns how many it has written.
 inline size_t PackUuids(unsigned char* out, const uint64_t* ids, size_t count,
                         const UuidFrame& frame, const uint32_t* random) {
   const int shift = std::countr_zero(frame.sequence);

@@ -9,7 +9,9 @@ import type { ReadyNumbers } from '../numbers/source.js'
 import type { ResolvedOptions } from './options.js'
 import { Batch, Runs } from './runs.js'
 
-/** The most ids that are written out at once, and handed out between two looks at the clock. */
+/** The most ids that are made ready between two looks at the clock. */
+const maxSlice = 1024
+/** The most ids of runs that are written out at once. */
 const maxWindow = 4096
 /** A slice should last no longer than this. */
 const sliceMs = 1
@@ -20,7 +22,7 @@ const leadRequests = 2
  * The batch that is in use and the batch after it.
  *
  * The ids from `#at` to `#end` are ready: they are handed out without a look at the clock, which would cost more than the id. At most
- * {@link maxWindow} ids are ready, and only one if ids are used slowly. So ids that became too old, for example while the machine slept,
+ * {@link maxSlice} ids are ready, and only one if ids are used slowly. So ids that became too old, for example while the machine slept,
  * are dropped before they are used. Runs are written out window by window: composing each id when it is asked for takes six times as
  * long as reading it.
  */
@@ -148,7 +150,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
       this.#begin(this.#next)
       this.#next = undefined
     }
-    this.#slice = nowMs - this.#lookedMs < sliceMs ? Math.min(2 * this.#slice, maxWindow) : 1
+    this.#slice = nowMs - this.#lookedMs < sliceMs ? Math.min(2 * this.#slice, maxSlice) : 1
     this.#lookedMs = nowMs
     // A slice ends at the id at which the next batch is requested.
     const end = this.#used < this.#fetchAt ? this.#fetchAt : this.#current.count

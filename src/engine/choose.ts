@@ -108,7 +108,7 @@ export function isJsForced(): boolean {
   return platform.environmentVariable(engineVariable) === 'js'
 }
 
-/** Returns the addon; `undefined` if it does not load, or the environment forbids it. */
+/** Returns the addon; `undefined` if it does not load, or the environment forbids it. @internal */
 export function allowedAddon(): Binding | undefined {
   const loaded = isJsForced() ? undefined : platform.loadNative()
   return loaded?.ok ? loaded.binding : undefined

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
-import { allowedAddon } from '../engine/choose.js'
 import { machineIn } from '../engine/js/state-table.js'
 import { generationReader } from '../engine/native/core.js'
+import { findAddon } from './addon.js'
 
 /** Reads a number that differs in a copy of the machine that continues with its memory. */
 export type ReadMachine = () => number
@@ -28,7 +28,7 @@ export function presentMachine(): number {
 
 function makeReader(): ReadMachine | undefined {
   if (platform.claims === undefined) return undefined
-  const addon = allowedAddon()
+  const addon = findAddon()
   if (addon !== undefined && addon.generationDevice() !== '') return generationReader(addon)
   const memory = platform.stateMemory()
   if ('unreachable' in memory) return undefined

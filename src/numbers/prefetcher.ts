@@ -112,9 +112,6 @@ export class Prefetcher<B> implements Supply {
   async #fetch(wanted: number, perMs: number, pauseMs: number): Promise<void> {
     const { fetch, drop, clock, isRepeated, onNews } = this.#options
     const { signal } = this.#stop
-    // To begin a request takes some 40 µs. The call that asks for it, which may be `next()`, does not wait for that.
-    await undefined
-    if (signal.aborted) return
     let failure: Error | undefined
     try {
       const batch = await fetch(wanted, signal)

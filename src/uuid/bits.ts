@@ -1,7 +1,7 @@
 import { rangeError, show } from '../core/errors.js'
 import { high, low } from '../core/typed-array.js'
-import type { NativeUuids } from '../engine/native/core.js'
 import { type Layout, partOf, timeOf } from '../layout/index.js'
+import type { NativeUuids } from '../numbers/addon.js'
 
 /** Version of a UUID that an id is written in: 7, or 8 for the same bits under another number. */
 export type UuidVersion = 7 | 8
@@ -12,6 +12,9 @@ const leastRandom = 40
 const most = 74 - leastRandom
 /** More would not fit an integer of 32 bits. */
 const mostOfSequence = 32
+
+/** From this many ids with one time and node on, the addon is faster, although its call takes as long as a hundred UUIDs in JavaScript. */
+const nativeFrom = 128
 
 /** The first millisecond that 48 bits do not hold. */
 export const endMs = 2 ** 48
@@ -88,9 +91,9 @@ export class UuidBits {
    * @param random - Numbers for the random bits, of which the UUID takes `words`, from `at` on.
    * @throws RangeError `ERR_ID_INVALID` if its time is before 1970 or after 48 bits of milliseconds.
    */
-  set(high: number, low: number, random: Int32Array, at: number): void {
-    this.#follow(high, low)
-    const sequence = bitsFrom(this.#isUpper ? high : low, high, this.#from) & this.#mask
+  set(upper: number, lower: number, random: Int32Array, at: number): void {
+    if (!this.#isKept(upper, lower)) this.#turn(upper, lower)
+    const sequence = bitsFrom(this.#isUpper ? upper : lower, upper, this.#from) & this.#mask
     // With two words, no bits of this word are taken. A condition would take longer.
     const more = (random[at + this.words - 1] as number) & this.random1
     this.word1 = this.#kept1 | ((sequence << this.#up) >>> this.#down) | more
@@ -99,46 +102,52 @@ export class UuidBits {
   }
 
   /**
-   * Writes ids as UUIDs to the front of an array, as `set` does.
+   * Writes ids as UUIDs to the front of an array, each as `set` does.
    *
    * @param random - Numbers for the random bits, of which each UUID takes `words`.
+   * @param native - Writes long runs of ids that differ in their sequence alone.
    */
-  write(ids: BigUint64Array, random: Int32Array, uuids: Uint8Array): void {
+  writeMany(ids: BigUint64Array, random: Int32Array, uuids: Uint8Array, native?: NativeUuids): void {
     const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length)
     const view = new DataView(uuids.buffer, uuids.byteOffset)
-    for (let i = 0; i < ids.length; i++) {
+    for (let i = 0; i < ids.length; ) {
       this.set(halves[2 * i + high] as number, halves[2 * i + low] as number, random, i * this.words)
+      const far = i + nativeFrom - 1
+      if (native !== undefined && far < ids.length && this.#isKept(halves[2 * far + high], halves[2 * far + low])) {
+        const taken = random.subarray(i * this.words)
+        const written = native.writeMany(ids, i, ids.length, this.#frame(), taken, uuids.subarray(16 * i))
+        if (written !== undefined) {
+          i += written
+          continue
+        }
+      }
       view.setInt32(16 * i, this.word0)
       view.setInt32(16 * i + 4, this.word1)
       view.setInt32(16 * i + 8, this.word2)
       view.setInt32(16 * i + 12, this.word3)
+      i++
     }
   }
 
-  /** Does the same by the addon, in a call for each tick. */
-  writeByAddon(addon: NativeUuids, ids: BigUint64Array, random: Int32Array, uuids: Uint8Array): void {
-    const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length)
-    for (let at = 0; at < ids.length; ) {
-      this.#follow(halves[2 * at + high] as number, halves[2 * at + low] as number)
-      const frame = BigUint64Array.of(
-        joined(~this.#keptHigh, ~this.#keptLow),
-        joined(this.word0, this.#kept1),
-        joined(this.#kept2, 0),
-        joined(0, this.random1),
-        joined(this.random2, -1),
-      )
-      at += addon.write(ids, at, ids.length, frame, random.subarray(at * this.words), uuids.subarray(at * 16))
-    }
+  /** The fields of `UuidFrame` (`native/core/uuid.h`), with time and node of the last id. */
+  #frame(): BigUint64Array {
+    return BigUint64Array.of(
+      joined(~this.#keptHigh, ~this.#keptLow),
+      joined(this.word0, this.#kept1),
+      joined(this.#kept2, 0),
+      joined(0, this.random1),
+      joined(this.random2, -1),
+    )
   }
 
-  /** Sets time and node if they differ from those of the last id. */
-  #follow(high: number, low: number): void {
-    if ((high & this.#keptHigh) !== this.#high || (low & this.#keptLow) !== this.#low) this.#turn(high, low)
+  /** Whether an id has the time and the node of the last id. */
+  #isKept(upper: number | undefined, lower: number | undefined): boolean {
+    return ((upper as number) & this.#keptHigh) === this.#high && ((lower as number) & this.#keptLow) === this.#low
   }
 
-  #turn(high: number, low: number): void {
+  #turn(upper: number, lower: number): void {
     const { nodeFields, sequence, nodeBits } = this.#layout
-    const ms = timeOf(this.#layout, high, low)
+    const ms = timeOf(this.#layout, upper, lower)
     if (!(ms >= 0 && ms < endMs)) {
       throw rangeError(
         'ERR_ID_INVALID',
@@ -146,13 +155,13 @@ export class UuidBits {
       )
     }
     let node = 0
-    for (const field of nodeFields) node = node * 2 ** field.bits + partOf(high, low, field)
+    for (const field of nodeFields) node = node * 2 ** field.bits + partOf(upper, lower, field)
     node *= 2 ** (most - sequence.bits - nodeBits)
     this.word0 = (ms / 2 ** 16) | 0
     this.#kept1 = ((ms % 2 ** 16) << 16) | this.#version | (node / 2 ** 22)
     this.#kept2 = 0x8000_0000 | ((node & 0x3f_ffff) << 8)
-    this.#high = high & this.#keptHigh
-    this.#low = low & this.#keptLow
+    this.#high = upper & this.#keptHigh
+    this.#low = lower & this.#keptLow
   }
 }
 

@@ -4,18 +4,20 @@
 import { rangeError, show, showByJson, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { bufferGetter, byteOffsetGetter, lengthGetter } from '../core/typed-array.js'
-import { nativeUuids } from '../engine/native/core.js'
 import { createGenerator } from '../generator/create.js'
 import type { IdGenerator } from '../generator/id-generator.js'
 import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
-import { findAddon } from '../numbers/addon.js'
+import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
 import { uuidWriter } from './writer.js'
 
-/** A source of ids with a layout: a generator, or a client of the id service. */
+/**
+ * A source of ids with a layout: a generator, or a client of the id service. If its `engine` is `'js'`, JavaScript writes the UUIDs; otherwise
+ * the addon does, if it loads.
+ */
 export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> &
   Partial<Pick<IdGenerator, 'engine'>> & {
     stats(): object
@@ -138,9 +140,7 @@ class Uuids implements UuidGenerator<IdSource> {
     this.ids = ids
     this.version = version
     showByJson(this, 'UuidGenerator')
-    // A generator of the js engine was chosen to do without the addon.
-    const addon = ids.engine === 'js' ? undefined : findAddon()
-    const native = addon && nativeUuids(addon)
+    const native = ids.engine === 'js' ? undefined : nativeUuids()
     const { bits, set, setId, write, fill, text } = uuidWriter(genuineLayout(ids.layout as Layout), version, native)
     const { next, nextAsync } = ids
     const nextSet = Numbers.inHalves(ids, set) ?? (() => setId(next()))
@@ -183,8 +183,6 @@ class Uuids implements UuidGenerator<IdSource> {
     } catch (error) {
       throw this.#failed(error, ids, array, 0)
     }
-    // Again, because the array may have been transferred meanwhile.
-    checkBytes(array)
     this.#write(ids, array, 0)
     return array
   }
@@ -215,6 +213,8 @@ class Uuids implements UuidGenerator<IdSource> {
 
   /** Writes the UUIDs of ids to an array, from a byte on. */
   #write(ids: BigUint64Array, array: Uint8Array, at: number): void {
+    // Again, because the array may have been transferred since the ids were asked for, for example by a user's clock.
+    checkBytes(array)
     // An array of our own, because a subclass could hide the elements.
     const uuids = new Uint8Array(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * ids.length)
     this.#fill(ids, uuids)

@@ -36,6 +36,19 @@ test('all calls of an IdGenerator hand out ids of the service, in its order', as
   })
 })
 
+test('a request begins after the call that asks for it, and not if the client is closed at once', async () => {
+  const service = await fakeService()
+  const ids = await connect({ url: service.url, count: 10, prefetchAt: 0.5 })
+  ids.take(5)
+  expect(ids.stats().requests).toBe(1)
+  await until(() => ids.stats().batches === 2)
+  expect(ids.stats().requests).toBe(2)
+  ids.take(10)
+  ids.close()
+  await new Promise(setImmediate)
+  expect(ids.stats().requests).toBe(2)
+})
+
 test("a path before the service's path is kept", async () => {
   const service = await fakeService()
   const error = await connect({ url: `${service.url}/below/`, retries: 0 }).catch((reason) => reason)

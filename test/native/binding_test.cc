@@ -117,7 +117,7 @@ class Life {
  private:
   bool IsFailing() const { return env_.calls >= env_.fail_at; }
 
-  // Two ids of a tick and one of the next, whose sequence are the lowest four bits.
+  // Two ids of a tick and one of the next. Their sequence is the lowest four bits.
   template <typename Calls>
   void WriteUuids(Calls call) {
     napi_value__ ids{.elements = {0x7e, 0x7f, 0x80}};
@@ -145,10 +145,11 @@ class Life {
     };
     // Three UUIDs take nine random words and 48 bytes.
     refused(random, {.elements = {0, 0, 0, 0}, .array_type = napi_int32_array});
-    refused(random, {.elements = {0, 0, 0, 0, 0}});
+    refused(random, {.elements = std::vector<uint64_t>(9)});
     refused(uuids, {.elements = {1, 1, 1, 1, 1}, .array_type = napi_uint8_array});
-    refused(uuids, {.elements = {1, 1, 1, 1, 1, 1}});
+    refused(uuids, {.elements = std::vector<uint64_t>(48)});
     refused(frame, {.elements = {0xf, 0, 0, 0}});
+    refused(frame, {.elements = {0xf, 0, 0, 0, 0}, .array_type = napi_uint8_array});
     refused(frame, {.elements = {0, 0, 0, 0, 0}});
     refused(frame, {.elements = {UINT64_MAX, 0, 0, 0, 0}});
     refused(ids, {.elements = {1, 2}});

@@ -26,9 +26,9 @@ describe('the programs of test/native', () => {
       await writeFile(file, parts.join(mutation.to))
 
       const { test = 'ceiling_model_test' } = mutation
-      // The models include the headers that they check; the other programs are linked with the core.
       const isModel = test === 'ceiling_model_test' || test === 'interleave_test'
-      const more = isModel ? [] : await coreWith(join(place, 'native'), mutation.file)
+      // The models and uuid_test include the headers that they check; the other programs are linked with the core.
+      const more = isModel || test === 'uuid_test' ? [] : await coreWith(join(place, 'native'), mutation.file)
       const program = await build(test, 'few optimisations', more, tests)
       await expect(run(program, isModel ? ['--preemptions', '1'] : [])).rejects.toThrow(/CHECK\(.*\) failed/)
     })

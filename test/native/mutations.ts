@@ -7,7 +7,7 @@ export interface Mutation {
   readonly from: string
   readonly to: string
   /** The program that has to fail; `ceiling_model_test` by default. */
-  readonly test?: 'interleave_test' | 'home_test' | 'deletion_test' | 'users_test'
+  readonly test?: 'interleave_test' | 'home_test' | 'deletion_test' | 'users_test' | 'uuid_test'
 }
 
 const writeThenSync = `  if (!storage.Write(record)) return false;
@@ -314,5 +314,26 @@ export const mutations: readonly Mutation[] = [
     const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
     if (!is_original) {`,
     test: 'interleave_test',
+  },
+  {
+    defect: 'a UUID repeats random words of the UUID before it',
+    file: 'core/uuid.h',
+    from: 'random += words',
+    to: 'random += 1',
+    test: 'uuid_test',
+  },
+  {
+    defect: 'half of the random bits of a UUID repeat the other half',
+    file: 'core/uuid.h',
+    from: '| random[1]',
+    to: '| random[0]',
+    test: 'uuid_test',
+  },
+  {
+    defect: 'a UUID has the time of another id',
+    file: 'core/uuid.h',
+    from: '& ~frame.sequence) != 0) return i;',
+    to: '& ~frame.sequence) == 1) return i;',
+    test: 'uuid_test',
   },
 ]

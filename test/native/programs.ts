@@ -34,6 +34,7 @@ export function proveCore(configuration: Configuration, proves: Prove): void {
   const program = async (name: string) => run(await build(name, configuration))
 
   proves('knows the layouts that it can count with', () => program('layout_test'))
+  proves('writes ids as UUIDs, each bit in its place', () => program('uuid_test'))
   proves('reserves slot ranges, hands out runs and reuses slots, up to the last slot', () => program('reserve_test'))
   proves('ends at ceilings, sealed words and pages that are gone', () => program('bounds_test'))
   proves('has clocks that do not go back', async () =>

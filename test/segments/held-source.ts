@@ -59,14 +59,8 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
   await takes.shift()?.give()
   const supply = await begun
   const numbers = new SegmentNumbers({ ...info, store: 'held' }, supply, clock)
-  /** Returns how many attempts are under way. An attempt begins soon after the call that asks for it. */
-  const underWay = async () => {
-    await settled()
-    return takes.length
-  }
-  /** Returns the only attempt that is under way. */
-  const attempt = async () => {
-    await settled()
+  /** Returns the only attempt in progress. */
+  const attempt = () => {
     if (takes.length !== 1) throw new Error(`${takes.length} attempts are under way`)
     return takes.shift() as Take
   }
@@ -74,7 +68,6 @@ export async function heldNumbers(given: Partial<Steps> = {}, random = 0.5) {
   return {
     numbers,
     takes,
-    underWay,
     attempt,
     news,
     pass,

@@ -1,7 +1,9 @@
+import { createRequire } from 'node:module'
 import fc from 'fast-check'
-import { composeId, defineLayout, type Layout, layouts } from 'graupel'
+import { composeId, defineLayout, type EngineKind, engineInfo, type Layout, layouts } from 'graupel'
 import { createUuidGenerator, decodeUuid, type IdSource, uuidBytes } from 'graupel/uuid'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { caught, engines } from '../support/engines.ts'
 
 const define = (name: string, ...fields: [string, number][]) => defineLayout({ name, epochMs: 0, tickMs: 1, fields })
 
@@ -16,13 +18,11 @@ const cases: readonly Layout[] = [
   define('sequence alone', ['timestamp', 43], ['sequence', 20]),
 ]
 
-// UUIDs of the js engine are written by TypeScript, and those of any other source by the addon: texts, and from 256 on bytes.
-const engines = ['js', 'native'] as const
-type Engine = (typeof engines)[number]
+// UUIDs of the js engine are written by TypeScript. The addon writes the texts of all others, and their bytes in long runs.
 const each = engines.flatMap((engine) => cases.map((layout) => [engine, layout.name, layout] as const))
 
 /** A source that hands out the ids of an array, in the order of the array. */
-function sourceOf(engine: Engine, layout: Layout, ids: readonly bigint[]): IdSource {
+function sourceOf(engine: EngineKind, layout: Layout, ids: readonly bigint[]): IdSource {
   let at = 0
   const next = () => ids[at++] as bigint
   const fill = <A extends BigInt64Array | BigUint64Array>(array: A) => {
@@ -65,10 +65,20 @@ function idsOf(layout: Layout) {
   )
 }
 
+/** Two long runs: ids of one time and node, of which some have equal sequences if the layout has few. */
+function long(layout: Layout): bigint[] {
+  const run = (node: number) =>
+    Array.from({ length: 300 }, (_, i) => {
+      const timestampMs = layout.epochMs + 1000 * layout.tickMs
+      return composeId({ timestampMs, node, sequence: i % 2 ** layout.sequence.bits }, layout)
+    })
+  return layout.nodeBits === 0 ? run(0) : [...run(0), ...run(1)]
+}
+
 it.each(each)('fill writes the ids of any source: %s, %s', (engine, _, layout) => {
   fc.assert(
     fc.property(idsOf(layout), (some) => {
-      const ids = Array.from({ length: Math.ceil(256 / some.length) }, () => some).flat()
+      const ids = [...some, ...long(layout), ...some]
       const bytes = createUuidGenerator({ ids: sourceOf(engine, layout, ids) }).fill(new Uint8Array(16 * ids.length))
       expect(ids.map((_, i) => decodeUuid(bytes.subarray(16 * i, 16 * i + 16), layout).id)).toEqual(ids)
     }),
@@ -104,14 +114,80 @@ it.each(each)('fill and next leave the same bits to chance: %s, %s', (engine, _,
   expect(count).toBe(74 - layout.nodeBits - layout.sequence.bits)
 })
 
-// A UUID of three random words leaves a part of the pool over.
-it.each(each)('no two UUIDs of a fill share their random bits: %s, %s', (engine, _, layout) => {
-  const id = composeId({ timestampMs: layout.epochMs, node: 0, sequence: 1 }, layout)
+it.each(each)('each random word is used once, in its place: %s, %s', (engine, _, layout) => {
+  let next = 1
+  const drawn = vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
+    const words = array as unknown as Int32Array
+    for (let i = 0; i < words.length; i++) words[i] = next++
+    return array
+  })
+  const id = composeId({ timestampMs: layout.epochMs, node: 0, sequence: 0 }, layout)
   const count = 20_000
-  const bytes = createUuidGenerator({ ids: sourceOf(engine, layout, new Array(count).fill(id)) }).fill(
-    new Uint8Array(16 * count),
-  )
-  const texts = Array.from({ length: count }, (_, i) => Buffer.from(bytes.buffer, 16 * i, 16).toString('latin1'))
-  // Of 20 000 UUIDs with 40 random bits, a pair is equal with a probability of 2 in 10 000; these have 42 or more.
-  expect(new Set(texts).size).toBeGreaterThan(count - 3)
+  const uuids = createUuidGenerator({ ids: sourceOf(engine, layout, new Array(count).fill(id)) })
+  const view = new DataView(uuids.fill(new Uint8Array(16 * count)).buffer)
+  drawn.mockRestore()
+  const used = layout.nodeBits + layout.sequence.bits
+  const random1 = used < 12 ? 2 ** (12 - used) - 1 : 0
+  const random2 = 2 ** Math.min(30, 42 - used) - 1
+  let before = 0
+  for (let i = 0; i < count; i++) {
+    // The last 32 bits are the second word of the UUID.
+    const second = view.getInt32(16 * i + 12)
+    const others = [view.getInt32(16 * i + 8) & random2, view.getInt32(16 * i + 4) & random1]
+    const expected = [(second - 1) & random2, (second + 1) & random1]
+    if (others.join() !== expected.join()) expect(others, `UUID ${i}`).toEqual(expected)
+    const first = second - 1
+    if (first <= before) expect(first, `UUID ${i}`).toBeGreaterThan(before)
+    before = random1 === 0 ? second : second + 1
+  }
+  expect(before).toBeGreaterThan(2 * count - 1)
+})
+
+it('the addon writes UUIDs, but not those of a source on the js engine, and no short runs', () => {
+  const { kind, file = '' } = engineInfo()
+  if (kind === 'js') return
+  // The cache of `require` has the object that the library uses.
+  const addon = createRequire(import.meta.url)(file)
+  const texts = vi.spyOn(addon, 'uuidText')
+  const writes = vi.spyOn(addon, 'writeUuids')
+  const callsOf = (engine: EngineKind, length: number) => {
+    const ids = [...long(layouts.wide), ...long(layouts.wide)].slice(0, length)
+    const uuids = createUuidGenerator({ ids: sourceOf(engine, layouts.wide, [...ids, 1n]) })
+    uuids.fill(new Uint8Array(16 * length))
+    uuids.next()
+    const calls = [writes.mock.calls.length, texts.mock.calls.length]
+    writes.mockClear()
+    texts.mockClear()
+    return calls
+  }
+  expect(callsOf('js', 600)).toEqual([0, 0])
+  expect(callsOf('native', 300)).toEqual([1, 1])
+  expect(callsOf('native', 600)).toEqual([2, 1])
+  expect(callsOf('native', 100)).toEqual([0, 1])
+  vi.restoreAllMocks()
+})
+
+it('an addon whose calls fail leaves no UUID out', () => {
+  const { kind, file = '' } = engineInfo()
+  if (kind === 'js') return
+  const addon = createRequire(import.meta.url)(file)
+  vi.spyOn(addon, 'uuidText').mockReturnValue(undefined)
+  vi.spyOn(addon, 'writeUuids').mockReturnValue(undefined)
+  const ids = long(layouts.wide)
+  const uuids = createUuidGenerator({ ids: sourceOf('native', layouts.wide, [...ids, ...ids]) })
+  const bytes = uuids.fill(new Uint8Array(16 * ids.length))
+  expect(ids.map((_, i) => decodeUuid(bytes.subarray(16 * i, 16 * i + 16), layouts.wide).id)).toEqual(ids)
+  expect(ids.map(() => decodeUuid(uuids.next(), layouts.wide).id)).toEqual(ids)
+  vi.restoreAllMocks()
+})
+
+it('fill refuses an array that is transferred while it takes ids', () => {
+  const array = new Uint8Array(16 * 400)
+  const source = sourceOf('js', layouts.wide, long(layouts.wide))
+  const fill = (ids: BigUint64Array) => {
+    structuredClone(0, { transfer: [array.buffer] })
+    return ids
+  }
+  const uuids = createUuidGenerator({ ids: { ...source, fill } as IdSource })
+  expect(caught(() => uuids.fill(array)).code).toBe('ERR_ARRAY_INVALID')
 })

@@ -28,10 +28,10 @@ export interface Binding {
   /** Writes numbers that ascend by a step, without a generator; returns whether it has done so. */
   writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
   /**
-   * Writes ids as UUIDs to the front of an array, up to the first that differs from the first of all in more than its sequence. Returns how
-   * many.
+   * Writes ids as UUIDs to the front of an array, and stops before an id whose time or node differs from those of the first. Returns how
+   * many it has written.
    *
-   * @param frame - What they have in common: the fields of `UuidFrame` (`native/core/uuid.h`).
+   * @param frame - The fields of `UuidFrame` (`native/core/uuid.h`).
    */
   writeUuids(
     ids: BigUint64Array,
@@ -40,9 +40,9 @@ export interface Binding {
     frame: BigUint64Array,
     random: Int32Array,
     uuids: Uint8Array,
-  ): number
+  ): number | undefined
   /** Returns the text of the UUID whose bits are in the mailbox. */
-  uuidText(): string
+  uuidText(): string | undefined
   /** Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there is a fault. */
   open(options: object): unknown
   /** The fault of the last call that could not use a state. */
@@ -93,7 +93,8 @@ const highTickAt = 8
 const issuedAt = 9
 const ceilingAt = 10
 const generationAt = 11
-const uuidAt = 24
+/** Four words of 32 bits. */
+export const uuidAt = 24
 
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
@@ -105,25 +106,6 @@ export function generationReader({ mailbox, generation }: Binding): () => number
     generation()
     return numbers[generationAt] as number
   }
-}
-
-/** The functions of the addon that write UUIDs. */
-export interface NativeUuids {
-  /** Does what `uuidText` of `codec/uuid.ts` does. It takes 30 ns, and JavaScript 45 to 54. */
-  text(a: number, b: number, c: number, d: number): string
-  readonly write: Binding['writeUuids']
-}
-
-export function nativeUuids({ mailbox, uuidText, writeUuids }: Binding): NativeUuids {
-  const words = new Uint32Array(mailbox)
-  const text = (a: number, b: number, c: number, d: number) => {
-    words[uuidAt] = a
-    words[uuidAt + 1] = b
-    words[uuidAt + 2] = c
-    words[uuidAt + 3] = d
-    return uuidText()
-  }
-  return { text, write: writeUuids }
 }
 
 /**
