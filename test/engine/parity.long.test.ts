@@ -4,5 +4,5 @@ import { proveParity } from './scripts.js'
 
 describe.skipIf(engines.length !== 2)('both engines', () => {
   // Half a million steps.
-  proveParity(1000)
+  proveParity(600)
 })

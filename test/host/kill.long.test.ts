@@ -1,3 +1,3 @@
 import { proveKills } from './kill-chain.ts'
 
-proveKills(150, 20)
+proveKills(100, 15)

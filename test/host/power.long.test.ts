@@ -1,3 +1,3 @@
 import { proveCuts } from './power-cuts.ts'
 
-proveCuts(100, 30)
+proveCuts(60, 20)
