@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/stores/url/index.js'
 import { projectWith } from '../../cli/fleet.ts'
 import { describeWith } from '../../support/needs.ts'
@@ -61,6 +61,7 @@ describeWith(['redis'], 'redis:', () => {
 describeWith([etcd.missing], 'etcds:', () => {
   it('says that the port has no TLS', async () => {
     const server = await etcd.start()
+    onTestFinished(() => server.stop())
     // In one of twenty cases etcd resets the connection before its answer, which shows that it has no TLS, is read.
     expect(await refusal(`etcds://${host}:${server.port}`)).toMatch(
       new RegExp(
@@ -68,27 +69,26 @@ describeWith([etcd.missing], 'etcds:', () => {
           '|: read ECONNRESET; no server of this kind answers there with TLS: check host and port, or write etcd:// if it has no TLS$',
       ),
     )
-    await server.stop()
   })
 })
 
 describe('kubernetes:', () => {
   it('says that the URL may name the authority of the certificate', async () => {
     const server = await startApi(undefined, makeCertificate)
+    onTestFinished(() => server.stop())
     const place = `the Kubernetes API at https://${host}:${server.port}`
     expect(await refusal(`kubernetes://${host}:${server.port}/default`)).toMatch(
       new RegExp(
         `^${place} cannot be trusted: \\w+; add ca-file=FILE, with the certificate-authority of the kubeconfig$`,
       ),
     )
-    await server.stop()
   })
 
   it('says that the port has no TLS', async () => {
     const server = await startApi()
+    onTestFinished(() => server.stop())
     expect(await refusal(`kubernetes://${host}:${server.port}/default`)).toMatch(
       / does not answer with TLS; write kubernetes\+http:\/\/ if it has no TLS$/,
     )
-    await server.stop()
   })
 })
