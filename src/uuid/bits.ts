@@ -13,7 +13,7 @@ const most = 74 - leastRandom
 /** More would not fit an integer of 32 bits. */
 const mostOfSequence = 32
 
-/** From this many ids with one time and node on, the addon is faster, although its call takes as long as a hundred UUIDs in JavaScript. */
+/** The addon writes runs of at least this many ids with one time and node: its call takes as long as a hundred UUIDs in JavaScript. */
 const nativeFrom = 128
 
 /** The first millisecond that 48 bits do not hold. */

@@ -2,8 +2,9 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { composeId, defineLayout, type EngineKind, engineInfo, type Layout, layouts } from 'graupel'
 import { createUuidGenerator, decodeUuid, type IdSource, uuidBytes } from 'graupel/uuid'
-import { expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { caught, engines } from '../support/engines.ts'
+import { describeWith } from '../support/needs.ts'
 
 const define = (name: string, ...fields: [string, number][]) => defineLayout({ name, epochMs: 0, tickMs: 1, fields })
 
@@ -143,42 +144,42 @@ it.each(each)('each random word is used once, in its place: %s, %s', (engine, _,
   expect(before).toBeGreaterThan(2 * count - 1)
 })
 
-it('the addon writes UUIDs, but not those of a source on the js engine, and no short runs', () => {
-  const { kind, file = '' } = engineInfo()
-  if (kind === 'js') return
-  // The cache of `require` has the object that the library uses.
-  const addon = createRequire(import.meta.url)(file)
-  const texts = vi.spyOn(addon, 'uuidText')
-  const writes = vi.spyOn(addon, 'writeUuids')
-  const callsOf = (engine: EngineKind, length: number) => {
-    const ids = [...long(layouts.wide), ...long(layouts.wide)].slice(0, length)
-    const uuids = createUuidGenerator({ ids: sourceOf(engine, layouts.wide, [...ids, 1n]) })
-    uuids.fill(new Uint8Array(16 * length))
-    uuids.next()
-    const calls = [writes.mock.calls.length, texts.mock.calls.length]
-    writes.mockClear()
-    texts.mockClear()
-    return calls
-  }
-  expect(callsOf('js', 600)).toEqual([0, 0])
-  expect(callsOf('native', 300)).toEqual([1, 1])
-  expect(callsOf('native', 600)).toEqual([2, 1])
-  expect(callsOf('native', 100)).toEqual([0, 1])
-  vi.restoreAllMocks()
-})
+describeWith(['native'], 'the addon', () => {
+  let addon: Record<'uuidText' | 'writeUuids', () => unknown>
+  beforeAll(() => {
+    // The cache of `require` has the object that the library uses.
+    addon = createRequire(import.meta.url)(engineInfo().file as string)
+  })
+  afterEach(() => vi.restoreAllMocks())
 
-it('an addon whose calls fail leaves no UUID out', () => {
-  const { kind, file = '' } = engineInfo()
-  if (kind === 'js') return
-  const addon = createRequire(import.meta.url)(file)
-  vi.spyOn(addon, 'uuidText').mockReturnValue(undefined)
-  vi.spyOn(addon, 'writeUuids').mockReturnValue(undefined)
-  const ids = long(layouts.wide)
-  const uuids = createUuidGenerator({ ids: sourceOf('native', layouts.wide, [...ids, ...ids]) })
-  const bytes = uuids.fill(new Uint8Array(16 * ids.length))
-  expect(ids.map((_, i) => decodeUuid(bytes.subarray(16 * i, 16 * i + 16), layouts.wide).id)).toEqual(ids)
-  expect(ids.map(() => decodeUuid(uuids.next(), layouts.wide).id)).toEqual(ids)
-  vi.restoreAllMocks()
+  it('writes UUIDs, but not those of a source on the js engine, and no short runs', () => {
+    const texts = vi.spyOn(addon, 'uuidText')
+    const writes = vi.spyOn(addon, 'writeUuids')
+    const callsOf = (engine: EngineKind, length: number) => {
+      const ids = [...long(layouts.wide), ...long(layouts.wide)].slice(0, length)
+      const uuids = createUuidGenerator({ ids: sourceOf(engine, layouts.wide, [...ids, 1n]) })
+      uuids.fill(new Uint8Array(16 * length))
+      uuids.next()
+      const calls = [writes.mock.calls.length, texts.mock.calls.length]
+      writes.mockClear()
+      texts.mockClear()
+      return calls
+    }
+    expect(callsOf('js', 600)).toEqual([0, 0])
+    expect(callsOf('native', 300)).toEqual([1, 1])
+    expect(callsOf('native', 600)).toEqual([2, 1])
+    expect(callsOf('native', 100)).toEqual([0, 1])
+  })
+
+  it('leaves no UUID out if its calls fail', () => {
+    vi.spyOn(addon, 'uuidText').mockReturnValue(undefined)
+    vi.spyOn(addon, 'writeUuids').mockReturnValue(undefined)
+    const ids = long(layouts.wide)
+    const uuids = createUuidGenerator({ ids: sourceOf('native', layouts.wide, [...ids, ...ids]) })
+    const bytes = uuids.fill(new Uint8Array(16 * ids.length))
+    expect(ids.map((_, i) => decodeUuid(bytes.subarray(16 * i, 16 * i + 16), layouts.wide).id)).toEqual(ids)
+    expect(ids.map(() => decodeUuid(uuids.next(), layouts.wide).id)).toEqual(ids)
+  })
 })
 
 it('fill refuses an array that is transferred while it takes ids', () => {
